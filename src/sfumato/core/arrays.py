@@ -1,0 +1,54 @@
+"""Arrays as they enter the package: checked once, then read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+
+Floats = NDArray[np.float64]
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
+
+
+def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
+    """Return a read-only float copy of ``value``, or say what is wrong with it.
+
+    Args:
+        value: Anything that numpy turns into an array of numbers.
+        what: What the array is, for the error message.
+        shape: The wanted shape; ``None`` leaves that axis free.
+        infinite: Whether ``+inf`` is allowed.
+
+    Raises:
+        InputError: If the shape is another one, or an entry is NaN or infinite.
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is not an array of numbers ({error}).", "pass numbers only.") from None
+    if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
+        wanted = " x ".join("any" if size is None else str(size) for size in shape)
+        given = " x ".join(map(str, array.shape)) or "a single number"
+        raise InputError(f"{what} has shape {given}, but {wanted} is needed.", "check its rows and columns.")
+    bad = np.isnan(array) | (np.isneginf(array) if infinite else np.isinf(array))
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(
+            f"{what} holds {array[where]} at position {_position(where)} ({int(bad.sum())} such entries in all).",
+            "remove or replace these entries first.",
+        )
+    return readonly(array)
+
+
+def readonly(array: AnyArray) -> AnyArray:
+    """Return the array with writing switched off."""
+    array.flags.writeable = False
+    return array
+
+
+def _position(where: tuple[int, ...]) -> str:
+    return str(where[0]) if len(where) == 1 else str(where)

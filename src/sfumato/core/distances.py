@@ -1,0 +1,169 @@
+"""How far values are apart: the distances between the members of two spaces.
+
+They serve as metrics (a space with itself) and as losses (secrets with observables).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .arrays import Floats
+
+if TYPE_CHECKING:
+    from .space import Space
+
+EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
+
+KINDS = ("euclidean", "great-circle", "manhattan", "hamming", "absolute", "jaccard", "semantic")
+
+
+def between(
+    rows: Space,
+    columns: Space,
+    kind: str,
+    *,
+    categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+) -> tuple[Floats, str]:
+    """Return the distances (len(rows), len(columns)) and their unit.
+
+    Raises:
+        InputError: If the kind is unknown or a space lacks what it needs.
+    """
+    if kind == "semantic":
+        return _semantic(rows, columns, categories), ""
+    if categories is not None:
+        raise InputError(f"categories mean nothing to the {kind!r} distance.", "use 'semantic' or leave them out.")
+    try:
+        function = _FUNCTIONS[kind]
+    except KeyError:
+        raise InputError(f"the distance {kind!r} is unknown.", f"use one of {', '.join(KINDS)}.") from None
+    return function(rows, columns)
+
+
+def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """Great-circle distances in metres between points (n, 2) and (m, 2) in degrees.
+
+    The haversine formula on the sphere of the mean Earth radius.
+    """
+    (lat1, lon1), (lat2, lon2) = np.radians(a).T[:, :, None], np.radians(b).T[:, None, :]
+    h = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
+    distances: Floats = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(h, 1.0)))
+    return distances
+
+
+def _coordinates(rows: Space, columns: Space, kind: str) -> tuple[Floats, Floats, str]:
+    a, b = rows.coordinates, columns.coordinates
+    if a is None or b is None:
+        raise InputError(f"the {kind!r} distance needs coordinates.", "build the space with coordinates=.")
+    if a.shape[1] != b.shape[1] or rows.unit != columns.unit or rows.crs != columns.crs:
+        raise InputError(
+            f"the coordinates differ: {a.shape[1]} in {rows.unit or 'no unit'} ({rows.crs}) against "
+            f"{b.shape[1]} in {columns.unit or 'no unit'} ({columns.crs}).",
+            "give both spaces the same coordinate system.",
+        )
+    if rows.unit == "degree":
+        raise InputError(
+            f"a {kind!r} distance in degrees means nothing on the ground.",
+            "use 'great-circle', or project the places to metres first (a Grid does).",
+        )
+    return a, b, rows.unit
+
+
+def _euclidean(rows: Space, columns: Space) -> tuple[Floats, str]:
+    a, b, unit = _coordinates(rows, columns, "euclidean")
+    return np.sqrt(sum((a[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))), unit
+
+
+def _manhattan(rows: Space, columns: Space) -> tuple[Floats, str]:
+    a, b, unit = _coordinates(rows, columns, "manhattan")
+    return np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2), unit
+
+
+def _absolute(rows: Space, columns: Space) -> tuple[Floats, str]:
+    a, b, unit = _coordinates(rows, columns, "absolute")
+    if a.shape[1] != 1:
+        raise InputError(
+            f"the 'absolute' difference needs one coordinate, but there are {a.shape[1]}.", "use 'euclidean'."
+        )
+    return np.abs(a - b.T), unit
+
+
+def _great_circle(rows: Space, columns: Space) -> tuple[Floats, str]:
+    array = great_circle_m(rows.latlon, columns.latlon)
+    if rows is columns:
+        array = (array + array.T) / 2  # rounding is not symmetric
+    return array, "m"
+
+
+def _hamming(rows: Space, columns: Space) -> tuple[Floats, str]:
+    columns_of = {label: j for j, label in enumerate(columns.labels)}
+    array = np.ones((len(rows), len(columns)))
+    for i, label in enumerate(rows.labels):
+        if label in columns_of:
+            array[i, columns_of[label]] = 0.0
+    return array, ""
+
+
+def _jaccard(rows: Space, columns: Space) -> tuple[Floats, str]:
+    for label in (*rows.labels, *columns.labels):
+        if not isinstance(label, (frozenset, tuple)):
+            raise InputError(
+                f"the 'jaccard' distance needs labels that are sets, but {label!r} was given.",
+                "use frozensets as labels.",
+            )
+    members: dict[Hashable, int] = {}
+    for label in (*rows.labels, *columns.labels):
+        for member in label:  # type: ignore[attr-defined]
+            members.setdefault(member, len(members))
+    a, b = _indicators(rows, members), _indicators(columns, members)
+    common = a @ b.T
+    union = a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - common
+    return 1.0 - np.divide(common, union, out=np.ones_like(common), where=union > 0), ""
+
+
+def _indicators(space: Space, members: dict[Hashable, int]) -> Floats:
+    array = np.zeros((len(space), len(members)))
+    for i, label in enumerate(space.labels):
+        array[i, [members[member] for member in label]] = 1.0  # type: ignore[attr-defined]
+    return array
+
+
+def _semantic(
+    rows: Space, columns: Space, categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None
+) -> Floats:
+    if categories is None:
+        raise InputError("the 'semantic' distance needs the category of each label.", "pass categories=.")
+    a, b = _categories(rows, categories), _categories(columns, categories)
+    return np.array([[float(x != y) for y in b] for x in a])
+
+
+def _categories(space: Space, given: Mapping[Hashable, Hashable] | Sequence[Hashable]) -> list[Hashable]:
+    if isinstance(given, Mapping):
+        missing = [label for label in space.labels if label not in given]
+        if missing:
+            raise InputError(
+                f"{len(missing)} labels have no category, the first is {missing[0]!r}.",
+                "add them to categories.",
+            )
+        return [given[label] for label in space.labels]
+    if len(given) != len(space):
+        raise InputError(
+            f"{len(given)} categories were given for {len(space)} labels.",
+            "pass one per label, in their order.",
+        )
+    return list(given)
+
+
+_FUNCTIONS: dict[str, Callable[[Space, Space], tuple[Floats, str]]] = {
+    "euclidean": _euclidean,
+    "great-circle": _great_circle,
+    "manhattan": _manhattan,
+    "hamming": _hamming,
+    "absolute": _absolute,
+    "jaccard": _jaccard,
+}

@@ -1,0 +1,139 @@
+"""What a mechanism is asked to guarantee, as descriptions; other floors interpret them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, UnitError
+from . import units
+from .arrays import Floats
+from .loss import AnyLoss, Loss
+from .metric import Metric
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricPrivacy:
+    """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
+
+    With a distance on the ground it is geo-indistinguishability; with the discrete
+    metric it is local differential privacy.
+
+    Args:
+        epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
+        metric: The metric d on the secrets.
+
+    Raises:
+        InputError: If epsilon is not a positive number.
+        UnitError: If its unit does not fit the metric.
+
+    Source:
+        Shokri, "Privacy Games", equation 10; Chatzikokolakis et al., PETS 2013.
+    """
+
+    epsilon: float
+    metric: Metric
+
+    def __init__(self, epsilon: float | str, metric: Metric) -> None:
+        value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
+        _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
+        object.__setattr__(self, "epsilon", value)
+        object.__setattr__(self, "metric", metric)
+
+    def __repr__(self) -> str:
+        return f"MetricPrivacy({self})"
+
+    def __str__(self) -> str:
+        per = f"/{self.metric.unit}" if self.metric.unit else ""
+        return f"epsilon {self.epsilon:g}{per}, {self.metric.name}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ThresholdPrivacy(MetricPrivacy):
+    """Indistinguishability of near secrets: p(o|s) <= exp(epsilon) p(o|s') wherever d(s, s') <= within.
+
+    It is metric privacy for the number of hops of at most ``within``, and is kept so;
+    secrets that no hops connect are not protected from each other.
+
+    Args:
+        epsilon: A pure number.
+        distance: The metric that says which secrets are near.
+        within: The largest distance of near secrets, such as ``"500 m"``.
+
+    Source:
+        Shokri, "Privacy Games", equation 9.
+    """
+
+    def __init__(self, epsilon: float | str, distance: Metric, within: float | str) -> None:
+        hops = distance.threshold(within)
+        try:
+            value = units.parse(epsilon, per=False, unit="", what="epsilon")
+        except UnitError as error:
+            raise UnitError(error.problem, "near secrets are protected by a pure number, such as 1.0.") from None
+        MetricPrivacy.__init__(self, value, hops)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DistortionPrivacy:
+    """Distortion privacy: the optimal attack errs by at least ``minimum`` on average.
+
+    Args:
+        minimum: The least expected error, in the distance's unit; a number or text such
+            as ``"800 m"``.
+        distance: d(guess, s): array (guesses, secrets), a `Loss` or a `Metric`.
+
+    Raises:
+        InputError: If the minimum is negative.
+        UnitError: If its unit does not fit the distance.
+
+    Source:
+        Shokri, "Privacy Games", equations 7 and 21.
+    """
+
+    minimum: float
+    distance: Loss
+
+    def __init__(self, minimum: float | str, distance: AnyLoss) -> None:
+        array = as_distance(distance)
+        value = units.parse(minimum, unit=array.unit, what="the distortion")
+        if not (math.isfinite(value) and value >= 0):
+            raise InputError(f"the distortion {minimum} is negative.", "use a length of at least 0.")
+        object.__setattr__(self, "minimum", value)
+        object.__setattr__(self, "distance", array)
+
+    def __repr__(self) -> str:
+        return f"DistortionPrivacy({self})"
+
+    def __str__(self) -> str:
+        return f"distortion of at least {units.show(self.minimum, self.distance.unit)}"
+
+
+Guarantee = MetricPrivacy | DistortionPrivacy
+
+
+def as_distance(given: AnyLoss) -> Loss:
+    """Return an adversary's distance, array (guesses, secrets), as a `Loss`."""
+    if isinstance(given, Loss):
+        return given
+    if isinstance(given, Metric):
+        return Loss(given.array, given.unit, name=given.name)
+    return Loss(given, name="distance")
+
+
+def blind_error(prior: Floats, distance: Floats) -> float:
+    """Return the expected error of the best guess made without any report.
+
+    No mechanism can force a larger one: it is the maximum of distortion privacy.
+
+    Args:
+        prior: Array (secrets,).
+        distance: Array (guesses, secrets).
+    """
+    return float(np.min(distance @ prior))
+
+
+def _positive(value: float, what: str, hint: str) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"{what} must be a positive number, but {value:g} was given.", hint)

@@ -1,0 +1,110 @@
+"""What a report costs its user: the quality loss l(s, o)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from . import units
+from .arrays import Floats, floats
+from .distances import between
+from .metric import Metric
+from .space import Space
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Loss:
+    """The loss l(s, o) of reporting observable o when the secret is s.
+
+    Attributes:
+        array: Array (secrets, observables), finite.
+        unit: The unit; empty for a pure number or a rate of misreports.
+        name: What the loss is called in texts.
+    """
+
+    array: Floats
+    unit: str
+    name: str
+
+    def __init__(self, array: ArrayLike, unit: str = "", *, name: str = "loss") -> None:
+        object.__setattr__(self, "array", floats(array, f"the {name}", shape=(None, None)))
+        object.__setattr__(self, "unit", units.canonical(unit))
+        object.__setattr__(self, "name", name)
+
+    def __repr__(self) -> str:
+        n, m = self.array.shape
+        return f"Loss {self.name!r} of {n} secrets and {m} observables" + (f" in {self.unit}" if self.unit else "")
+
+
+AnyLoss = Loss | Metric | ArrayLike
+
+
+def hamming(space: Space) -> Metric:
+    """Return the Hamming metric: 0 for the same value, 1 for any other.
+
+    As a loss, its mean is the probability of reporting another value than the true one.
+    """
+    return space.metric("hamming")
+
+
+def loss(
+    secrets: Space,
+    observables: Space,
+    kind: str | Callable[[Any, Any], float] = "euclidean",
+    unit: str | None = None,
+    *,
+    categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+) -> Loss:
+    """Return a loss between secrets and observables, which may differ.
+
+    A generalised observable (a frozenset of secrets) loses nothing under ``hamming``
+    only where it equals the label; under ``member`` wherever it contains the secret;
+    under ``euclidean`` the distance to the middle of the set.
+
+    Args:
+        secrets: The secrets (n).
+        observables: The observables (m).
+        kind: A distance of `Space.metric`, ``member``, or a function of two labels.
+        unit: The unit of the loss; for a function, the unit that it returns.
+        categories: For ``semantic``, the category of each label of both spaces.
+
+    Raises:
+        InputError: If the kind is unknown, or a function returns NaN or infinity.
+        UnitError: If the unit does not fit.
+    """
+    if callable(kind):
+        values = [[float(kind(s, o)) for o in observables.labels] for s in secrets.labels]
+        return Loss(values, unit or "", name=getattr(kind, "__name__", "loss"))
+    if kind == "member":
+        inside = [
+            [s in o if isinstance(o, frozenset) else s == o for o in observables.labels] for s in secrets.labels
+        ]
+        return Loss(1.0 - np.array(inside, dtype=float), name="member")
+    array, found = between(secrets, observables, kind, categories=categories)
+    return Loss(array * units.factor(found, unit) if unit else array, unit or found, name=kind)
+
+
+def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
+    """Return any form of loss as a `Loss` of the wanted shape.
+
+    Raises:
+        InputError: If the shape does not fit, or an entry is NaN or infinite.
+    """
+    if isinstance(given, Loss):
+        found = given
+    elif isinstance(given, Metric):
+        found = Loss(given.array, given.unit, name=given.name)
+    else:
+        found = Loss(given)
+    if found.array.shape != (secrets, observables):
+        n, m = found.array.shape
+        raise InputError(
+            f"the {found.name} is for {n} secrets and {m} observables, but there are {secrets} and {observables}.",
+            "pass rows for the secrets and columns for the observables, in their order.",
+        )
+    return found

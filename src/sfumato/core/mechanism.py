@@ -1,0 +1,212 @@
+"""The mechanism: the noisy channel p(o|s) through which a secret passes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from .arrays import Floats, floats, readonly
+from .loss import AnyLoss, as_loss
+from .prior import Prior
+from .space import Space
+from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantised
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Mechanism:
+    """A channel from secrets to observables, kept as integers.
+
+    The rows are rounded once, at construction, to integer `weights` that sum to exactly
+    2**`bits`; `matrix` is their float view. Whatever is proved, attacked, saved or
+    sampled is these integers. No positive probability is rounded to zero.
+
+    Args:
+        matrix: Array (secrets, observables): row s is the distribution p(.|s).
+        secrets: The secrets; numbered from 0 if left out.
+        observables: The observables; by default the secrets, if the matrix is square.
+
+    Attributes:
+        weights: Array (secrets, observables) of integers.
+        bits: 62, or 126 where the smallest probability needs two words.
+        secrets: The secrets.
+        observables: The observables.
+        matrix: Float array (secrets, observables), weights / 2**bits.
+
+    Raises:
+        InputError: If an entry is negative, NaN or infinite, or a row does not sum to
+            one within 1e-9.
+
+    Example:
+        >>> import sfumato as sf
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> coin.bits, int(coin.weights[0].sum()) == 2**62
+        (62, True)
+    """
+
+    weights: Integers
+    bits: int
+    secrets: Space
+    observables: Space
+    matrix: Floats
+
+    def __init__(self, matrix: ArrayLike, secrets: Space | None = None, observables: Space | None = None) -> None:
+        array = floats(matrix, "the matrix", shape=(None, None))
+        if array.size == 0:
+            raise InputError("the matrix is empty.", "pass one row per secret and one column per observable.")
+        check_stochastic(array)
+        bits = needed_bits(array)
+        self._set(quantised(array, bits), bits, secrets, observables)
+
+    @classmethod
+    def from_weights(
+        cls, weights: Integers, bits: int, secrets: Space | None = None, observables: Space | None = None
+    ) -> Mechanism:
+        """Return the mechanism of given integers, unchanged.
+
+        Args:
+            weights: Array (secrets, observables) of integers.
+            bits: 62 or 126; each row must sum to exactly 2**bits.
+            secrets: The secrets.
+            observables: The observables.
+        """
+        mechanism = object.__new__(cls)
+        mechanism._set(check_weights(weights, bits), bits, secrets, observables)
+        return mechanism
+
+    @classmethod
+    def deterministic(cls, mapping: Mapping[Hashable, Hashable], secrets: Space, observables: Space) -> Mechanism:
+        """Return the mechanism that always reports ``mapping[s]`` (no privacy by itself)."""
+        matrix = np.zeros((len(secrets), len(observables)))
+        for position, label in enumerate(secrets.labels):
+            if label not in mapping:
+                raise InputError(
+                    f"the mapping says nothing about {label!r}.", "map every secret to an observable."
+                )
+            matrix[position, observables.position(mapping[label])] = 1.0
+        return cls(matrix, secrets, observables)
+
+    def _set(self, weights: Integers, bits: int, secrets: Space | None, observables: Space | None) -> None:
+        n, m = weights.shape
+        rows = secrets if secrets is not None else Space(range(n))
+        columns = observables if observables is not None else rows if n == m else Space(range(m))
+        for space, size, what in ((rows, n, "secrets"), (columns, m, "observables")):
+            if len(space) != size:
+                raise InputError(
+                    f"the matrix has {size} {'rows' if what == 'secrets' else 'columns'}, "
+                    f"but there are {len(space)} {what}.",
+                    f"pass the {what} that belong to the matrix.",
+                )
+        object.__setattr__(self, "weights", readonly(weights))
+        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "secrets", rows)
+        object.__setattr__(self, "observables", columns)
+        object.__setattr__(self, "matrix", readonly(as_matrix(weights, bits)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of secrets and of observables."""
+        n, m = self.weights.shape
+        return n, m
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"Mechanism of {n} secrets and {m} observables in {self.bits}-bit integers"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return (
+            self.bits == other.bits
+            and self.secrets == other.secrets
+            and self.observables == other.observables
+            and np.array_equal(self.weights, other.weights)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.bits, self.shape, self.matrix.tobytes()))
+
+    def joint(self, prior: Prior) -> Floats:
+        """Return p(s, o) = prior(s) p(o|s), array (secrets, observables)."""
+        if len(prior) != self.shape[0]:
+            raise InputError(
+                f"the prior has {len(prior)} values, but the mechanism has {self.shape[0]} secrets.",
+                "use a prior on the mechanism's secrets.",
+            )
+        return prior.probabilities[:, None] * self.matrix
+
+    def marginal(self, prior: Prior) -> Floats:
+        """Return p(o), the distribution of the report, array (observables,)."""
+        return np.asarray(self.joint(prior).sum(axis=0))
+
+    def lift(self, distribution: ArrayLike) -> Floats:
+        """Return the distribution of the report when the secret has the given one.
+
+        Args:
+            distribution: Array (secrets,), or (k, secrets) for k distributions at once.
+
+        Source:
+            Kawamoto and Murakami, lifting of an algorithm to distributions (section IV).
+        """
+        array = np.asarray(distribution, dtype=float)
+        rows = floats(np.atleast_2d(array), "the distribution", shape=(None, self.shape[0]))
+        if (rows < 0).any() or (np.abs(rows.sum(axis=1) - 1) > 1e-9).any():
+            raise InputError("the distribution is negative somewhere or does not sum to 1.", "pass probabilities.")
+        lifted: Floats = rows @ self.matrix
+        return lifted if array.ndim == 2 else np.asarray(lifted[0])
+
+    def posterior(self, prior: Prior) -> Floats:
+        """Return p(s|o), array (observables, secrets).
+
+        An observable of probability zero has no posterior: its row is all zeros.
+        """
+        joint = self.joint(prior).T
+        total = joint.sum(axis=1, keepdims=True)
+        posterior: Floats = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        return posterior
+
+    def loss_of_secrets(self, loss: AnyLoss) -> Floats:
+        """Return the expected loss of each secret, sum over o of p(o|s) l(s, o), array (secrets,)."""
+        losses: Floats = (self.matrix * as_loss(loss, *self.shape).array).sum(axis=1)
+        return losses
+
+    def expected_loss(self, prior: Prior, loss: AnyLoss) -> float:
+        """Return the expected loss, in the loss's unit (Privacy Games, equation 3)."""
+        return float((self.joint(prior) * as_loss(loss, *self.shape).array).sum())
+
+    def worst_case_loss(self, loss: AnyLoss) -> float:
+        """Return the largest expected loss of any secret (Privacy Games, equation 4)."""
+        return float(self.loss_of_secrets(loss).max())
+
+    def then(self, following: Mechanism) -> Mechanism:
+        """Return the cascade: this mechanism's report passes through another one.
+
+        Whatever this mechanism guarantees, the cascade guarantees too, up to the
+        rounding of the product to integers; a deterministic second step is exact.
+
+        Args:
+            following: A mechanism whose secrets are this one's observables.
+        """
+        if following.secrets.labels != self.observables.labels:
+            raise InputError(
+                f"the second mechanism takes {following.secrets!r}, but the first reports {self.observables!r}.",
+                "its secrets must be the first one's observables, in the same order.",
+            )
+        target = _deterministic_target(following)
+        if target is None:
+            return Mechanism(self.matrix @ following.matrix, self.secrets, following.observables)
+        weights = np.zeros((self.shape[0], following.shape[1]), dtype=self.weights.dtype)
+        for column, goal in enumerate(target):
+            weights[:, goal] += self.weights[:, column]
+        return Mechanism.from_weights(weights, self.bits, self.secrets, following.observables)
+
+
+def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:
+    """Return where each row sends all its mass, or None if a row is random."""
+    if (np.count_nonzero(mechanism.weights, axis=1) != 1).any():
+        return None
+    target: NDArray[np.intp] = np.argmax(mechanism.weights != 0, axis=1)
+    return target

@@ -1,0 +1,181 @@
+"""A metric on secrets: what privacy is measured against."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, MetricWarning
+from . import units
+from .arrays import Floats, floats, readonly
+
+_TOLERANCE = 1e-9  # of the largest finite distance
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Metric:
+    """Distances between the members of a space, with their unit.
+
+    The axioms are checked: distances are non-negative, zero from a value to itself and
+    symmetric, or the array is refused. Where the triangle inequality fails a warning
+    says so: privacy over such an array still means what it says, pair by pair, but the
+    shortest paths then imply more than the array does (see `closure`).
+    Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs
+    that need no protection from each other.
+
+    Attributes:
+        array: Array (n, n) of distances in ``unit``.
+        unit: The unit, such as ``"km"``; empty for a pure number.
+        name: What the metric is called in texts.
+        triangle: Whether the triangle inequality holds.
+
+    Raises:
+        InputError: If the array is not square, or an axiom other than the triangle
+            inequality fails.
+
+    Example:
+        >>> import sfumato as sf
+        >>> sf.Metric([[0, 2], [2, 0]], unit="km").to("m").array[0, 1]
+        np.float64(2000.0)
+    """
+
+    array: Floats
+    unit: str
+    name: str
+    triangle: bool
+
+    def __init__(
+        self, array: ArrayLike, unit: str = "", *, name: str = "metric", axioms_known: bool = False
+    ) -> None:
+        size = np.asarray(array).shape[:1] or (None,)
+        distances = floats(array, f"the {name}", shape=(size[0], size[0]), infinite=True)
+        if not axioms_known:
+            distances = _checked(distances, name)
+        object.__setattr__(self, "array", distances)
+        object.__setattr__(self, "unit", units.canonical(unit))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "triangle", axioms_known or _triangle(distances, name))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __repr__(self) -> str:
+        unit = f" in {self.unit}" if self.unit else ""
+        return f"Metric {self.name!r} on {len(self)} values{unit}, diameter {self.diameter:.4g}"
+
+    @property
+    def diameter(self) -> float:
+        """The largest finite distance."""
+        return float(self.array[np.isfinite(self.array)].max(initial=0.0))
+
+    def scaled(self, factor: float, unit: str | None = None) -> Metric:
+        """Return the metric with all distances multiplied by a positive factor.
+
+        Args:
+            factor: The factor.
+            unit: The unit of the answer, where it changes.
+        """
+        if not (np.isfinite(factor) and factor > 0):
+            raise InputError(f"a metric cannot be scaled by {factor}.", "use a positive number.")
+        return self._derived(self.array * factor, self.unit if unit is None else unit, self.name)
+
+    def to(self, unit: str) -> Metric:
+        """Return the metric in another unit of the same dimension.
+
+        Raises:
+            UnitError: If the units do not fit.
+        """
+        return self.scaled(units.factor(self.unit, unit), unit)
+
+    def within(self, limit: float | str) -> NDArray[np.bool_]:
+        """Return which distinct pairs are at most ``limit`` apart, array (n, n)."""
+        bound = units.parse(limit, unit=self.unit, what="the limit")
+        near = self.array <= bound * (1 + 1e-12)
+        np.fill_diagonal(near, val=False)
+        return readonly(near)
+
+    def threshold(self, limit: float | str) -> Metric:
+        """Return the number of hops of at most ``limit`` that lead from one value to another.
+
+        Indistinguishability of all pairs within the limit (Privacy Games, equation 9) is
+        metric privacy for this metric, in every consequence; pairs that no hops connect
+        are at infinite distance.
+        """
+        near = self.within(limit)
+        if not near.any():
+            raise InputError(
+                f"no two distinct values are within {limit} ({self.unit or 'no unit'}) of each other.",
+                f"the closest pair is {self._smallest():.6g} apart: use a larger limit.",
+            )
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import shortest_path
+
+        hops = shortest_path(csr_array(near.astype(np.float64)), unweighted=True)
+        return self._derived(
+            hops,
+            "",
+            f"hops of at most {units.show(float(limit), self.unit) if not isinstance(limit, str) else limit}",
+        )
+
+    def closure(self) -> Metric:
+        """Return the largest metric below this one: the lengths of shortest paths."""
+        if self.triangle:
+            return self
+        distances = self.array.copy()
+        for k in range(len(distances)):
+            np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
+        return self._derived(distances, self.unit, f"closure of {self.name}")
+
+    def _smallest(self) -> float:
+        off = ~np.eye(len(self), dtype=bool)
+        return float(self.array[off].min(initial=np.inf))
+
+    @staticmethod
+    def _derived(array: Floats, unit: str, name: str) -> Metric:
+        return Metric(array, unit, name=name, axioms_known=True)
+
+
+def _checked(array: Floats, name: str) -> Floats:
+    scale = _TOLERANCE * max(float(array[np.isfinite(array)].max(initial=0.0)), 1e-300)
+    if (array < 0).any():
+        i, j = np.argwhere(array < 0)[0]
+        raise InputError(
+            f"the {name} is negative: {array[i, j]:g} between values {i} and {j}.",
+            "use distances of at least 0.",
+        )
+    if np.diagonal(array).any():
+        i = int(np.flatnonzero(np.diagonal(array))[0])
+        raise InputError(
+            f"the {name} puts value {i} at distance {array[i, i]:g} from itself.", "set the diagonal to zero."
+        )
+    with np.errstate(invalid="ignore"):
+        skew = np.where(array == array.T, 0.0, np.abs(array - array.T))
+    if (skew > scale).any():
+        i, j = np.argwhere(skew > scale)[0]
+        raise InputError(
+            f"the {name} is not symmetric: {array[i, j]:g} from value {i} to {j}, but {array[j, i]:g} back.",
+            "a guarantee needs one distance per pair (np.minimum(a, a.T) is the safe choice); "
+            "as a loss, pass the plain array.",
+        )
+    return readonly(np.minimum(array, array.T))
+
+
+def _triangle(array: Floats, name: str) -> bool:
+    scale = _TOLERANCE * max(float(array[np.isfinite(array)].max(initial=0.0)), 1e-300)
+    for k in range(len(array)):
+        detour = array[:, k, None] + array[None, k, :]
+        broken = array > detour + scale
+        if broken.any():
+            i, j = np.argwhere(broken)[0]
+            warnings.warn(
+                f"the {name} breaks the triangle inequality: {array[i, j]:g} between values {i} and {j}, "
+                f"but {detour[i, j]:g} by way of {k}. Privacy for it implies privacy for its shortest paths; "
+                "Metric.closure() gives them.",
+                MetricWarning,
+                stacklevel=4,
+            )
+            return False
+    return True

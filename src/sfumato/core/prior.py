@@ -1,0 +1,144 @@
+"""A prior: what an adversary believes of the secret before seeing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from .arrays import Floats, floats, readonly
+from .space import Space
+
+SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prior:
+    """A probability distribution on a space.
+
+    Attributes:
+        space: The secrets.
+        probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is
+            renormalised; use `from_counts` for weights.
+
+    Raises:
+        InputError: If an entry is negative or NaN, or the sum is not one.
+    """
+
+    space: Space
+    probabilities: Floats
+
+    def __init__(self, space: Space, probabilities: ArrayLike) -> None:
+        array = floats(probabilities, "the prior", shape=(len(space),))
+        if (array < 0).any():
+            i = int(np.argmin(array))
+            raise InputError(
+                f"the prior of {space.labels[i]!r} is negative ({array[i]:g}).",
+                "use probabilities of at least 0.",
+            )
+        total = float(array.sum())
+        if abs(total - 1.0) > SUM_TOLERANCE:
+            raise InputError(
+                f"the prior sums to {total:.12g}, not to 1.",
+                "pass counts or weights to Prior.from_counts instead.",
+            )
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "probabilities", array)
+
+    @classmethod
+    def uniform(cls, space: Space) -> Prior:
+        """Return the prior that gives every secret the same probability."""
+        return cls(space, np.full(len(space), 1.0 / len(space)))
+
+    @classmethod
+    def from_counts(cls, space: Space, counts: ArrayLike, *, smoothing: float = 0.0) -> Prior:
+        """Return the prior proportional to counts or weights.
+
+        Args:
+            space: The secrets.
+            counts: Array (n,), non-negative, not all zero.
+            smoothing: Added to every count (1 is Laplace's rule, 0 maximum likelihood).
+        """
+        weights = floats(counts, "the counts", shape=(len(space),))
+        if (weights < 0).any():
+            raise InputError(f"a count is negative ({weights.min():g}).", "use counts of at least 0.")
+        if not (np.isfinite(smoothing) and smoothing >= 0):
+            raise InputError(
+                f"the smoothing {smoothing} is not a number of at least 0.",
+                "use 0 for none, 1 for Laplace's rule.",
+            )
+        total = float((weights + smoothing).sum())
+        if not total > 0:
+            raise InputError(
+                "all counts are zero.", "check that the values fall inside the space, or pass smoothing=1."
+            )
+        return cls(space, (weights + smoothing) / total)
+
+    @classmethod
+    def from_visits(
+        cls, space: Space, visits: Any, *, user: Hashable | None = None, smoothing: float = 0.0
+    ) -> Prior:
+        """Return the maximum-likelihood prior of visited places (or observed labels).
+
+        Args:
+            space: The secrets; a grid counts visits, a plain space counts labels.
+            visits: Visits, or a sequence of labels.
+            user: Only this user's visits; by default the whole population's.
+            smoothing: Added to every count.
+        """
+        return cls.from_counts(space, space.counts(visits, user), smoothing=smoothing)
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __repr__(self) -> str:
+        return (
+            f"Prior on {len(self)} values, {len(self.support)} of them possible, "
+            f"entropy {self.entropy_bits:.2f} of {np.log2(len(self)):.2f} bits"
+        )
+
+    @property
+    def support(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        """The positions of the secrets of positive probability."""
+        return np.flatnonzero(self.probabilities)
+
+    @property
+    def entropy_bits(self) -> float:
+        """The Shannon entropy in bits."""
+        p = self.probabilities[self.support]
+        return float(-(p * np.log2(p)).sum()) + 0.0
+
+    def sharpened(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
+        """Return what an adversary believes who knows the main places, such as home and work.
+
+        A share ``weight`` of the belief moves to these places, in proportion to their
+        probabilities: (1 - weight) p + weight p(. | the places).
+
+        Args:
+            weight: The share, from 0 (nothing more is known) to 1 (nowhere else).
+            places: How many of the likeliest secrets are known.
+            at: The labels of the known places, instead of the likeliest ones.
+
+        Source:
+            Shokri, "Privacy Games", section 9.2 (adversaries with better knowledge).
+        """
+        if not 0 <= weight <= 1:
+            raise InputError(f"the weight {weight} is not between 0 and 1.", "use 0.5 for half the belief.")
+        p = self.probabilities
+        if at is not None:
+            chosen = self.space.positions(at)
+        elif 1 <= places <= len(p):
+            chosen = np.argsort(-p, kind="stable")[:places]
+        else:
+            raise InputError(f"{places} places were asked for, of {len(p)}.", "ask for at least one, at most all.")
+        known = np.zeros_like(p)
+        known[chosen] = p[chosen]
+        if not known.sum() > 0:
+            raise InputError(
+                "the known places all have probability zero.", "name places that the prior holds possible."
+            )
+        return Prior(self.space, readonly((1 - weight) * p + weight * known / known.sum()))

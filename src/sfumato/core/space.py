@@ -1,0 +1,209 @@
+"""A finite set of values: the secrets of a mechanism, or its observables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from .arrays import Floats, floats
+from .metric import Metric
+
+WGS84 = "EPSG:4326"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Space:
+    """A finite, ordered set of labelled values.
+
+    Attributes:
+        labels: The n values: strings, numbers, tuples, or frozensets of other labels
+            (a generalised value, such as a larger cell, or a set-valued secret).
+        coordinates: Array (n, k) in ``unit``, or None. With the CRS ``EPSG:4326``
+            they are latitude and longitude in degrees.
+        unit: The unit of the coordinates.
+        crs: The coordinate reference system, in any form that PROJ reads.
+
+    Raises:
+        InputError: If there is no label, a label occurs twice, or the coordinates do
+            not fit.
+
+    Source:
+        Shokri, "Privacy Games", section 3.1: observables may be secrets or sets of
+        secrets.
+
+    Example:
+        >>> import sfumato as sf
+        >>> ages = sf.Space.numbers(range(18, 100), unit="year")
+        >>> ages
+        Space of 82 values, 1 coordinate in year
+    """
+
+    labels: tuple[Hashable, ...]
+    coordinates: Floats | None = None
+    unit: str = ""
+    crs: str | None = None
+    _positions: dict[Hashable, int] = field(init=False)
+
+    def __init__(
+        self,
+        labels: Iterable[Hashable],
+        coordinates: ArrayLike | None = None,
+        unit: str = "",
+        crs: str | None = None,
+    ) -> None:
+        found = tuple(_plain(label) for label in labels)
+        if not found:
+            raise InputError("a space needs at least one label, but none was given.", "pass the possible values.")
+        positions: dict[Hashable, int] = {}
+        for position, label in enumerate(found):
+            try:
+                first = positions.setdefault(label, position)
+            except TypeError:
+                raise InputError(
+                    f"the label {label!r} cannot be hashed.", "use strings, numbers, tuples or frozensets."
+                ) from None
+            if first != position:
+                raise InputError(
+                    f"the label {label!r} stands at positions {first} and {position}.",
+                    "make the labels distinct.",
+                )
+        array = None
+        if coordinates is not None:
+            given = np.asarray(coordinates)
+            array = floats(given[:, None] if given.ndim == 1 else given, "coordinates", shape=(len(found), None))
+        if crs == WGS84:
+            if array is None or array.shape[1] != 2:
+                raise InputError(
+                    f"the CRS {WGS84} needs two coordinates per label.",
+                    "pass latitude and longitude in degrees.",
+                )
+            if (np.abs(array[:, 0]) > 90).any() or (np.abs(array[:, 1]) > 180).any():
+                raise InputError(
+                    "coordinates are not latitudes (-90 to 90) and longitudes (-180 to 180).",
+                    "pass (latitude, longitude) in this order, in degrees.",
+                )
+            unit = unit or "degree"
+        object.__setattr__(self, "labels", found)
+        object.__setattr__(self, "coordinates", array)
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "crs", crs)
+        object.__setattr__(self, "_positions", positions)
+
+    @classmethod
+    def numbers(cls, values: Iterable[float], unit: str = "") -> Space:
+        """Return a space of numbers, such as ages, each its own coordinate."""
+        found = [_plain(value) for value in values]
+        return cls(found, np.asarray(found, dtype=float), unit)
+
+    def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
+        """Return a space of sets of these labels, such as generalised cells.
+
+        Each group becomes a frozenset label; its coordinates are the mean of its members'.
+
+        Args:
+            groups: The sets, which may overlap and need not cover the space.
+        """
+        sets = [frozenset(_plain(label) for label in group) for group in groups]
+        if not all(sets):
+            raise InputError("a group is empty.", "give each group at least one label.")
+        members = [self.positions(group) for group in sets]
+        centres = None if self.coordinates is None else [self.coordinates[m].mean(axis=0) for m in members]
+        return Space(sets, centres, self.unit, self.crs)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Space):
+            return NotImplemented
+        if self.labels != other.labels or self.crs != other.crs or self.unit != other.unit:
+            return False
+        if self.coordinates is None or other.coordinates is None:
+            return self.coordinates is other.coordinates
+        return np.array_equal(self.coordinates, other.coordinates)
+
+    def __hash__(self) -> int:
+        return hash(self.labels)
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__} of {len(self)} values"
+        if self.coordinates is not None:
+            k = self.coordinates.shape[1]
+            text += f", {k} coordinate{'s' if k > 1 else ''}" + (f" in {self.unit}" if self.unit else "")
+        return text
+
+    def position(self, label: Hashable) -> int:
+        """Return the position of a label, or raise an error that names it."""
+        try:
+            return self._positions[_plain(label)]
+        except KeyError:
+            raise InputError(
+                f"the label {label!r} is not in the space.", f"its labels look like {self.labels[0]!r}."
+            ) from None
+
+    def positions(self, labels: Iterable[Hashable]) -> NDArray[np.intp]:
+        """Return the positions of several labels."""
+        return np.array([self.position(label) for label in labels], dtype=np.intp)
+
+    def counts(self, values: Any, user: Hashable | None = None) -> NDArray[np.int64]:
+        """Count how often each label occurs among ``values``.
+
+        Spaces of places override this to count visits, of one user where asked.
+        """
+        if user is not None:
+            raise InputError("a space of labels knows no users.", "pass the values of that user only.")
+        return np.bincount(self.positions(values), minlength=len(self)).astype(np.int64)
+
+    @property
+    def latlon(self) -> Floats:
+        """The coordinates as latitude and longitude in degrees, array (n, 2).
+
+        Raises:
+            InputError: If the space has no such coordinates.
+        """
+        if self.crs == WGS84 and self.coordinates is not None:
+            return self.coordinates
+        raise InputError(
+            "the space has no latitudes and longitudes.",
+            f"build it with coordinates and crs={WGS84!r}, or use a Grid.",
+        )
+
+    def metric(
+        self,
+        kind: str = "euclidean",
+        unit: str | None = None,
+        *,
+        categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+    ) -> Metric:
+        """Return a metric on the space.
+
+        Args:
+            kind: ``euclidean``, ``great-circle``, ``manhattan``, ``hamming``,
+                ``absolute`` (one coordinate), ``jaccard`` (labels that are sets) or
+                ``semantic`` (0 within a category, 1 across).
+            unit: The unit of the answer; by default that of the coordinates.
+            categories: For ``semantic``, the category of each label.
+
+        Raises:
+            InputError: If the kind is unknown or the space lacks what it needs.
+            UnitError: If the unit does not fit the coordinates.
+        """
+        from .distances import between
+
+        array, found = between(self, self, kind, categories=categories)
+        metric = Metric(array, found, name=kind, axioms_known=True)
+        return metric if unit is None else metric.to(unit)
+
+
+def _plain(label: Any) -> Any:
+    """Turn numpy scalars into Python's own and sets into frozensets."""
+    if isinstance(label, np.generic):
+        return label.item()
+    if isinstance(label, set):
+        return frozenset(label)
+    return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label

@@ -1,0 +1,154 @@
+"""Quantities with units: ``"500 m"``, ``"0.6/km"``.
+
+Units of one dimension convert into each other. A unit that the table does not know
+is allowed wherever users name their own (``"hops"``, ``"points"``); it converts to
+itself only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from ..errors import UnitError
+
+_TABLE: Final[dict[str, tuple[str, float]]] = {
+    "mm": ("length", 0.001),
+    "cm": ("length", 0.01),
+    "m": ("length", 1.0),
+    "km": ("length", 1000.0),
+    "ft": ("length", 0.3048),
+    "yd": ("length", 0.9144),
+    "mi": ("length", 1609.344),
+    "nmi": ("length", 1852.0),
+    "s": ("time", 1.0),
+    "min": ("time", 60.0),
+    "h": ("time", 3600.0),
+    "day": ("time", 86400.0),
+    "week": ("time", 604800.0),
+    "month": ("calendar", 1.0),
+    "year": ("calendar", 12.0),
+}
+
+_ALIASES: Final[dict[str, str]] = {
+    "metre": "m",
+    "metres": "m",
+    "meter": "m",
+    "meters": "m",
+    "kilometre": "km",
+    "kilometres": "km",
+    "kilometer": "km",
+    "kilometers": "km",
+    "mile": "mi",
+    "miles": "mi",
+    "foot": "ft",
+    "feet": "ft",
+    "sec": "s",
+    "second": "s",
+    "seconds": "s",
+    "minute": "min",
+    "minutes": "min",
+    "hour": "h",
+    "hours": "h",
+    "days": "day",
+    "weeks": "week",
+    "months": "month",
+    "years": "year",
+}
+
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY: Final = re.compile(rf"^\s*({_NUMBER})\s*(/|per\s)?\s*([A-Za-z]*)\s*$")
+
+
+def canonical(unit: str) -> str:
+    """Return the short name of a unit: ``"metres"`` becomes ``"m"``."""
+    name = unit.strip()
+    return _ALIASES.get(name.lower(), name)
+
+
+def factor(source: str, target: str) -> float:
+    """Return how many ``target`` one ``source`` is.
+
+    Raises:
+        UnitError: If the two units measure different things.
+    """
+    a, b = canonical(source), canonical(target)
+    if a == b:
+        return 1.0
+    if a in _TABLE and b in _TABLE and _TABLE[a][0] == _TABLE[b][0]:
+        return _TABLE[a][1] / _TABLE[b][1]
+    raise UnitError(
+        f"the unit {source or 'none'!r} does not fit {target or 'none'!r}.",
+        f"use {_fitting(b)}.",
+    )
+
+
+def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
+    """Read a quantity and return its value in ``unit`` (or per ``unit``).
+
+    A bare number is taken to be in ``unit`` already.
+
+    Args:
+        text: ``"800 m"``, ``"0.6/km"``, ``"0.6 per km"`` or a number.
+        per: Whether a rate (``"0.6/km"``) is wanted.
+        unit: The unit of the answer.
+        what: What the quantity is, for the error message.
+
+    Raises:
+        UnitError: If the text is not a finite quantity or its unit does not fit.
+    """
+    example = f"0.6/{unit}" if per and unit else f"800 {unit}" if unit else "0.6"
+    if not isinstance(text, str):
+        value, rate, found = float(text), per, ""
+    else:
+        match = _QUANTITY.match(text)
+        if match is None:
+            raise UnitError(f"{what} {text!r} is not a number with a unit.", f"write it as {example!r}.")
+        value, rate, found = float(match[1]), match[2] is not None, match[3]
+    if not math.isfinite(value):
+        raise UnitError(f"{what} must be a finite number, but {text!r} was given.", f"write it as {example!r}.")
+    if found and rate != per:
+        wanted = "an amount per unit" if per else "an amount, not a rate"
+        raise UnitError(f"{what} must be {wanted}, but {text!r} was given.", f"write it as {example!r}.")
+    if not found:
+        if rate and isinstance(text, str) and not per:
+            raise UnitError(f"{what} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
+        return value
+    try:
+        scale = factor(found, unit)
+    except UnitError as error:
+        raise UnitError(
+            f"{what} {text!r}: {error.problem}", f"write it as {example!r}, or in {_fitting(unit)}."
+        ) from None
+    return value / scale if per else value * scale
+
+
+def length_m(text: str | float, what: str) -> float:
+    """Read a length and return it in metres; a bare number is metres."""
+    return parse(text, unit="m", what=what)
+
+
+def show(value: float, unit: str) -> str:
+    """Write a quantity for people: three significant digits, metres below one kilometre."""
+    name = canonical(unit)
+    if _TABLE.get(name, ("", 0.0))[0] == "length" and name in ("m", "km"):
+        metres = value * _TABLE[name][1]
+        return f"{_digits(metres / 1000)} km" if abs(metres) >= 999.5 else f"{_digits(metres)} m"
+    return f"{_digits(value)} {name}".strip()
+
+
+def _digits(value: float) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _fitting(unit: str) -> str:
+    name = canonical(unit)
+    if name not in _TABLE:
+        return f"a bare number or the unit {unit!r}" if unit else "a bare number without a unit"
+    dimension = _TABLE[name][0]
+    return " or ".join(key for key, entry in _TABLE.items() if entry[0] == dimension)

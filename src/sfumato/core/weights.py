@@ -1,0 +1,91 @@
+"""From probabilities to integers: the form in which a mechanism is kept and sampled."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .arrays import Floats
+
+ONE_WORD: Final = 62
+TWO_WORDS: Final = 126
+ROW_TOLERANCE: Final = 1e-9
+_FINE = 2.0**-31  # at this probability 62 bits still round with a relative error of 2**-32
+
+Integers = NDArray[Any]
+"""Weights: int64 for one word, Python integers (dtype object) for two."""
+
+
+def check_stochastic(matrix: Floats) -> None:
+    """Raise an error that names the first row that is not a distribution."""
+    if (matrix < 0).any():
+        s, o = np.argwhere(matrix < 0)[0]
+        raise InputError(
+            f"the matrix is negative at secret {s}, observable {o}: {matrix[s, o]:g}.",
+            "a probability is at least 0; sf.repaired() mends the answer of a solver.",
+        )
+    sums = matrix.sum(axis=1)
+    wrong = np.abs(sums - 1.0) > ROW_TOLERANCE
+    if wrong.any():
+        s = int(np.argmax(np.abs(sums - 1.0)))
+        raise InputError(
+            f"{int(wrong.sum())} rows of the matrix do not sum to 1; row {s} sums to {sums[s]:.12g}.",
+            "every row is a distribution over observables; nothing is renormalised silently.",
+        )
+
+
+def needed_bits(matrix: Floats) -> int:
+    """Return 62, or 126 where 62 bits would round the smallest probability coarsely."""
+    positive = matrix[matrix > 0]
+    return ONE_WORD if positive.min() >= _FINE else TWO_WORDS
+
+
+def quantised(matrix: Floats, bits: int) -> Integers:
+    """Return integers proportional to the rows, each row summing to exactly 2**bits.
+
+    Every entry is rounded down to a multiple of 2**-bits but never from a positive
+    probability to zero; the row's largest entry takes up the difference. Equal rows
+    give equal integers.
+    """
+    rows = matrix / matrix.sum(axis=1, keepdims=True)
+    scaled = np.ldexp(rows, bits)  # exact: a power of two
+    if bits == ONE_WORD:
+        weights: Integers = scaled.astype(np.int64)
+    else:
+        weights = np.frompyfunc(int, 1, 1)(scaled)
+    weights[(weights == 0) & (matrix > 0)] = 1
+    rest = (1 << bits) - weights.sum(axis=1)
+    weights[np.arange(len(weights)), np.argmax(rows, axis=1)] += rest
+    return weights
+
+
+def check_weights(weights: Integers, bits: int) -> Integers:
+    """Return a copy of integer weights, or say why they are none."""
+    if bits not in (ONE_WORD, TWO_WORDS):
+        raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
+    array = np.array(weights, dtype=np.int64 if bits == ONE_WORD else object)
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"the weights have shape {array.shape}.", "pass an array of secrets x observables.")
+    if bits == TWO_WORDS and not all(isinstance(entry, int) for entry in array.flat):
+        raise InputError("the weights are not all Python integers.", "pass integers.")
+    if (array < 0).any():
+        s, o = np.argwhere(array < 0)[0]
+        raise InputError(f"the weight at secret {s}, observable {o} is negative.", "weights are at least 0.")
+    # Python integers: a sum of int64 could wrap around to the right value.
+    sums = array.astype(object).sum(axis=1)
+    wrong = sums != (1 << bits)
+    if wrong.any():
+        s = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"the weights of row {s} sum to {sums[s]}, not to 2**{bits}.", "the file or array is damaged."
+        )
+    return array
+
+
+def as_matrix(weights: Integers, bits: int) -> Floats:
+    """Return the probabilities of the weights, each rounded to the nearest float."""
+    matrix: Floats = np.ldexp(weights.astype(np.float64), -bits)
+    return matrix
