@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import attacks, core, errors, evidence, files, geo, leakage, optimal, releases, report
     from .core import (
         DistortionPrivacy,
         Loss,
@@ -20,35 +21,87 @@ if TYPE_CHECKING:
         hamming,
         loss,
     )
+    from .files import MechanismFile, export_table, load, read, save
+    from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
+    from .optimal import Design, design, design_private, repaired
+    from .releases import release, sampler, simulator
 
 # Where each public name lives. It is imported when first used, so that `import sfumato`
 # and `sfumato --help` stay fast.
 _HOMES = {
+    "Design": "optimal",
     "DistortionPrivacy": "core",
+    "Grid": "geo",
+    "Hexagons": "geo",
     "Loss": "core",
     "Mechanism": "core",
+    "MechanismFile": "files",
     "Metric": "core",
     "MetricPrivacy": "core",
     "Prior": "core",
+    "Region": "geo",
     "Space": "core",
     "ThresholdPrivacy": "core",
+    "Visits": "geo",
+    "design": "optimal",
+    "design_private": "optimal",
+    "export_table": "files",
     "hamming": "core",
+    "load": "files",
     "loss": "core",
+    "read": "files",
+    "read_visits": "geo",
+    "release": "releases",
+    "repaired": "optimal",
+    "sampler": "releases",
+    "save": "files",
+    "simulator": "releases",
+    "synthetic_city": "geo",
 }
-_FOLDERS = ("attacks", "core", "errors", "leakage")
+_FOLDERS = frozenset(
+    ("attacks", "core", "errors", "evidence", "files", "geo", "leakage", "optimal", "releases", "report")
+)
 
 __all__ = [
+    "Design",
     "DistortionPrivacy",
+    "Grid",
+    "Hexagons",
     "Loss",
     "Mechanism",
+    "MechanismFile",
     "Metric",
     "MetricPrivacy",
     "Prior",
+    "Region",
     "Space",
     "ThresholdPrivacy",
+    "Visits",
     "__version__",
+    "attacks",
+    "core",
+    "design",
+    "design_private",
+    "errors",
+    "evidence",
+    "export_table",
+    "files",
+    "geo",
     "hamming",
+    "leakage",
+    "load",
     "loss",
+    "optimal",
+    "read",
+    "read_visits",
+    "release",
+    "releases",
+    "repaired",
+    "report",
+    "sampler",
+    "save",
+    "simulator",
+    "synthetic_city",
 ]
 
 
@@ -64,4 +117,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_FOLDERS})
+    return sorted({*globals(), *__all__})

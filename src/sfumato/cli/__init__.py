@@ -1,1 +1,5 @@
-"""Placeholder."""
+"""The command line. Nothing heavy is imported before a command runs."""
+
+from .app import main
+
+__all__ = ["main"]

@@ -26,10 +26,7 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
     Raises:
         InputError: If the shape is another one, or an entry is NaN or infinite.
     """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} is not an array of numbers ({error}).", "pass numbers only.") from None
+    array = numbers(value, what)
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
         wanted = " x ".join("any" if size is None else str(size) for size in shape)
         given = " x ".join(map(str, array.shape)) or "a single number"
@@ -42,6 +39,14 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
             "remove or replace these entries first.",
         )
     return readonly(array)
+
+
+def numbers(value: ArrayLike, what: str) -> Floats:
+    """Return a float copy of ``value``, of any shape, or say that it holds no numbers."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is not an array of numbers ({error}).", "pass rows of numbers only.") from None
 
 
 def readonly(array: AnyArray) -> AnyArray:

@@ -74,6 +74,13 @@ class ThresholdPrivacy(MetricPrivacy):
             raise UnitError(error.problem, "near secrets are protected by a pure number, such as 1.0.") from None
         MetricPrivacy.__init__(self, value, hops)
 
+    @classmethod
+    def of_hops(cls, epsilon: float, hops: Metric) -> ThresholdPrivacy:
+        """Return the guarantee for hops that are counted already, as a file keeps them."""
+        guarantee = object.__new__(cls)
+        MetricPrivacy.__init__(guarantee, epsilon, hops)
+        return guarantee
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistortionPrivacy:

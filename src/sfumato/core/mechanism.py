@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .arrays import Floats, floats, readonly
+from .arrays import Floats, floats, numbers, readonly
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
@@ -151,7 +151,7 @@ class Mechanism:
         Source:
             Kawamoto and Murakami, lifting of an algorithm to distributions (section IV).
         """
-        array = np.asarray(distribution, dtype=float)
+        array = numbers(distribution, "the distribution")
         rows = floats(np.atleast_2d(array), "the distribution", shape=(None, self.shape[0]))
         if (rows < 0).any() or (np.abs(rows.sum(axis=1) - 1) > 1e-9).any():
             raise InputError("the distribution is negative somewhere or does not sum to 1.", "pass probabilities.")

@@ -50,8 +50,12 @@ class Metric:
     def __init__(
         self, array: ArrayLike, unit: str = "", *, name: str = "metric", axioms_known: bool = False
     ) -> None:
-        size = np.asarray(array).shape[:1] or (None,)
-        distances = floats(array, f"the {name}", shape=(size[0], size[0]), infinite=True)
+        distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
+        n, m = distances.shape
+        if n != m:
+            raise InputError(
+                f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
+            )
         if not axioms_known:
             distances = _checked(distances, name)
         object.__setattr__(self, "array", distances)
@@ -124,10 +128,7 @@ class Metric:
         """Return the largest metric below this one: the lengths of shortest paths."""
         if self.triangle:
             return self
-        distances = self.array.copy()
-        for k in range(len(distances)):
-            np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
-        return self._derived(distances, self.unit, f"closure of {self.name}")
+        return self._derived(shortest_paths(self.array), self.unit, f"closure of {self.name}")
 
     def _smallest(self) -> float:
         off = ~np.eye(len(self), dtype=bool)
@@ -136,6 +137,14 @@ class Metric:
     @staticmethod
     def _derived(array: Floats, unit: str, name: str) -> Metric:
         return Metric(array, unit, name=name, axioms_known=True)
+
+
+def shortest_paths(array: Floats) -> Floats:
+    """Return the lengths of shortest paths between all values, array (n, n)."""
+    distances = array.copy()
+    for k in range(len(distances)):
+        np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
+    return distances
 
 
 def _checked(array: Floats, name: str) -> Floats:

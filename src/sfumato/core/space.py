@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .arrays import Floats, floats
+from .arrays import Floats, floats, numbers
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
@@ -74,7 +74,7 @@ class Space:
                 )
         array = None
         if coordinates is not None:
-            given = np.asarray(coordinates)
+            given = numbers(coordinates, "coordinates")
             array = floats(given[:, None] if given.ndim == 1 else given, "coordinates", shape=(len(found), None))
         if crs == WGS84:
             if array is None or array.shape[1] != 2:

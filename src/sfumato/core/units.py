@@ -100,7 +100,10 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     """
     example = f"0.6/{unit}" if per and unit else f"800 {unit}" if unit else "0.6"
     if not isinstance(text, str):
-        value, rate, found = float(text), per, ""
+        try:
+            value, rate, found = float(text), per, ""
+        except (TypeError, ValueError):
+            raise UnitError(f"{what} {text!r} is not a number.", f"write it as {example!r}.") from None
     else:
         match = _QUANTITY.match(text)
         if match is None:

@@ -66,23 +66,27 @@ def check_weights(weights: Integers, bits: int) -> Integers:
     """Return a copy of integer weights, or say why they are none."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
-    array = np.array(weights, dtype=np.int64 if bits == ONE_WORD else object)
-    if array.ndim != 2 or array.size == 0:
-        raise InputError(f"the weights have shape {array.shape}.", "pass an array of secrets x observables.")
-    if bits == TWO_WORDS and not all(isinstance(entry, int) for entry in array.flat):
-        raise InputError("the weights are not all Python integers.", "pass integers.")
-    if (array < 0).any():
-        s, o = np.argwhere(array < 0)[0]
-        raise InputError(f"the weight at secret {s}, observable {o} is negative.", "weights are at least 0.")
+    try:
+        given = np.asarray(weights)
+    except ValueError as error:
+        raise InputError(f"the weights are not an array ({error}).", "pass rows of equal length.") from None
+    if given.ndim != 2 or given.size == 0:
+        raise InputError(f"the weights have shape {given.shape}.", "pass an array of secrets x observables.")
     # Python integers: a sum of int64 could wrap around to the right value.
-    sums = array.astype(object).sum(axis=1)
+    exact = given.astype(object)
+    if given.dtype.kind not in "iuO" or not all(isinstance(entry, int) for entry in exact.flat):
+        raise InputError("the weights are not all integers.", "pass integers; Mechanism(matrix) rounds for you.")
+    if (exact < 0).any():
+        s, o = np.argwhere(exact < 0)[0]
+        raise InputError(f"the weight at secret {s}, observable {o} is negative.", "weights are at least 0.")
+    sums = exact.sum(axis=1)
     wrong = sums != (1 << bits)
     if wrong.any():
         s = int(np.flatnonzero(wrong)[0])
         raise InputError(
             f"the weights of row {s} sum to {sums[s]}, not to 2**{bits}.", "the file or array is damaged."
         )
-    return array
+    return exact.astype(np.int64) if bits == ONE_WORD else exact
 
 
 def as_matrix(weights: Integers, bits: int) -> Floats:

@@ -1,1 +1,23 @@
-"""Placeholder."""
+"""Proofs over integers and with directed rounding; nothing here knows how a mechanism was made."""
+
+from .bounds import Multipliers, distortion_bound, loss_bound
+from .certificate import Certificate, DistortionProof, as_dict, certify, prove
+from .expectations import distortion_below, expected_loss_above, worst_loss_above
+from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
+
+__all__ = [
+    "Certificate",
+    "DistortionProof",
+    "EpsilonProof",
+    "Multipliers",
+    "as_dict",
+    "certify",
+    "distortion_below",
+    "distortion_bound",
+    "expected_loss_above",
+    "loss_bound",
+    "prove",
+    "prove_metric_privacy",
+    "worst_loss_above",
+    "worst_ratios",
+]

@@ -1,1 +1,6 @@
-"""Placeholder."""
+"""The mechanism file (.sfm): written, read back and checked; and the table for other programs."""
+
+from .mechanism_file import MechanismFile, load, read, save
+from .table import export_table
+
+__all__ = ["MechanismFile", "export_table", "load", "read", "save"]

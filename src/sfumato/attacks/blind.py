@@ -1,0 +1,32 @@
+"""The blind guess: what an adversary achieves who sees no report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core import AnyLoss, Mechanism, Prior, Space
+from .attack import Attack
+from .optimal import optimal
+
+
+def blind(prior: Prior, distance: AnyLoss) -> Attack:
+    """Return the best guess without any report: the baseline "had he seen nothing".
+
+    error = min over g of sum over s of prior(s) d(g, s)
+
+    Its error is the largest distortion privacy that any mechanism can give.
+
+    Args:
+        prior: What the adversary believes, and what is true.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+
+    Returns:
+        The attack on a mechanism with one observable, which tells nothing.
+
+    Raises:
+        InputError: If the distance does not fit the prior.
+    """
+    silent = Mechanism(np.ones((len(prior), 1)), prior.space, Space(["nothing"]))
+    return replace(optimal(silent, prior, distance), name="blind")

@@ -1,0 +1,34 @@
+"""The misinformed attack: the best strategy for a belief that need not be true."""
+
+from __future__ import annotations
+
+from ..core import AnyLoss, Mechanism, Prior
+from .attack import Attack, evaluate
+from .optimal import optimal_strategy
+
+
+def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
+    """Return the attack that is optimal for a belief, with its error under the true prior.
+
+    The belief may know less than the truth (a population's prior against one user) or
+    claim more (`Prior.sharpened`, home and work); a false one never lowers the error
+    below that of the optimal attack. For a report that the belief holds impossible the
+    guess is the belief's best one without any report.
+
+    To measure an adversary who truly knows more, attack with the sharper prior as the
+    truth: ``optimal(mechanism, sharper, distance)``.
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: The true prior, by which the error is averaged.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+        belief: What the adversary believes.
+
+    Raises:
+        InputError: If a prior or the distance does not fit the mechanism.
+
+    Source:
+        Shokri, "Privacy Games", section 9.2 (an adversary whose prior is not the design's).
+    """
+    strategy = optimal_strategy(mechanism, belief, distance)
+    return evaluate(mechanism, prior, distance, strategy, name="misinformed")

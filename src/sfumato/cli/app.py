@@ -1,0 +1,67 @@
+"""The commands, and how errors reach the user."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TextIO
+
+import typer
+
+from .. import __version__
+from ..errors import SfumatoError
+from .attack import attack
+from .console import PARTIAL
+from .design import design
+from .release import release
+
+app = typer.Typer(
+    help="Design, prove, attack and apply mechanisms that blur one person's secret.",
+    epilog=f"Exit codes: 0 done, 1 an error that is explained, 2 a wrong option, {PARTIAL} a design stopped "
+    "before the wanted gap (its promise is proved all the same), 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(design)
+app.command()(attack)
+app.command()(release)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
+) -> None:
+    """Design, prove, attack and apply mechanisms that blur one person's secret."""
+
+
+def main() -> None:
+    """Run the command line; errors end as a message and an exit code."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except SfumatoError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        sys.exit(130)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    del category, filename, lineno, file, line  # where in the code means nothing to the user
+    typer.echo(f"Warning: {message}", err=True)

@@ -1,0 +1,199 @@
+"""``sfumato design``: from places to a proved mechanism, its file and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InputError
+from .console import PARTIAL, StopOnInterrupt, print_summary, progress_line
+from .places import cells_over, prior_of, visits_from
+
+if TYPE_CHECKING:
+    from ..core import Guarantee, Metric, Prior
+    from ..optimal import Design
+
+DEFAULT_EPSILON = "1/km"
+
+
+def design(
+    visits: Annotated[
+        Path | None,
+        typer.Argument(help="Visits: CSV, Parquet, GeoParquet, GPX, ... Without it, a built-in synthetic city."),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help=f"Metric privacy, such as '0.6/km'. {DEFAULT_EPSILON} if nothing is asked.")
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="Protect only places so near to each other ('500 m'); --epsilon is then a pure number."),
+    ] = None,
+    distortion: Annotated[
+        str | None, typer.Option(help="The best attacker errs by at least this on average: '800 m'.")
+    ] = None,
+    max_loss: Annotated[
+        str | None,
+        typer.Option(help="Instead of least loss: most distortion at no more loss than this ('500 m')."),
+    ] = None,
+    loss: Annotated[
+        str, typer.Option(help="What a report costs: euclidean, manhattan, great-circle, hamming.")
+    ] = ("euclidean"),
+    objective: Annotated[str, typer.Option(help="expected or worst-case loss.")] = "expected",
+    metric: Annotated[
+        str, typer.Option(help="Distance for privacy: euclidean, manhattan, great-circle.")
+    ] = "euclidean",
+    cell: Annotated[str | None, typer.Option(help="Size of the cells: '500 m' or '750 m x 533 m'.")] = None,
+    cells: Annotated[str | None, typer.Option(help="Number of cells: columns x rows, '20x15'.")] = None,
+    hexagons: Annotated[str | None, typer.Option(help="Hexagons of about this width ('500 m') instead.")] = None,
+    region: Annotated[
+        str | None, typer.Option(help="'south,west,north,east' or '8 km x 6 km around 48.85,2.35'.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's visits; by default everyone's.")] = None,
+    smoothing: Annotated[float, typer.Option(help="Added to the visits of every cell.")] = 0.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The mechanism file; the report lies beside it.")
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds; then the best proved answer is written.")] = 600.0,
+    gap: Annotated[float, typer.Option(help="Relative distance from the optimum to reach.")] = 1e-6,
+    pairs: Annotated[
+        str, typer.Option(help="Rows of the program: generated, all, or spanner (faster, costs some loss).")
+    ] = "generated",
+    picture: Annotated[bool, typer.Option(help="Draw maps beside the file, if matplotlib is installed.")] = True,
+    lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
+    lon: Annotated[str | None, typer.Option(help="Name of the longitude column.")] = None,
+    user_column: Annotated[str | None, typer.Option(help="Name of the user column.")] = None,
+) -> None:
+    """Design the mechanism of least loss for a stated privacy, and prove it.
+
+    Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these
+    names are replaced. The mechanism file holds the prior: who has it knows how often
+    each place is visited.
+    """
+    from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy
+
+    found, source = visits_from(visits, lat, lon, user_column)
+    for note in found.notes:
+        typer.echo(f"Note: {note}", err=True)
+    places = cells_over(found, region, cell, cells, hexagons)
+    prior, text = prior_of(places, found, user, smoothing, source)
+    distances = places.metric(metric, unit="km")
+    guarantees: list[Guarantee] = []
+    if epsilon is None and distortion is None and max_loss is None:
+        epsilon = "1" if within else DEFAULT_EPSILON
+    if within is not None:
+        if epsilon is None:
+            raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
+        guarantees.append(ThresholdPrivacy(epsilon, distances, within))
+    elif epsilon is not None:
+        guarantees.append(MetricPrivacy(epsilon, distances))
+    if distortion is not None:
+        guarantees.append(DistortionPrivacy(distortion, distances))
+
+    target = _target(output, visits)
+    _check_folder(target)
+    result = _solved(
+        prior,
+        distances,
+        places.metric(loss, unit=None if loss == "hamming" else "km"),
+        guarantees,
+        objective=objective,
+        max_loss=max_loss,
+        pairs=pairs,
+        gap=gap,
+        time_limit=time_limit,
+    )
+    _finish(result, distances, text, target, picture=picture)
+
+
+def _solved(
+    prior: Prior,
+    distances: Metric,
+    costs: Metric,
+    guarantees: list[Guarantee],
+    *,
+    objective: str,
+    max_loss: str | None,
+    pairs: str,
+    gap: float,
+    time_limit: float,
+) -> Design:
+    from ..optimal import design as least_loss
+    from ..optimal import design_private
+
+    unit = distances.unit if max_loss is not None else costs.unit
+    with StopOnInterrupt() as stop, progress_line(unit) as report:
+        if max_loss is not None:
+            return design_private(
+                prior,
+                loss=costs,
+                distance=distances,
+                max_loss=max_loss,
+                guarantees=guarantees,
+                pairs=pairs,
+                gap=gap,
+                time_limit=time_limit,
+                stop=stop,
+                report=report,
+            )
+        return least_loss(
+            prior,
+            loss=costs,
+            guarantees=guarantees,
+            objective=objective,
+            pairs=pairs,
+            gap=gap,
+            time_limit=time_limit,
+            stop=stop,
+            report=report,
+        )
+
+
+def _finish(result: Design, distances: Metric, source: str, target: Path, *, picture: bool) -> None:
+    from ..core.atomic import atomically
+    from ..errors import MissingExtraError
+    from ..evidence import as_dict
+    from ..files import MechanismFile, save
+    from ..optimal import Status
+    from ..report import picture as draw
+    from ..report import save_picture, summarise
+
+    problem = result.problem
+    summary = summarise(result, distances, source=source)
+    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
+    save(MechanismFile(result.mechanism, problem.prior, problem.loss, problem.guarantees, claims), target)
+    written = [target]
+    report = target.with_suffix(".md")
+    with atomically(report) as temporary:
+        temporary.write_text(summary.markdown(), encoding="utf-8")
+    written.append(report)
+    print_summary(summary)
+    if picture:
+        try:
+            image = target.with_suffix(".png")
+            save_picture(draw(result.mechanism, problem.prior, distances), image)
+            written.append(image)
+        except MissingExtraError as error:
+            typer.echo(f"Note: no maps were drawn. {error}", err=True)
+    typer.echo(f"Written: {', '.join(map(str, written))}")
+    if result.status is not Status.OPTIMAL:
+        raise typer.Exit(PARTIAL)
+
+
+def _target(output: Path | None, visits: Path | None) -> Path:
+    if output is None:
+        return Path("city.sfm") if visits is None else Path(visits.stem or "mechanism").with_suffix(".sfm")
+    if output.suffix != ".sfm":
+        raise InputError(f"the output {str(output)!r} does not end in .sfm.", f"write it as {output.stem}.sfm.")
+    return output
+
+
+def _check_folder(target: Path) -> None:
+    """Find out before the work whether its result can be written."""
+    from ..core.atomic import atomically
+
+    probe = target.with_name(f".{target.name}.probe")
+    with atomically(probe):
+        pass
+    probe.unlink()

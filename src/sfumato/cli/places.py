@@ -1,0 +1,74 @@
+"""From the options of a command to visits, cells and a prior."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..core import Prior
+    from ..geo import Places, Visits
+
+BUILT_IN = "the built-in synthetic city (200 invented people)"
+
+
+def visits_from(
+    path: Path | None, lat: str | None, lon: str | None, user_column: str | None
+) -> tuple[Visits, str]:
+    """Return the visits of a file, or of the synthetic city, and their name in words."""
+    from ..geo import read_visits, synthetic_city
+
+    if path is None:
+        return synthetic_city(), BUILT_IN
+    visits = read_visits(path, lat=lat, lon=lon, user=user_column)
+    return visits, f"{len(visits):,} visits in {path.name}"
+
+
+def cells_over(
+    visits: Visits, region: str | None, cell: str | None, cells: str | None, hexagons: str | None
+) -> Places:
+    """Return the grid or hexagons that the options ask for; by default a grid of about 48 cells."""
+    from ..geo import Grid, Hexagons, Region
+
+    if sum(option is not None for option in (cell, cells, hexagons)) > 1:
+        raise InputError("more than one of --cell, --cells and --hexagons was given.", "choose one.")
+    area = None if region is None else Region.parse(region)
+    if hexagons is not None:
+        return Hexagons.covering(visits, cell=hexagons, region=area)
+    if cell is not None:
+        sides = [side.strip() for side in re.split(r"[x×]", cell)]
+        if len(sides) > 2:
+            raise InputError(f"the cell {cell!r} has {len(sides)} sides.", "write '500 m' or '750 m x 533 m'.")
+        return Grid.covering(visits, cell=(sides[0], sides[-1]), region=area)
+    return Grid.covering(visits, shape=_shape(cells, (area or Region.of(visits)).size_m), region=area)
+
+
+def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float, source: str) -> tuple[Prior, str]:
+    """Return the prior and where it comes from, in words."""
+    from ..core import Prior
+
+    prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
+    inside = int(places.counts(visits, user).sum())
+    asked = len(visits) if user is None else len(visits.of_user(user))
+    text = source if user is None else f"{asked:,} visits of user {user} in {source}"
+    if inside < asked:
+        text += f"; {asked - inside:,} of them outside the region are left out"
+    if smoothing:
+        text += f"; smoothing {smoothing:g}"
+    return prior, text
+
+
+def _shape(cells: str | None, size_m: tuple[float, float]) -> tuple[int, int]:
+    if cells is None:
+        width, height = size_m
+        if not (width > 0 and height > 0):
+            return 1, 1  # Grid explains what one cell means
+        columns = min(48, max(1, round((48 * width / height) ** 0.5)))
+        return columns, max(1, round(48 / columns))
+    match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
+    if match is None:
+        raise InputError(f"the number of cells {cells!r} is not understood.", "write columns x rows: '20x15'.")
+    return int(match[1]), int(match[2])

@@ -1,0 +1,79 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import FileError
+
+_HINTS = {
+    errno.ENOSPC: "the disk is full: free some space or write elsewhere.",
+    errno.EDQUOT: "your share of the disk is full: free some space or write elsewhere.",
+    errno.ENOENT: "its folder does not exist: create it first.",
+    errno.ENOTDIR: "its folder is not a folder: check the path.",
+    errno.EISDIR: "it is a folder: give the name of a file.",
+    errno.EACCES: "choose a place where you may write.",
+    errno.EPERM: "choose a place where you may write.",
+    errno.EROFS: "choose a place where you may write.",
+}
+
+
+@contextmanager
+def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path to write to; it takes the place of ``path`` at the end.
+
+    The temporary file lies in the same folder, reaches the disk before it is renamed,
+    and is removed if anything fails: then ``path`` is as it was before.
+
+    Args:
+        path: The file to write; one that exists is replaced.
+
+    Yields:
+        The path of an empty file to be filled.
+
+    Raises:
+        FileError: If the file cannot be written.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
+        # Not tempfile: the file shall get the rights that the user's umask gives.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    try:
+        yield temporary
+        _sync(temporary, os.O_RDWR)
+        os.replace(temporary, target)
+    except FileError:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    with suppress(OSError):  # some systems cannot sync a folder; the file itself is safe
+        _sync(target.parent, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileError:
+    number = error.errno if isinstance(error, OSError) else None
+    reason = os.strerror(number) if number else str(error)
+    return FileError(
+        f"{os.fspath(path)!r} could not be written ({reason}).",
+        _HINTS.get(number or 0, "nothing was left behind; write elsewhere or try again."),
+    )

@@ -1,0 +1,147 @@
+"""The certificate: what is proved of one mechanism, in one object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..core import AnyLoss, DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, as_loss
+from .expectations import distortion_below, expected_loss_above, worst_loss_above
+from .metric_privacy import EpsilonProof, prove_metric_privacy
+
+
+@dataclass(frozen=True, slots=True)
+class DistortionProof:
+    """What is proved of the optimal attack's expected error.
+
+    Attributes:
+        claimed: The least expected error that was asked for.
+        lower: A proved lower bound of the expected error.
+        holds: Whether the claim is proved.
+        unit: The unit of both.
+    """
+
+    claimed: float
+    lower: float
+    holds: bool
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Proofs over the integers of a mechanism, and how near to optimal it is.
+
+    Attributes:
+        metric_privacy: One proof per metric guarantee.
+        distortion: One proof per distortion guarantee.
+        loss: Proved upper bound of the expected loss.
+        worst_case_loss: Proved upper bound of the worst-case loss.
+        loss_unit: Their unit.
+        objective: ``expected``, ``worst-case`` or ``distortion`` (the dual game).
+        value: What was optimised, as proved of this mechanism.
+        bound: Proved bound of the same for every mechanism with the same guarantees: a
+            lower bound of the loss, or an upper bound of the distortion.
+        repair_weight: Share of the constant mechanism that was mixed in to mend the
+            solver's answer.
+    """
+
+    metric_privacy: tuple[EpsilonProof, ...]
+    distortion: tuple[DistortionProof, ...]
+    loss: float
+    worst_case_loss: float
+    loss_unit: str
+    objective: str
+    value: float
+    bound: float
+    repair_weight: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether every guarantee is proved."""
+        return all(p.holds for p in self.metric_privacy) and all(p.holds for p in self.distortion)
+
+    @property
+    def gap(self) -> float:
+        """How far the mechanism can be from optimal, relative to its value."""
+        distance = self.bound - self.value if self.objective == "distortion" else self.value - self.bound
+        return distance / max(abs(self.value), 1e-300) if distance > 0 else 0.0
+
+    @property
+    def epsilon_upper(self) -> float:
+        """The proved epsilon of the first metric guarantee; ``inf`` if there is none."""
+        return self.metric_privacy[0].upper if self.metric_privacy else float("inf")
+
+    @property
+    def worst_pair(self) -> tuple[int, int] | None:
+        """The pair of secrets that attains it."""
+        return self.metric_privacy[0].worst_pair if self.metric_privacy else None
+
+    @property
+    def lower_bound(self) -> float:
+        """The proved lower bound of the loss (designs of least loss)."""
+        return self.bound if self.objective != "distortion" else float("-inf")
+
+
+def prove(
+    mechanism: Mechanism, prior: Prior, guarantees: Sequence[Guarantee]
+) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
+    """Prove each guarantee over the integers of the mechanism."""
+    epsilons = tuple(prove_metric_privacy(mechanism, g) for g in guarantees if isinstance(g, MetricPrivacy))
+    distortions = []
+    for guarantee in guarantees:
+        if isinstance(guarantee, DistortionPrivacy):
+            lower = distortion_below(mechanism, prior, guarantee.distance)
+            distortions.append(
+                DistortionProof(guarantee.minimum, lower, lower >= guarantee.minimum, guarantee.distance.unit)
+            )
+    return epsilons, tuple(distortions)
+
+
+def certify(
+    mechanism: Mechanism,
+    prior: Prior,
+    loss: AnyLoss,
+    guarantees: Sequence[Guarantee],
+    *,
+    objective: str,
+    bound: float,
+    distance: AnyLoss | None = None,
+    repair_weight: float = 0.0,
+) -> Certificate:
+    """Return the certificate of a mechanism.
+
+    Args:
+        mechanism: The mechanism; only its integers count.
+        prior: The prior on its secrets.
+        loss: Array (secrets, observables).
+        guarantees: What is to be proved.
+        objective: ``expected``, ``worst-case`` or ``distortion``.
+        bound: Proved bound of the objective, from `loss_bound` or `distortion_bound`.
+        distance: The adversary's distance, for the objective ``distortion``.
+        repair_weight: Share of the constant mechanism that was mixed in.
+    """
+    found: Loss = as_loss(loss, *mechanism.shape)
+    epsilons, distortions = prove(mechanism, prior, guarantees)
+    expected = expected_loss_above(mechanism, prior, found)
+    worst = worst_loss_above(mechanism, found)
+    if objective == "distortion" and distance is not None:
+        value = distortion_below(mechanism, prior, distance)
+    else:
+        value = worst if objective == "worst-case" else expected
+    return Certificate(epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight)
+
+
+def as_dict(certificate: Certificate) -> dict[str, Any]:
+    """Return the certificate as plain values for a file or a report; None stands for infinite bounds."""
+    found: dict[str, Any] = _plain({**asdict(certificate), "gap": certificate.gap, "holds": certificate.holds})
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,35 @@
+"""Expected losses and errors of a mechanism, with rounding bounded on the safe side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import AnyLoss, Mechanism, Prior, as_distance, as_loss
+from .rounding import down, sum_error, up
+
+
+def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
+    """Return a proved upper bound of the expected loss, tight to rounding."""
+    terms = mechanism.joint(prior) * as_loss(loss, *mechanism.shape).array
+    return up(float(terms.sum()) + sum_error(terms.size, float(np.abs(terms).sum())))
+
+
+def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
+    """Return a proved upper bound of the worst-case loss, tight to rounding."""
+    terms = mechanism.matrix * as_loss(loss, *mechanism.shape).array
+    sums, sizes = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+    return up(max(float(a) + sum_error(terms.shape[1], float(b)) for a, b in zip(sums, sizes, strict=True)))
+
+
+def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> float:
+    """Return a proved lower bound of the optimal attack's expected error.
+
+    Source:
+        Shokri, "Privacy Games", equations 33 to 35:
+        sum over o of min over guesses g of sum over s of prior(s) p(o|s) d(g, s).
+    """
+    d, joint = as_distance(distance).array, mechanism.joint(prior)
+    errors = d @ joint
+    magnitude = float((np.abs(d) @ joint).max(axis=0).sum())
+    n, m = mechanism.shape
+    return down(float(errors.min(axis=0).sum()) - sum_error(n + m, magnitude))

@@ -1,0 +1,182 @@
+"""The container: a ZIP of manifest.json and .npy members, the same bytes each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import struct
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from .._version import __version__
+from ..core.atomic import atomically
+from ..errors import FileError, InputError
+from .arrays import MAX_MEMBER, unpacked
+from .fields import DAMAGED, Fields
+
+FORMAT: Final = "sfumato mechanism"
+VERSION: Final = 1
+_MANIFEST: Final = "manifest.json"
+_MEMBER: Final = re.compile(r"[a-z]{1,40}(_[0-9]{1,4})?\.npy")
+_MAX_MEMBERS: Final = 1000
+_MAX_MANIFEST: Final = 1 << 28
+# What zipfile raises on bytes that are no sound archive.
+_UNSOUND: Final = (
+    zipfile.BadZipFile,
+    EOFError,
+    LookupError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+)
+
+
+def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
+    """Write the container, whole or not at all.
+
+    Members are stored without compression: the bytes then depend on no library's
+    version, and what is read is never larger than the file.
+
+    Args:
+        path: The file; one that exists is replaced.
+        manifest: What JSON can hold; format, version and checksums are added.
+        members: The .npy members' bytes by name.
+
+    Raises:
+        FileError: If the file cannot be written.
+        InputError: If the manifest holds what JSON cannot.
+    """
+    entries = {
+        **manifest,
+        "format": FORMAT,
+        "version": VERSION,
+        "writer": f"sfumato {__version__}",
+        "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+    }
+    try:
+        text = json.dumps(entries, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the file cannot hold this ({error}).", "use finite numbers, texts, lists and mappings."
+        ) from None
+    with atomically(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in {_MANIFEST: text.encode("ascii"), **dict(sorted(members.items()))}.items():
+            archive.writestr(_entry(name), data)
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArray[Any]]]:
+    """Return the manifest and the arrays of a container, every checksum verified.
+
+    Raises:
+        FileError: If there is no such file, or it is not a sound container of a version
+            that this package knows.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(4)
+            size = os.fstat(stream.fileno()).st_size
+            try:
+                with zipfile.ZipFile(stream) as archive:
+                    return _read(archive, size)
+            except _UNSOUND as error:
+                raise _not_sound(start, error) from error
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise FileError(
+            f"it cannot be read ({reason or error}).", "check the path; `sfumato design` writes such files."
+        ) from error
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArray[Any]]]:
+    infos = _members(archive, size)
+    if _MANIFEST not in infos:
+        raise FileError("it has no manifest, so it is not a mechanism file.", "give a file that sf.save wrote.")
+    manifest = _manifest(archive.read(infos.pop(_MANIFEST)))
+    sums = manifest.fields("sha256")
+    missing, unknown = sorted(set(sums.values) - set(infos)), sorted(set(infos) - set(sums.values))
+    if missing:
+        raise FileError(f"its member {missing[0]!r} is missing.", DAMAGED)
+    if unknown:
+        raise FileError(f"it holds {unknown[0]!r}, which its manifest does not name.", DAMAGED)
+    arrays = {}
+    for name, info in infos.items():
+        if _MEMBER.fullmatch(name) is None:
+            raise FileError(f"it holds a member of the strange name {name!r}.", DAMAGED)
+        data = archive.read(info)
+        if hashlib.sha256(data).hexdigest() != sums.text(name):
+            raise FileError(f"the checksum of its member {name!r} does not fit.", DAMAGED)
+        arrays[name] = unpacked(data, name)
+    return manifest, arrays
+
+
+def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by name, once their number and sizes are known to be harmless."""
+    infos = archive.infolist()
+    if len(infos) > _MAX_MEMBERS:
+        raise FileError(f"it has {len(infos):,} members, more than the {_MAX_MEMBERS:,} allowed.", DAMAGED)
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        if info.filename in found:
+            raise FileError(f"it has two members named {info.filename!r}.", DAMAGED)
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
+            raise FileError(
+                f"its member {info.filename!r} is compressed or encrypted.",
+                "use the file as sf.save wrote it; other tools must not repack it.",
+            )
+        if info.file_size > (_MAX_MANIFEST if info.filename == _MANIFEST else MAX_MEMBER):
+            raise FileError(f"its member {info.filename!r} is too large ({info.file_size:,} bytes).", DAMAGED)
+        found[info.filename] = info
+    if sum(info.file_size for info in infos) > size:
+        raise FileError("its members claim more bytes than the file has.", DAMAGED)
+    return found
+
+
+def _manifest(data: bytes) -> Fields:
+    values = json.loads(data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant)
+    manifest = Fields.of(values, "manifest")
+    if manifest.text("format") != FORMAT:
+        raise FileError(f"it is a {manifest.text('format')!r} file.", "give a file that sf.save wrote.")
+    version = manifest.integer("version")
+    if version > VERSION:
+        raise FileError(
+            f"it was written by a newer sfumato (format version {version}, this one reads {VERSION}).",
+            "upgrade with: pip install --upgrade sfumato",
+        )
+    if version < 1:
+        raise FileError(f"its format version {version} does not exist.", DAMAGED)
+    return manifest
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise FileError("its manifest names an entry twice.", DAMAGED)
+    return values
+
+
+def _no_constant(name: str) -> Any:
+    raise FileError(f"its manifest holds {name}.", DAMAGED)
+
+
+def _not_sound(start: bytes, error: Exception) -> FileError:
+    if start == b"":
+        return FileError("it is empty.", "give a file that sf.save wrote.")
+    if start != b"PK\x03\x04":
+        return FileError("it is not a mechanism file.", "give a file that sf.save wrote.")
+    return FileError(f"it is cut off or damaged ({error}).", "get a sound copy, or write it again.")

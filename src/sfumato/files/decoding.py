@@ -1,0 +1,167 @@
+"""From the manifest and the members of a mechanism file back to objects."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import (
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    ThresholdPrivacy,
+)
+from ..core.arrays import Floats
+from ..core.limbs import joined
+from ..core.weights import ONE_WORD
+from ..errors import FileError, InputError, MetricWarning
+from ..geo import places_from
+from .fields import DAMAGED, Fields
+from .labels import decoded as decoded_label
+
+Arrays = Mapping[str, NDArray[Any]]
+_Part = TypeVar("_Part", Space, Metric, Loss)
+
+
+@dataclass(slots=True)
+class Contents:
+    """The objects of a file; what several of them share is built once.
+
+    Args:
+        manifest: The manifest.
+        arrays: The members by name.
+    """
+
+    manifest: Fields
+    arrays: Arrays
+    _spaces: dict[int, Space] = field(default_factory=dict)
+    _metrics: dict[int, Metric] = field(default_factory=dict)
+    _losses: dict[int, Loss] = field(default_factory=dict)
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism."""
+        entry = self.manifest.fields("mechanism")
+        bits = entry.integer("bits")
+        if bits == ONE_WORD:
+            weights = self._array(entry, "weights", np.int64, 2)
+        else:
+            high, low = self._array(entry, "high", np.uint64, 2), self._array(entry, "low", np.uint64, 2)
+            if high.shape != low.shape:
+                raise FileError("the two halves of its weights differ in shape.", DAMAGED)
+            weights = joined(high, low)
+        return Mechanism.from_weights(
+            weights, bits, self._space(entry, "secrets"), self._space(entry, "observables")
+        )
+
+    def prior(self) -> Prior | None:
+        """Return the prior, if there is one."""
+        if not self.manifest.has("prior"):
+            return None
+        entry = self.manifest.fields("prior")
+        return Prior(self._space(entry, "space"), self._array(entry, "probabilities", np.float64, 1))
+
+    def loss(self) -> Loss | None:
+        """Return the loss, if there is one."""
+        return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
+
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Return the guarantees."""
+        entries = (Fields.of(value, "guarantee") for value in self.manifest.items("guarantees"))
+        return tuple(self._guarantee(entry) for entry in entries)
+
+    def claims(self) -> dict[str, Any]:
+        """Return the claims."""
+        return self.manifest.fields("claims").values
+
+    def _guarantee(self, entry: Fields) -> Guarantee:
+        kind = entry.text("kind")
+        if kind == "distortion":
+            return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))
+        if kind == "metric":
+            return MetricPrivacy(entry.number("epsilon"), self._metric(entry, "metric"))
+        if kind == "threshold":
+            return ThresholdPrivacy.of_hops(entry.number("epsilon"), self._metric(entry, "metric"))
+        raise FileError(f"it holds a guarantee of the unknown kind {kind!r}.", DAMAGED)
+
+    def _space(self, entry: Fields, key: str) -> Space:
+        return self._shared("spaces", entry.integer(key), self._spaces, self._built_space)
+
+    def _metric(self, entry: Fields, key: str) -> Metric:
+        return self._shared("metrics", entry.integer(key), self._metrics, self._built_metric)
+
+    def _loss(self, entry: Fields, key: str) -> Loss:
+        return self._shared("losses", entry.integer(key), self._losses, self._built_loss)
+
+    def _shared(self, group: str, place: int, known: dict[int, _Part], build: Callable[[Fields], _Part]) -> _Part:
+        if place not in known:
+            entries = self.manifest.items(group)
+            if not 0 <= place < len(entries):
+                raise FileError(f"its manifest has no entry {place} among its {group}.", DAMAGED)
+            known[place] = build(Fields.of(entries[place], f"entry {place} of {group}"))
+        return known[place]
+
+    def _built_space(self, entry: Fields) -> Space:
+        if entry.text("kind") != "labels":
+            try:
+                return places_from(entry.values)
+            except (TypeError, ValueError, OverflowError) as error:
+                problem = error.problem if isinstance(error, InputError) else str(error)
+                raise FileError(f"its description of places is not sound: {problem}", DAMAGED) from error
+        labels = [decoded_label(value) for value in entry.items("labels")]
+        coordinates = self._array(entry, "coordinates", np.float64, 2) if entry.has("coordinates") else None
+        return Space(labels, coordinates, entry.text("unit"), entry.text("crs") if entry.has("crs") else None)
+
+    def _built_loss(self, entry: Fields) -> Loss:
+        return Loss(self._array(entry, "array", np.float64, 2), entry.text("unit"), name=entry.text("name"))
+
+    def _built_metric(self, entry: Fields) -> Metric:
+        array, unit, name = self._array(entry, "array", np.float64, 2), entry.text("unit"), entry.text("name")
+        if not entry.flag("triangle"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
+                return Metric(array, unit, name=name)
+        _check_axioms(array, name)
+        return Metric(array, unit, name=name, axioms_known=True)
+
+    def _array(self, entry: Fields, key: str, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
+        name = entry.text(key)
+        if name not in self.arrays:
+            raise FileError(f"its {entry.name} names a member {name!r} that is not there.", DAMAGED)
+        array = self.arrays[name]
+        if array.dtype != dtype or array.ndim != dimensions:
+            raise FileError(
+                f"its member {name!r} has {array.ndim} dimensions of {array.dtype}, but {dimensions} of "
+                f"{np.dtype(dtype)} are needed.",
+                DAMAGED,
+            )
+        return array
+
+
+def _check_axioms(array: Floats, name: str) -> None:
+    """Refuse an array that its file calls a metric and that is none.
+
+    The tolerance is wider than that of `Metric`, because great circles that nearly reach
+    around the Earth are rounded coarsely.
+    """
+    n = len(array)
+    sound = array.shape == (n, n) and not (array < 0).any() and not np.isnan(array).any()
+    if not sound or np.diagonal(array).any() or not np.array_equal(array, array.T):
+        raise FileError(f"the {name} in it is not a metric.", DAMAGED)
+    slack = 1e-7 * float(array[np.isfinite(array)].max(initial=0.0))
+    detour = np.empty_like(array)
+    for k in range(n):
+        np.add(array[:, k, None], array[None, k, :] + slack, out=detour)
+        if (array > detour).any():
+            raise FileError(
+                f"the {name} in it breaks the triangle inequality, though it is said to hold.", DAMAGED
+            )

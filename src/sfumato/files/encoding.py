@@ -1,0 +1,124 @@
+"""From objects to the manifest and the members of a mechanism file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, Prior, Space, ThresholdPrivacy
+from ..core.limbs import split
+from ..core.weights import ONE_WORD
+from ..errors import InputError
+from ..geo import Places, places_from
+from .arrays import MAX_ENTRIES, packed
+from .labels import encoded as encoded_label
+
+
+def encoded(
+    mechanism: Mechanism,
+    prior: Prior | None,
+    loss: Loss | None,
+    guarantees: tuple[Guarantee, ...],
+    claims: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest and the members' bytes by name; equal things are stored once."""
+    parts = _Parts()
+    manifest = {
+        "mechanism": parts.mechanism(mechanism),
+        "prior": None if prior is None else parts.prior(prior),
+        "loss": None if loss is None else parts.loss(loss),
+        "guarantees": [parts.guarantee(guarantee) for guarantee in guarantees],
+        "claims": claims,
+    }
+    return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What the entries of the manifest refer to, collected while they are made."""
+
+    members: dict[str, bytes] = field(default_factory=dict)
+    spaces: list[dict[str, Any]] = field(default_factory=list)
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+    losses: list[dict[str, Any]] = field(default_factory=list)
+    _names: dict[bytes, str] = field(default_factory=dict)
+
+    def mechanism(self, mechanism: Mechanism) -> dict[str, Any]:
+        spaces = {"secrets": self.space(mechanism.secrets), "observables": self.space(mechanism.observables)}
+        if mechanism.bits == ONE_WORD:
+            return {"bits": mechanism.bits, "weights": self.array("weights", mechanism.weights), **spaces}
+        high, low = split(mechanism.weights)
+        return {
+            "bits": mechanism.bits,
+            "high": self.array("high", high),
+            "low": self.array("low", low),
+            **spaces,
+        }
+
+    def prior(self, prior: Prior) -> dict[str, Any]:
+        return {"space": self.space(prior.space), "probabilities": self.array("prior", prior.probabilities)}
+
+    def loss(self, loss: Loss) -> int:
+        array = self.array("loss", loss.array)
+        return _place(self.losses, {"array": array, "unit": loss.unit, "name": loss.name})
+
+    def metric(self, metric: Metric) -> int:
+        entry = {"unit": metric.unit, "name": metric.name, "triangle": metric.triangle}
+        return _place(self.metrics, {"array": self.array("metric", metric.array), **entry})
+
+    def guarantee(self, guarantee: Guarantee) -> dict[str, Any]:
+        if isinstance(guarantee, DistortionPrivacy):
+            return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}
+        kind = "threshold" if isinstance(guarantee, ThresholdPrivacy) else "metric"
+        return {"kind": kind, "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
+
+    def space(self, space: Space) -> int:
+        if isinstance(space, Places):
+            entry = space.describe()
+            known = places_from(entry) == space  # or what is read back would be another space
+        else:
+            known = type(space) is Space
+            entry = {
+                "kind": "labels",
+                "labels": [encoded_label(label) for label in space.labels],
+                "coordinates": None if space.coordinates is None else self.array("coordinates", space.coordinates),
+                "unit": space.unit,
+                "crs": space.crs,
+            }
+        if not known:
+            raise InputError(
+                f"a mechanism file cannot hold a space of the type {type(space).__name__}.",
+                "use a Space, a Grid or Hexagons.",
+            )
+        return _place(self.spaces, entry)
+
+    def array(self, stem: str, array: NDArray[Any]) -> str:
+        """Return the name of the member that holds an array."""
+        if array.size > MAX_ENTRIES:
+            raise InputError(
+                f"an array of {array.size:,} entries is too large for a mechanism file.",
+                f"it holds at most {MAX_ENTRIES:,} per array.",
+            )
+        data = packed(array)
+        if data not in self._names:
+            alike = sum(name.startswith(stem) for name in self.members)
+            self._names[data] = f"{stem}_{alike}.npy"
+            self.members[self._names[data]] = data
+        return self._names[data]
+
+
+def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
+    """Return the place of an entry in a list, to which it is added if need be.
+
+    Compared as text, because 1 equals True and 1.0, but is another label.
+    """
+    text = json.dumps(entry, sort_keys=True)
+    for place, known in enumerate(entries):
+        if json.dumps(known, sort_keys=True) == text:
+            return place
+    entries.append(entry)
+    return len(entries) - 1

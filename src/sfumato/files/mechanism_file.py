@@ -1,0 +1,156 @@
+"""The mechanism file: a mechanism with what it was designed for and what is claimed of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
+from ..core.loss import AnyLoss, as_loss
+from ..errors import FileError, InputError
+from .archive import read_archive, write_archive
+from .decoding import Contents
+from .encoding import encoded
+from .fields import DAMAGED
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MechanismFile:
+    """What one .sfm file holds.
+
+    Attributes:
+        mechanism: The mechanism: its integers, secrets and observables.
+        prior: The prior it was designed for, or None.
+        loss: The loss it was designed for, or None.
+        guarantees: The guarantees it was designed to give.
+        claims: What else its writer says of it, such as a certificate and the solver's
+            log: text, finite numbers, lists and mappings, as JSON has them. Claims are
+            not proofs; whoever relies on one checks it again on the integers.
+
+    Raises:
+        InputError: If the prior, the loss or a guarantee is for other secrets or
+            observables, or JSON cannot hold the claims.
+    """
+
+    mechanism: Mechanism
+    prior: Prior | None
+    loss: Loss | None
+    guarantees: tuple[Guarantee, ...]
+    claims: dict[str, Any]
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        prior: Prior | None = None,
+        loss: AnyLoss | None = None,
+        guarantees: Iterable[Guarantee] = (),
+        claims: Mapping[str, Any] | None = None,
+    ) -> None:
+        promised = tuple(guarantees)
+        if prior is not None and prior.space.labels != mechanism.secrets.labels:
+            raise InputError(
+                f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
+                "use a prior on the mechanism's secrets.",
+            )
+        for guarantee in promised:
+            _check_guarantee(guarantee, mechanism.shape[0])
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "loss", None if loss is None else as_loss(loss, *mechanism.shape))
+        object.__setattr__(self, "guarantees", promised)
+        object.__setattr__(self, "claims", _json_of(claims or {}))
+
+    def __repr__(self) -> str:
+        held = [
+            *(["a prior"] if self.prior is not None else []),
+            *(["a loss"] if self.loss is not None else []),
+            *map(str, self.guarantees),
+            *(f"claimed {key}" for key in self.claims),
+        ]
+        return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(held)}" if held else "")
+
+
+def save(content: Mechanism | MechanismFile, path: str | os.PathLike[str]) -> None:
+    """Write a mechanism, or all of a `MechanismFile`, to a mechanism file (.sfm).
+
+    The same content gives the same bytes. On any failure nothing half-written remains,
+    and a file that existed stays as it was.
+
+    Args:
+        content: What to write.
+        path: The file, by custom with the suffix ``.sfm``; one that exists is replaced.
+
+    Raises:
+        FileError: If the file cannot be written.
+        InputError: If a label is of a type that the file cannot hold.
+    """
+    file = content if isinstance(content, MechanismFile) else MechanismFile(content)
+    write_archive(path, *encoded(file.mechanism, file.prior, file.loss, file.guarantees, file.claims))
+
+
+def read(path: str | os.PathLike[str]) -> MechanismFile:
+    """Return all that a mechanism file holds.
+
+    Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
+    checked before memory is taken, checksums before anything is used. The checksums
+    find accidents, not forgers: who can change the file can change them as well.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FileError: If there is no such file; or it is not one of a mechanism, is cut off,
+            damaged, inconsistent or written by a newer version.
+    """
+    try:
+        held = Contents(*read_archive(path))
+        return MechanismFile(held.mechanism(), held.prior(), held.loss(), held.guarantees(), held.claims())
+    except FileError as error:
+        raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error
+    except InputError as error:
+        raise FileError(
+            f"{os.fspath(path)!r}: its content is inconsistent: {error.problem}",
+            "the file is damaged or was made by another program: write it again with sf.save.",
+        ) from error
+    except RecursionError as error:
+        raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error
+
+
+def load(path: str | os.PathLike[str]) -> Mechanism:
+    """Return the mechanism of a mechanism file; `read` gives all that the file holds.
+
+    Raises:
+        FileError: As `read`.
+    """
+    return read(path).mechanism
+
+
+def _check_guarantee(guarantee: Guarantee, secrets: int) -> None:
+    if isinstance(guarantee, MetricPrivacy):
+        size = len(guarantee.metric)
+    elif isinstance(guarantee, DistortionPrivacy):
+        size = guarantee.distance.array.shape[1]
+    else:
+        raise InputError(
+            f"{guarantee!r} is not a guarantee.", "use MetricPrivacy, ThresholdPrivacy or DistortionPrivacy."
+        )
+    if size != secrets:
+        raise InputError(
+            f"the guarantee ({guarantee}) is for {size} secrets, but the mechanism has {secrets}.",
+            "use a metric or distance on the mechanism's secrets.",
+        )
+
+
+def _json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims as they will be read back."""
+    try:
+        again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"the claims are not what JSON can hold ({error}).",
+            "use texts, finite numbers, true, false, None, lists and mappings.",
+        ) from None
+    return again

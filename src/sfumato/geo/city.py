@@ -1,0 +1,123 @@
+"""A synthetic city, for trying things out without anyone's data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..core.arrays import Floats
+from ..errors import InputError
+from .visits import Visits
+
+CENTRE: Final = (40.0, -30.0)
+"""Latitude and longitude of the middle: the open Atlantic, where no one lives."""
+
+_METRES_PER_DEGREE: Final = (111_035.0, 85_394.0)  # north and east at 40 N
+_HALF_M: Final = (4000.0, 3000.0)  # half the width and half the height of the city
+
+# Name, metres east and north of the middle, spread in metres, share of the people living there.
+_AREAS: Final = (
+    ("Old Town", -300.0, 200.0, 600.0, 0.30),
+    ("Harbour", -2300.0, -1100.0, 500.0, 0.18),
+    ("Northfield", 900.0, 1700.0, 650.0, 0.22),
+    ("Eastgate", 2700.0, 300.0, 600.0, 0.20),
+    ("Mill Hill", -2600.0, 1400.0, 550.0, 0.10),
+)
+# Metres east and north, spread, share: where people work, and where they go in the evening.
+_WORK: Final = ((0.0, 0.0, 350.0, 0.5), (2200.0, -900.0, 300.0, 0.3), (-2400.0, -800.0, 250.0, 0.2))
+_EVENING: Final = (
+    (-200.0, 400.0, 150.0, 0.30),
+    (300.0, -300.0, 120.0, 0.20),
+    (-2100.0, -1300.0, 120.0, 0.15),
+    (1100.0, 1700.0, 150.0, 0.15),
+    (2600.0, 500.0, 120.0, 0.10),
+    (0.0, 0.0, 2000.0, 0.10),  # elsewhere
+)
+_AGES: Final = (("18-29", 0.30), ("30-44", 0.32), ("45-64", 0.26), ("65+", 0.12))
+_BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and north, radius
+_MONDAY: Final = np.datetime64("2024-01-01T00:00:00", "us")
+
+
+def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
+    """Return the visits of invented people in an invented city of 8 km x 6 km.
+
+    Everyone has a home in one of five areas, a work place near one of three hubs, and
+    goes out to one of five quarters, or elsewhere, in the evening. On a grid of 500 m the prior is
+    uneven and some cells are never visited (a bay, the outskirts). The city lies in the
+    open Atlantic (its region is ``"8 km x 6 km around 40,-30"``), so that no picture of it
+    is mistaken for a real place.
+
+    Args:
+        seed: The same seed gives the same visits.
+        users: How many people.
+        days: How many days, the first a Monday.
+
+    Returns:
+        Visits, by user and time, with the attributes ``area`` (of residence) and
+        ``age_group``.
+    """
+    if users < 1 or days < 1:
+        raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
+    # Uniform numbers only: of all draws their stream is the one that NumPy keeps the same.
+    random = np.random.Generator(np.random.PCG64(seed))
+    area = _choice(random.random(users), [share for *_, share in _AREAS])
+    age = _choice(random.random(users), [share for _, share in _AGES])
+    work = _choice(random.random(users), [share for *_, share in _WORK])
+    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in _AREAS])[area])
+    works = _scattered(random.random((users, 2)), np.array([row[:3] for row in _WORK])[work])
+    homes = np.where(_on_land(homes)[:, None], homes, np.array([row[1:3] for row in _AREAS])[area])
+    works = np.where(_on_land(works)[:, None], works, np.array([row[:2] for row in _WORK])[work])
+
+    # One row per user, day and kind of visit; which of them happen is drawn last.
+    shape = (users, days, 3)
+    evening = _choice(random.random(users * days), [share for *_, share in _EVENING])
+    outings = _scattered(random.random((users * days, 2)), np.array([row[:3] for row in _EVENING])[evening])
+    where = np.empty((*shape, 2))
+    where[:, :, 0] = works[:, None, :]
+    where[:, :, 1] = outings.reshape(users, days, 2)
+    where[:, :, 2] = homes[:, None, :]
+    reached = _on_land(where)
+    where += 60.0 * (random.random(where.shape) - 0.5)  # the phone's error
+
+    hour = np.array([8.0, 18.0, 21.5]) + np.array([3.0, 3.0, 2.0]) * random.random(shape)
+    weekend = np.arange(days) % 7 >= 5
+    eager = 0.2 + 0.8 * random.random(users) ** 2
+    often = np.where(weekend[:, None], [0.15, 0.8, 0.7], [0.9, 0.4, 0.7])
+    happens = random.random(shape) < eager[:, None, None] * often
+    happens[:, 0, 2] = True  # everyone is seen at least once
+    happens &= reached
+
+    person, day, kind = np.nonzero(happens)
+    x, y = where[person, day, kind].T
+    seconds = np.floor(3600 * hour[person, day, kind]).astype(np.int64)
+    moment = _MONDAY + (day * 86_400 + seconds) * np.timedelta64(1, "s")
+    return Visits(
+        np.round(CENTRE[0] + y / _METRES_PER_DEGREE[0], 6),
+        np.round(CENTRE[1] + x / _METRES_PER_DEGREE[1], 6),
+        user=np.array([f"u{number:03}" for number in range(users)], dtype=object)[person],
+        time=moment,
+        attributes={
+            "area": np.array([row[0] for row in _AREAS], dtype=object)[area[person]],
+            "age_group": np.array([row[0] for row in _AGES], dtype=object)[age[person]],
+        },
+        notes=(f"These visits are synthetic: an invented city, made from the seed {seed}.",),
+    )
+
+
+def _choice(uniform: Floats, shares: list[float]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
+
+
+def _scattered(uniform: Floats, around: Floats) -> Floats:
+    """Return points scattered around centres (n, 3: east, north, spread) by a bell of two uniform numbers."""
+    radius = around[:, 2] * np.sqrt(-2 * np.log1p(-uniform[:, 0]))
+    angle = 2 * np.pi * uniform[:, 1]
+    points: Floats = around[:, :2] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return points
+
+
+def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    inside = (np.abs(where) < _HALF_M).all(axis=-1)
+    bay = np.hypot(where[..., 0] - _BAY[0], where[..., 1] - _BAY[1]) < _BAY[2]
+    return inside & ~bay

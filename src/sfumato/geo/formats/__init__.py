@@ -1,0 +1,1 @@
+"""The formats that visits come in: one file each."""

@@ -1,0 +1,132 @@
+"""Which column is which: the names that occur in the wild."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import DataError
+
+# Names are compared without case, spaces and underscores; the first that occurs wins.
+_LAT = ("lat", "latitude", "latdeg", "latitudedeg", "gpslat", "gpslatitude", "decimallatitude", "latwgs84")
+_LON = (
+    *("lon", "lng", "long", "longitude", "londeg", "longitudedeg", "gpslon", "gpslong", "gpslongitude"),
+    *("decimallongitude", "lonwgs84"),
+)
+_GEOMETRY = ("geometry", "geom", "thegeom", "wkbgeometry", "wkt", "point", "geo")
+_USER = (
+    *("user", "userid", "uid", "username", "person", "personid", "deviceid", "individual", "individualid"),
+    *("subscriberid", "agentid"),
+)
+_TIME = (
+    *("time", "timestamp", "datetime", "checkintime", "utc", "utctime", "utctimestamp", "timeutc", "datetimeutc"),
+    *("timestamputc", "createdat", "recordedat", "ts", "date"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column holds what; either ``lat`` and ``lon``, or ``geometry``, are there.
+
+    Attributes:
+        lat: Latitudes.
+        lon: Longitudes.
+        geometry: Points as WKB or WKT.
+        user: Users.
+        time: Times.
+        time_named: Whether the caller named the column of times.
+    """
+
+    lat: str | None
+    lon: str | None
+    geometry: str | None
+    user: str | None
+    time: str | None
+    time_named: bool
+
+    @property
+    def used(self) -> list[str]:
+        """The columns that have a role."""
+        return [name for name in (self.lat, self.lon, self.geometry, self.user, self.time) if name is not None]
+
+
+def recognised(
+    columns: Sequence[str],
+    source: str,
+    *,
+    lat: str | None,
+    lon: str | None,
+    user: str | None,
+    time: str | None,
+    geometry: str | None = None,
+) -> Roles:
+    """Return the roles of the columns of a table.
+
+    Args:
+        columns: The names of all columns.
+        source: The file, for error messages.
+        lat: The column of latitudes, where the caller named it; likewise the others.
+        lon: The column of longitudes.
+        user: The column of users.
+        time: The column of times.
+        geometry: The column that the file itself declares to hold points.
+
+    Raises:
+        DataError: If a named column is missing, no column holds places, or two columns
+            could be the same.
+    """
+    named = {"lat": lat, "lon": lon, "user": user, "time": time}
+    exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
+    rest = [column for column in columns if column not in exact.values()]
+    found_user = exact.get("user") or _first(rest, _USER, "user", source)
+    found_time = exact.get("time") or _first(rest, _TIME, "time", source)
+    found_lat = exact.get("lat") or _first(rest, _LAT, "lat", source)
+    found_lon = exact.get("lon") or _first(rest, _LON, "lon", source)
+    if geometry is not None:
+        geometry = _exact(columns, geometry, "lat= and lon", source)
+    found_geometry = None
+    if found_lat is None and found_lon is None:
+        found_geometry = geometry or _first(rest, _GEOMETRY, "geometry", source)
+    if found_geometry is None:
+        # Bare x and y come last: beside a geometry they are often metres.
+        found_lat = found_lat or _first(rest, ("y",), "lat", source)
+        found_lon = found_lon or _first(rest, ("x",), "lon", source)
+        if found_lat is None or found_lon is None:
+            missing = " and no ".join(
+                word for word, name in (("latitude", found_lat), ("longitude", found_lon)) if name is None
+            )
+            raise DataError(
+                f"{source} has no {missing} column that I know. Its columns are: {', '.join(columns)}.",
+                "name them: read_visits(..., lat='column', lon='column').",
+            )
+    return Roles(found_lat, found_lon, found_geometry, found_user, found_time, time is not None)
+
+
+def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
+    if name in columns:
+        return name
+    alike = [column for column in columns if _bare(column) == _bare(name)]
+    if len(alike) == 1:
+        return alike[0]
+    raise DataError(
+        f"{source} has no column {name!r}. Its columns are: {', '.join(columns)}.",
+        f"pass one of them as {role}=.",
+    )
+
+
+def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str) -> str | None:
+    for name in names:
+        alike = [column for column in columns if _bare(column) == name]
+        if len(alike) > 1:
+            raise DataError(
+                f"{source} has {len(alike)} columns that could be {role}: {', '.join(alike)}.",
+                f"say which one with {'lat= and lon' if role == 'geometry' else role}=.",
+            )
+        if alike:
+            return alike[0]
+    return None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s_.\-]", "", name).lower()

@@ -1,0 +1,96 @@
+"""GPX: tracks, routes and way points of satellite receivers."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from xml.parsers import expat
+
+import numpy as np
+
+from ...errors import DataError
+from .rows import Rows, joined
+from .source import Source
+from .values import names, numbers, times
+
+_POINTS: Final = ("trkpt", "rtept", "wpt")
+
+
+def read(source: Source, user: str | None = None) -> Rows:
+    """Read the points of one file; ``user`` is whose they are.
+
+    Raises:
+        DataError: If the file is no GPX, or declares entities (a known way to make a
+            reader of XML run out of memory).
+    """
+    import pyarrow as pa
+
+    found = _Points(source)
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = found.start
+    parser.EndElementHandler = found.end
+    parser.CharacterDataHandler = found.text
+    parser.StartDoctypeDeclHandler = found.doctype
+    try:
+        with gzip.open(source.path) if source.compressed else source.path.open("rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise DataError(f"{source} is not sound XML: {error}.", "export the track again.") from None
+    except (EOFError, OSError) as error:
+        raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
+    moments = times(pa.chunked_array([found.time], pa.string()))
+    return Rows(
+        numbers(pa.array(found.lat, pa.string()), f"the attribute lat of {source}"),
+        numbers(pa.array(found.lon, pa.string()), f"the attribute lon of {source}"),
+        None if user is None else names(pa.array([user] * len(found.lat), pa.string())),
+        np.full(len(found.lat), "NaT", dtype="datetime64[us]") if moments is None else moments,
+        notes=(f"The times of {source} could not be read.",) if moments is None and any(found.time) else (),
+    )
+
+
+def read_folder(folder: Path) -> Rows:
+    """Read all GPX files below a folder; each sub-folder, or each file beside them, is one user."""
+    parts = []
+    for path in sorted(folder.rglob("*.gpx")):
+        place = path.relative_to(folder)
+        parts.append(read(Source.of(path), place.parts[0] if len(place.parts) > 1 else path.stem))
+    return joined(parts)
+
+
+@dataclass(slots=True)
+class _Points:
+    """What the parser has seen so far."""
+
+    source: Source
+    lat: list[str | None] = field(default_factory=list)
+    lon: list[str | None] = field(default_factory=list)
+    time: list[str | None] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        if not self.path and name != "gpx":
+            raise DataError(
+                f"{self.source} is XML, but its root is <{tag}>, not <gpx>.", "export the track as GPX."
+            )
+        self.path.append(name)
+        if name in _POINTS:
+            self.lat.append(attributes.get("lat"))
+            self.lon.append(attributes.get("lon"))
+            self.time.append(None)
+
+    def text(self, text: str) -> None:
+        if self.path[-1:] == ["time"] and self.path[-2] in _POINTS:
+            self.time[-1] = (self.time[-1] or "") + text
+
+    def end(self, _tag: str) -> None:
+        self.path.pop()
+
+    def doctype(self, *_: object) -> None:
+        raise DataError(
+            f"{self.source} declares a document type, which no GPX needs and hostile files use.",
+            "remove the <!DOCTYPE ...> part, if you trust the file.",
+        )

@@ -1,0 +1,97 @@
+"""Points of a geometry column: WKB, as GeoParquet keeps them, or WKT in text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...errors import DataError
+from .values import numbers
+
+_WKT = r"(?i)^\s*(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<lon>[-+0-9.eE]+)[\s,]+(?P<lat>[-+0-9.eE]+)"
+_SRID = 0x20000000
+_Z_OR_M = 0xC0000000
+
+
+def points(column: Any, source: str, crs: Any) -> tuple[Floats, Floats]:
+    """Return latitudes and longitudes of a geometry column, NaN where it is empty.
+
+    Args:
+        column: An Arrow column of WKB (binary, or hexadecimal text) or WKT.
+        source: The file, for error messages.
+        crs: Its CRS, a pyproj CRS; None for WGS84.
+
+    Raises:
+        DataError: If a geometry is not a point, or cannot be projected to WGS84.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = np.array(pc.is_valid(column).to_numpy(), dtype=bool)
+    values = column.drop_null()
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        xy = _from_text(values, np.flatnonzero(known), source)
+    elif pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+        xy = _from_wkb(values.to_pylist(), np.flatnonzero(known), source)
+    elif pa.types.is_struct(values.type) and {"x", "y"} <= {part.name for part in values.type}:
+        xy = np.column_stack([pc.struct_field(values, part).to_numpy() for part in "xy"])
+    else:
+        raise DataError(
+            f"the geometry column of {source} is of type {values.type}.",
+            "store points as WKB (GeoParquet) or as WKT, or latitudes and longitudes in columns of their own.",
+        )
+    if crs is not None:
+        import pyproj
+
+        lon, lat = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(xy[:, 0], xy[:, 1])
+        lost = np.isinf(lon) & np.isfinite(xy[:, 0])
+        if lost.any():
+            row = int(np.flatnonzero(known)[np.argmax(lost)]) + 1
+            raise DataError(
+                f"the point in row {row} of {source} is outside the reach of its CRS ({crs.name}).",
+                "check the CRS in the file, or convert it to WGS84 first.",
+            )
+        xy = np.column_stack([lon, lat])
+    all_points = np.full((len(known), 2), np.nan)
+    all_points[known] = xy
+    return all_points[:, 1].copy(), all_points[:, 0].copy()
+
+
+def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> Floats:
+    import pyarrow.compute as pc
+
+    if len(values) and pc.all(pc.match_substring_regex(values, r"^\s*([0-9A-Fa-f]{2}){21,}\s*$")).as_py():
+        return _from_wkb([bytes.fromhex(value) for value in values.to_pylist()], rows, source)
+    found = pc.extract_regex(values, _WKT)
+    wrong = ~np.array(pc.is_valid(found).to_numpy(), dtype=bool)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise _not_a_point(int(rows[first]), repr(values[first].as_py()[:60]), source)
+    return np.column_stack(
+        [numbers(pc.struct_field(found, part), f"the geometry column of {source}") for part in ("lon", "lat")]
+    )
+
+
+def _from_wkb(values: list[bytes], rows: NDArray[np.intp], source: str) -> Floats:
+    xy = np.empty((len(values), 2))
+    kinds: dict[bytes, list[int]] = {}
+    for k, value in enumerate(values):
+        kinds.setdefault(value[:5], []).append(k)
+    for head, at in kinds.items():  # few byte orders and types occur: each is read in one stroke
+        order = "<" if head[:1] == b"\x01" else ">"
+        kind = int(np.frombuffer(head[1:].ljust(4, b"\0"), dtype=f"{order}u4")[0])
+        start = 9 if kind & _SRID else 5
+        if (kind & ~(_SRID | _Z_OR_M)) % 1000 != 1 or any(len(values[k]) < start + 16 for k in at):
+            raise _not_a_point(int(rows[at[0]]), f"a geometry of WKB type {kind}", source)
+        block = b"".join(values[k][start : start + 16] for k in at)
+        xy[at] = np.frombuffer(block, dtype=f"{order}f8").reshape(-1, 2)
+    return xy
+
+
+def _not_a_point(row: int, what: str, source: str) -> DataError:
+    return DataError(
+        f"row {row + 1} of {source} holds {what}, not a point.", "keep only points, such as the centres of shapes."
+    )

@@ -1,0 +1,111 @@
+"""From raw rows to visits: what is dropped, and the note that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...errors import DataError
+from ..visits import Objects, Times, Visits, check_degrees
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What a file holds, row by row, before anything is dropped.
+
+    Attributes:
+        lat: Latitudes in degrees; NaN where missing.
+        lon: Longitudes in degrees; NaN where missing.
+        user: Users; None where missing.
+        time: Times; NaT where missing.
+        attributes: Other columns.
+        notes: What the reader noticed.
+    """
+
+    lat: Floats
+    lon: Floats
+    user: Objects | None = None
+    time: Times | None = None
+    attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def cleaned(rows: Rows, source: str, *, polar: bool) -> Visits:
+    """Return the visits among the rows, in their order.
+
+    Rows without a position, at (0, 0), and exact repetitions of user, time and place are
+    dropped and counted in the notes; repetitions only where the time is known.
+
+    Raises:
+        DataError: If a position is out of range, or no row remains.
+    """
+    size = len(rows.lat)
+    if size == 0:
+        raise DataError(f"{source} holds no rows.", "check that it is the right file.")
+    check_degrees(
+        np.where(np.isfinite(rows.lat), rows.lat, np.nan),
+        np.where(np.isfinite(rows.lon), rows.lon, np.nan),
+        polar=polar,
+    )
+    notes = list(rows.notes)
+    placed = np.isfinite(rows.lat) & np.isfinite(rows.lon)
+    if dropped := size - int(placed.sum()):
+        notes.append(f"{dropped:,} of {size:,} rows without a position were dropped.")
+    null_island = placed & (rows.lat == 0) & (rows.lon == 0)
+    if null_island.any():
+        notes.append(f"{int(null_island.sum()):,} of {size:,} rows at latitude 0, longitude 0 were dropped.")
+    kept = placed & ~null_island
+    repeated = _repetitions(rows, kept)
+    if repeated.any():
+        notes.append(
+            f"{int(repeated.sum()):,} of {size:,} rows that repeat another's user, time and place were dropped."
+        )
+    kept &= ~repeated
+    if not kept.any():
+        raise DataError(f"{source} holds no usable row. {' '.join(notes)}", "check its latitudes and longitudes.")
+    if rows.user is not None and (strangers := sum(name is None for name in rows.user[kept].tolist())):
+        notes.append(f"{strangers:,} of {int(kept.sum()):,} visits name no user.")
+    return Visits(
+        rows.lat[kept],
+        rows.lon[kept],
+        None if rows.user is None else rows.user[kept],
+        None if rows.time is None or np.isnat(rows.time).all() else rows.time[kept],
+        {name: column[kept] for name, column in rows.attributes.items()},
+        notes,
+        polar=True,  # checked above, with the row numbers of the file
+    )
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return the rows of several files, one after the other; each has users and times, no attributes."""
+    user, time = [part.user for part in parts], [part.time for part in parts]
+    return Rows(
+        np.concatenate([part.lat for part in parts]),
+        np.concatenate([part.lon for part in parts]),
+        np.concatenate([column for column in user if column is not None]),
+        np.concatenate([column for column in time if column is not None]),
+        notes=tuple(note for part in parts for note in part.notes),
+    )
+
+
+def _repetitions(rows: Rows, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    repeated = np.zeros(len(rows.lat), dtype=bool)
+    if rows.time is None:
+        return repeated
+    at = np.flatnonzero(kept & ~np.isnat(rows.time))
+    keys = [rows.lat[at], rows.lon[at], rows.time[at].astype(np.int64)]
+    if rows.user is not None:
+        numbers: dict[Any, int] = {}
+        names = rows.user[at].tolist()
+        keys.append(np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(at)))
+    order = np.lexsort(keys)  # stable: the first of equal rows stays first
+    same = np.ones(max(len(at) - 1, 0), dtype=bool)
+    for key in keys:
+        same &= key[order[1:]] == key[order[:-1]]
+    repeated[at[order[1:][same]]] = True
+    return repeated

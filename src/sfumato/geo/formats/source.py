@@ -1,0 +1,99 @@
+"""A file to read: whether it is there, compressed, text or not."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ...errors import DataError
+
+_HEAD: Final = 65_536
+_GZIP: Final = b"\x1f\x8b"
+_BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file and how it begins.
+
+    Attributes:
+        path: Where it is.
+        compressed: Whether it is compressed by gzip.
+        head: Its first 64 KiB, uncompressed.
+    """
+
+    path: Path
+    compressed: bool
+    head: bytes
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """Look at a file.
+
+        Raises:
+            DataError: If it is not there, cannot be read, or is empty.
+        """
+        try:
+            with path.open("rb") as file:
+                compressed = file.read(2) == _GZIP
+            if compressed:
+                with gzip.open(path) as file:
+                    head = file.read(_HEAD)
+            else:
+                with path.open("rb") as file:
+                    head = file.read(_HEAD)
+        except FileNotFoundError:
+            raise DataError(f"there is no file {str(path)!r}.", "check the path.") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(
+                f"the file {str(path)!r} is damaged: {error}.", "compress or download it again."
+            ) from None
+        except OSError as error:
+            raise DataError(
+                f"the file {str(path)!r} cannot be read: {error.strerror or error}.", "check its permissions."
+            ) from None
+        if not head.strip():
+            raise DataError(
+                f"the file {str(path)!r} is empty.", "check that it was written or downloaded to its end."
+            )
+        return cls(path, compressed, head)
+
+    def __str__(self) -> str:
+        return repr(self.path.name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, without ``.gz``."""
+        name = self.path.with_suffix("") if self.path.suffix.lower() == ".gz" else self.path
+        return name.suffix.lower()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file begins like a text."""
+        return not any(byte in self.head for byte in _BINARY)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the file begins like UTF-8."""
+        try:
+            # The head of a longer file may end within a character.
+            codecs.getincrementaldecoder("utf-8")().decode(self.head, final=len(self.head) < _HEAD)
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    @property
+    def first_lines(self) -> list[str]:
+        """The first lines that are not blank, at most ten."""
+        text = self.head.decode("utf-8-sig" if self.is_utf8 else "latin-1", errors="replace")
+        return [line for line in text.splitlines() if line.strip()][:10]
+
+    def open(self) -> Any:
+        """Return an Arrow stream of the uncompressed content."""
+        import pyarrow as pa
+
+        return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)

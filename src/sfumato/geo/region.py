@@ -1,0 +1,168 @@
+"""A region: the rectangle of latitudes and longitudes that a study covers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import Floats
+from ..core.units import length_m, show
+from ..errors import InputError
+from .projection import LIMIT_KM, Projection
+
+if TYPE_CHECKING:
+    from .visits import Visits
+
+_NUMBER = r"\s*([+-]?[0-9.]+)\s*"
+_CORNERS: Final = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
+_AROUND: Final = re.compile(rf"\s*(?P<width>.+?)\s*[x×]\s*(?P<height>.+?)\s+around\s+{_NUMBER},{_NUMBER}")
+_EXAMPLES: Final = (
+    "write south,west,north,east as in '48.82,2.28,48.88,2.39', or '8 km x 6 km around 48.85,2.35' "
+    "(latitude, longitude)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A rectangle of latitudes and longitudes, in degrees (WGS84).
+
+    Attributes:
+        south: The least latitude.
+        west: The least longitude.
+        north: The greatest latitude.
+        east: The greatest longitude.
+
+    Raises:
+        InputError: If they are out of range, out of order, or the rectangle reaches so
+            far that no plane shows its distances within 1 %.
+
+    Example:
+        >>> from sfumato.geo import Region
+        >>> print(Region.parse("8 km x 6 km around 48.85,2.35"))
+        48.82302,2.29550,48.87698,2.40450
+    """
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+    def __post_init__(self) -> None:
+        corners = (self.south, self.west, self.north, self.east)
+        if not np.isfinite(corners).all():
+            raise InputError(f"the region {corners} is not four numbers.", _EXAMPLES)
+        if max(abs(self.south), abs(self.north)) > 90 or max(abs(self.west), abs(self.east)) > 180:
+            raise InputError(f"the region {self} leaves the globe.", _EXAMPLES)
+        if self.south > self.north or self.west > self.east:
+            raise InputError(
+                f"the region {self} has its south above its north, or its west beyond its east.",
+                f"{_EXAMPLES} A region across the 180th meridian must be split in two.",
+            )
+        edge = Projection(*self.centre).forward(
+            [self.south, self.south, self.north, self.north], [self.west, self.east, self.west, self.east]
+        )
+        reach = float(np.hypot(*edge.T).max())
+        if not reach <= 1000 * LIMIT_KM or self.east - self.west > 90:
+            raise InputError(
+                f"the region {self} is too wide: its corners are {reach / 1000:,.0f} km from its centre, and "
+                f"beyond {LIMIT_KM:,} km a flat map errs by more than 1 %.",
+                "choose a smaller one with region=, such as '8 km x 6 km around 48.85,2.35'.",
+            )
+
+    def __str__(self) -> str:
+        return f"{self.south:.5f},{self.west:.5f},{self.north:.5f},{self.east:.5f}"
+
+    @classmethod
+    def parse(cls, text: str) -> Region:
+        """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``.
+
+        Raises:
+            InputError: If the text is neither.
+            UnitError: If the lengths are none.
+        """
+        if match := _CORNERS.fullmatch(text):
+            south, west, north, east = (_number(part, text) for part in match.groups())
+            return cls(south, west, north, east)
+        if match := _AROUND.fullmatch(text):
+            width, height, lat, lon = match.groups()
+            if width.strip("0123456789.") == "":  # "8 x 6 km": one unit for both
+                width += height.lstrip("0123456789.")
+            return cls.around(_number(lat, text), _number(lon, text), width, height)
+        raise InputError(f"the region {text!r} is not understood.", _EXAMPLES)
+
+    @classmethod
+    def of(cls, visits: Visits, trim: float = 0.0) -> Region:
+        """Return the smallest region that holds the visits.
+
+        Args:
+            visits: The visits.
+            trim: The share of visits left out on each of the four sides, against
+                outliers; 0.01 for one in a hundred.
+        """
+        if not 0 <= trim < 0.5:
+            raise InputError(
+                f"the trim {trim} is not between 0 and 0.5.", "use 0.01 to leave out 1 % on each side."
+            )
+        south, north = np.quantile(visits.lat, [trim, 1 - trim])
+        west, east = np.quantile(visits.lon, [trim, 1 - trim])
+        try:
+            return cls(float(south), float(west), float(north), float(east))
+        except InputError as error:
+            raise InputError(
+                error.problem, f"leave out far-off visits with trim=0.01, or choose the region: {_EXAMPLES}"
+            ) from None
+
+    @classmethod
+    def around(cls, lat: float, lon: float, width: float | str, height: float | str) -> Region:
+        """Return the region of given size around a point.
+
+        Args:
+            lat: Latitude of the middle, degrees.
+            lon: Longitude of the middle, degrees.
+            width: From west to east at the middle: metres, or text such as ``"8 km"``.
+            height: From south to north.
+        """
+        x, y = length_m(width, "the width") / 2, length_m(height, "the height") / 2
+        if not (x > 0 and y > 0):
+            raise InputError(f"the region's size {width} x {height} is not positive.", _EXAMPLES)
+        if max(x, y) > 1000 * LIMIT_KM:
+            raise InputError(
+                f"the region's size {width} x {height} is too large for a flat map.",
+                f"stay below {2 * LIMIT_KM:,} km.",
+            )
+        ends = Projection(lat, lon).inverse([(0, -y), (0, y), (-x, 0), (x, 0)])
+        return cls(float(ends[0, 0]), float(ends[2, 1]), float(ends[1, 0]), float(ends[3, 1]))
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """Latitude and longitude of the middle."""
+        return (self.south + self.north) / 2, (self.west + self.east) / 2
+
+    @property
+    def size_m(self) -> tuple[float, float]:
+        """Width through the middle and height, in metres."""
+        lat, lon = self.centre
+        ends = Projection(lat, lon).forward([lat, lat, self.south, self.north], [self.west, self.east, lon, lon])
+        return float(ends[1, 0] - ends[0, 0]), float(ends[3, 1] - ends[2, 1])
+
+    @property
+    def size(self) -> str:
+        """Width and height in words, such as ``"8 km x 6 km"``."""
+        width, height = self.size_m
+        return f"{show(width, 'm')} x {show(height, 'm')}"
+
+    def contains(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
+        """Return which points are inside, borders included, array (n,)."""
+        inside: NDArray[Any] = (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
+        return inside
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{text!r} in the region {whole!r} is not a number.", _EXAMPLES) from None

@@ -1,0 +1,209 @@
+"""Visits: who was where, and when."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core.arrays import Floats, floats, readonly
+from ..errors import DataError
+
+if TYPE_CHECKING:
+    from .region import Region
+
+Objects = NDArray[np.object_]
+Times = NDArray[np.datetime64]
+
+_POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
+_DEGREES = "they must be in degrees (WGS84): correct the rows, or name the right columns with lat= and lon=."
+_PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Visits:
+    """Places where people were: one row per visit, in the order given.
+
+    Args:
+        lat: Latitudes in degrees (WGS84), array (n,).
+        lon: Longitudes in degrees, array (n,).
+        user: Whose visit it is, array (n,) of strings or integers; None where unknown.
+        time: When, array (n,) of UTC times; NaT where unknown.
+        attributes: Other columns by name, each an array (n,).
+        notes: Sentences on how the visits came about, such as what was dropped.
+        polar: Whether places in Antarctica are meant; otherwise latitudes that almost
+            all lie there are taken for longitudes, and refused.
+
+    Raises:
+        DataError: If there is no visit, a latitude or longitude is out of range, latitude
+            and longitude look swapped, or the columns differ in length.
+        InputError: If a coordinate is NaN or infinite.
+
+    Example:
+        >>> import sfumato as sf
+        >>> sf.Visits([48.86, 48.85], [2.34, 2.35], user=["ann", "bob"])
+        2 visits of 2 users, 48.85000 to 48.86000 N, 2.34000 to 2.35000 E
+    """
+
+    lat: Floats
+    lon: Floats
+    user: Objects | None
+    time: Times | None
+    attributes: Mapping[str, NDArray[Any]]
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        lat: ArrayLike,
+        lon: ArrayLike,
+        user: Iterable[Hashable] | None = None,
+        time: ArrayLike | None = None,
+        attributes: Mapping[str, ArrayLike] | None = None,
+        notes: Iterable[str] = (),
+        *,
+        polar: bool = False,
+    ) -> None:
+        latitudes = floats(lat, "the latitudes", shape=(None,))
+        longitudes = floats(lon, "the longitudes", shape=(None,))
+        size = len(latitudes)
+        users = None if user is None else _objects(user)
+        times = None if time is None else readonly(np.array(time).astype("datetime64[us]"))
+        others = {name: readonly(np.array(values)) for name, values in (attributes or {}).items()}
+        for name, column in {"lon": longitudes, "user": users, "time": times, **others}.items():
+            if column is not None and column.shape != (size,):
+                raise DataError(
+                    f"the column {name!r} has shape {column.shape}, but there are {size} latitudes.",
+                    "pass one value per visit.",
+                )
+        if size == 0:
+            raise DataError("there is no visit.", "pass at least one latitude and longitude.")
+        check_degrees(latitudes, longitudes, polar=polar)
+        object.__setattr__(self, "lat", latitudes)
+        object.__setattr__(self, "lon", longitudes)
+        object.__setattr__(self, "user", users)
+        object.__setattr__(self, "time", times)
+        object.__setattr__(self, "attributes", others)
+        object.__setattr__(self, "notes", tuple(notes))
+
+    def __len__(self) -> int:
+        return len(self.lat)
+
+    def __repr__(self) -> str:
+        people = "" if self.user is None else f" of {_number(len(self.users()), 'user')}"
+        return f"{_number(len(self), 'visit')}{people}, {self.extent}"
+
+    @property
+    def extent(self) -> str:
+        """Where the visits are, in words."""
+        south, north, west, east = self.lat.min(), self.lat.max(), self.lon.min(), self.lon.max()
+        return f"{south:.5f} to {north:.5f} N, {west:.5f} to {east:.5f} E"
+
+    def users(self) -> dict[Hashable, int]:
+        """Return how many visits each user has, the most frequent visitor first."""
+        counts = Counter(() if self.user is None else self.user.tolist())
+        del counts[None]
+        return dict(counts.most_common())
+
+    def of_user(self, user: Hashable) -> Visits:
+        """Return the visits of one user.
+
+        Args:
+            user: The user; ``"17"`` also finds the integer 17, and 17 the text ``"17"``.
+
+        Raises:
+            DataError: If the visits name no users, or not this one.
+        """
+        known = self.users()
+        if self.user is None or not known:
+            raise DataError("the visits name no users.", "say which column does: read_visits(..., user='column').")
+        found = user if user in known else next((name for name in known if str(name) == str(user)), None)
+        if found is None:
+            some = ", ".join(str(name) for name in list(known)[:5])
+            raise DataError(
+                f"the user {user!r} is not among the {len(known):,} users.",
+                f"those with the most visits are {some}.",
+            )
+        return self.select(self.user == found)
+
+    def inside(self, region: Region) -> Visits:
+        """Return the visits inside a region, its borders included.
+
+        Raises:
+            DataError: If there is none.
+        """
+        within = region.contains(self.lat, self.lon)
+        if not within.any():
+            raise DataError(
+                f"none of the {len(self):,} visits is inside {region}.", f"they lie within {self.extent}."
+            )
+        return self.select(within)
+
+    def select(self, rows: NDArray[Any]) -> Visits:
+        """Return some of the visits.
+
+        Args:
+            rows: A mask (n,) or an array of positions.
+        """
+        return Visits(
+            self.lat[rows],
+            self.lon[rows],
+            None if self.user is None else self.user[rows],
+            None if self.time is None else self.time[rows],
+            {name: column[rows] for name, column in self.attributes.items()},
+            self.notes,
+            polar=True,  # whether they are meant was settled for the whole
+        )
+
+
+def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
+    """Refuse what cannot be, or can hardly be, latitudes and longitudes; NaN is passed over.
+
+    Raises:
+        DataError: With the number of the first wrong row, counted from 1.
+    """
+    beyond = np.abs(lat) > 90
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        problem = f"row {row + 1} has the latitude {lat[row]:g}, beyond 90 degrees"
+        if (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
+            raise DataError(
+                f"{problem}, and every longitude could be a latitude: the two look swapped.",
+                "exchange the columns: name them with lat= and lon=.",
+            )
+        raise DataError(
+            f"{problem} ({int(beyond.sum())} such rows).",
+            _DEGREES,
+        )
+    wide = np.abs(lon) > 180
+    if wide.any():
+        row = int(np.argmax(wide))
+        raise DataError(
+            f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees ({int(wide.sum())} such rows).",
+            _DEGREES,
+        )
+    placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
+    south = placed & (lat < -60)
+    peopled = (lon[south] > _PEOPLED[0]) & (lon[south] < _PEOPLED[1])
+    if not polar and peopled.any() and peopled.sum() >= _POLAR_SHARE * placed.sum():
+        raise DataError(
+            f"{peopled.sum() / placed.sum():.0%} of the latitudes are south of 60 S, in Antarctica, and their "
+            "longitudes could be latitudes: the two look swapped.",
+            "exchange the columns (lat= and lon= name them); where Antarctica is meant, pass polar=True.",
+        )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _objects(values: Iterable[Hashable]) -> Objects:
+    if isinstance(values, np.ndarray):
+        return readonly(values.astype(object))  # numpy's scalars become Python's own
+    given = list(values)
+    array = np.empty(len(given), dtype=object)
+    array[:] = [value.item() if isinstance(value, np.generic) else value for value in given]
+    return readonly(array)

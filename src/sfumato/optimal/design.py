@@ -1,0 +1,325 @@
+"""The optimal mechanism for stated guarantees, repaired, quantised and proved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core import (
+    AnyLoss,
+    Guarantee,
+    Loss,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_distance,
+    as_loss,
+    units,
+)
+from ..core.arrays import Floats
+from ..errors import InfeasibleError, InputError, SolverError
+from ..evidence import Certificate, certify
+from .generate import Answer, Progress, Report, first_rows, mended, objective_of, solve_rows
+from .highs import Highs
+from .pairs import spanner_pairs
+from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
+from .program import Triples
+from .solver import Solver, Status, Stop
+
+PAIRS = ("generated", "all", "spanner")
+_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
+_SLACK = 2.0  # the tie-break and the rounding may add as much again to the gap
+_MARGINS = (1e-8, 1e-7, 1e-6, 1e-5)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Design:
+    """A designed mechanism, with its problem, its proof and how it was found.
+
+    Attributes:
+        mechanism: The mechanism.
+        certificate: What is proved of it.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        problem: What was asked.
+        solver: The back-end used.
+        rounds: One entry per round of row generation.
+        seconds: The time it took.
+        tie_break: Whether, among mechanisms of equal loss, one of most distortion
+            privacy was taken.
+    """
+
+    mechanism: Mechanism
+    certificate: Certificate
+    status: Status
+    problem: Problem
+    solver: str
+    rounds: tuple[Progress, ...]
+    seconds: float
+    tie_break: bool
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        promise = ", ".join(str(guarantee) for guarantee in self.problem.guarantees) or "no guarantee"
+        if c.objective == DISTORTION and self.problem.distance is not None:
+            result = f"distortion {units.show(c.value, self.problem.distance.unit)}"
+        else:
+            result = f"{c.objective} loss {units.show(c.value, c.loss_unit)}"
+        return f"Design of {self.mechanism!r}: {promise}; {result}, gap {c.gap:.1e} ({self.status.name})"
+
+
+def design(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    guarantees: Sequence[Guarantee],
+    objective: str = EXPECTED,
+    observables: Space | None = None,
+    solver: Solver | None = None,
+    pairs: str = "generated",
+    dilation: float = 1.1,
+    gap: float = 1e-6,
+    tie_break: bool = True,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    report: Report | None = None,
+) -> Design:
+    """Return the mechanism of least loss that keeps the guarantees.
+
+    Among mechanisms of (nearly) equal expected loss, the one of most distortion privacy
+    is returned: optimal faces are large, and their corners differ in what an adversary
+    can infer. Where the loss is the adversary's distance itself, every optimum already
+    has as much distortion as loss, and no tie is left.
+
+    Args:
+        prior: The prior on the n secrets.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`.
+        guarantees: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
+        objective: ``expected`` or ``worst-case`` loss.
+        observables: The m observables; by default the secrets.
+        solver: The back-end; by default HiGHS' interior-point method.
+        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
+            broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
+            edges of a spanner at epsilon divided by its realised dilation, which is
+            faster and costs some loss.
+        dilation: The largest dilation of the spanner.
+        gap: The relative gap to reach.
+        tie_break: Whether to break ties as described.
+        time_limit: Seconds; when they are over, the best proved answer is returned.
+        stop: Asked from time to time whether to stop, with the same effect.
+        report: Called with the progress of each round.
+
+    Raises:
+        InputError: If sizes, units or options do not fit.
+        InfeasibleError: If no mechanism can keep the guarantees.
+        SolverError: If there is no answer within the time.
+
+    Source:
+        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
+        equations 21 to 24.
+    """
+    problem = least_loss(prior, loss, guarantees, objective, observables)
+    run = _Run(solver or Highs(), pairs, dilation, gap, time_limit, stop, report)
+    answer = run.solve(problem)
+    untied: Answer | None = None
+    if tie_break and objective == EXPECTED and answer.status is Status.OPTIMAL:
+        untied = _untied(problem, answer, run)
+    return run.finished(problem, untied or answer, tie_break=untied is not None)
+
+
+def design_private(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    distance: AnyLoss | None = None,
+    max_loss: float | str,
+    guarantees: Sequence[Guarantee] = (),
+    observables: Space | None = None,
+    solver: Solver | None = None,
+    pairs: str = "generated",
+    dilation: float = 1.1,
+    gap: float = 1e-6,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    report: Report | None = None,
+) -> Design:
+    """Return the mechanism of most distortion privacy whose expected loss is bounded.
+
+    It is the dual of `design`: the zero-sum game between a user with a budget of loss
+    and an adversary who knows the mechanism.
+
+    Args:
+        prior: The prior on the n secrets.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`.
+        distance: The adversary's distance, array (guesses, n); by default the loss,
+            where it is a `Metric`.
+        max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
+        guarantees: Metric privacy to keep besides.
+        observables: The m observables; by default the secrets.
+        solver: See `design`.
+        pairs: See `design`.
+        dilation: See `design`.
+        gap: See `design`.
+        time_limit: See `design`.
+        stop: See `design`.
+        report: See `design`.
+
+    Raises:
+        InputError: If sizes, units or options do not fit.
+        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+        SolverError: If there is no answer within the time.
+
+    Source:
+        Shokri et al., CCS 2012 (user's and adversary's strategies).
+    """
+    if distance is None:
+        if not isinstance(loss, Metric):
+            raise InputError(
+                "the adversary's distance is missing.", "pass distance=, an array of guesses x secrets."
+            )
+        distance = loss
+    space = observables if observables is not None else prior.space
+    unit = as_loss(loss, len(prior), len(space)).unit
+    most = units.parse(max_loss, unit=unit, what="the largest loss")
+    problem = most_distortion(prior, loss, distance, most, guarantees, observables)
+    run = _Run(solver or Highs(), pairs, dilation, gap, time_limit, stop, report)
+    try:
+        answer = run.solve(problem)
+    except InfeasibleError:
+        least = design(prior, loss=loss, guarantees=guarantees, observables=observables, tie_break=False)
+        raise InfeasibleError(
+            f"no mechanism with these guarantees loses at most {units.show(most, unit)}: "
+            f"the least possible is {units.show(least.certificate.bound, unit)}.",
+            f"allow at least {units.show(least.certificate.loss, unit)}, or raise epsilon.",
+        ) from None
+    return run.finished(problem, answer, tie_break=False)
+
+
+class _Run:
+    """One call's options and clock."""
+
+    def __init__(
+        self,
+        solver: Solver,
+        pairs: str,
+        dilation: float,
+        gap: float,
+        time_limit: float,
+        stop: Stop | None,
+        report: Report | None,
+    ) -> None:
+        if pairs not in PAIRS:
+            raise InputError(f"pairs={pairs!r} is unknown.", f"use one of {', '.join(PAIRS)}.")
+        if not dilation > 1:
+            raise InputError(f"a dilation of {dilation} is not above 1.", "use 1.1, or pairs='generated'.")
+        if not gap > 0:
+            raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+        if not time_limit > 0:
+            raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
+        self.solver, self.pairs, self.dilation, self.gap = solver, pairs, dilation, gap
+        self.start = time.monotonic()
+        self.deadline = self.start + time_limit
+        self.stop: Stop = stop or (lambda: False)
+        self.report = report
+        self.rounds: list[Progress] = []
+
+    def solve(self, problem: Problem, triples: Triples | None = None, gap: float | None = None) -> Answer:
+        narrowed = problem
+        if self.pairs == "spanner" and problem.exponents is not None:
+            edges, dilation = spanner_pairs(problem.exponents, self.dilation)
+            narrowed = replace(problem, exponents=problem.exponents / dilation)
+            triples = Triples.of_pairs(edges, problem.shape[1])
+        if problem.objective == DISTORTION:
+            narrowed = replace(narrowed, max_loss=problem.max_loss * (1 - _ROOM_BELOW_LOSS))
+        answer = solve_rows(
+            narrowed,
+            self.solver,
+            first_rows(problem, self.pairs) if triples is None else triples,
+            gap=self.gap if gap is None else gap,
+            deadline=self.deadline,
+            stop=self.stop,
+            report=self.report,
+            generate=self.pairs != "spanner",
+            bounding=problem,
+        )
+        self.rounds += answer.rounds
+        return answer
+
+    def finished(self, problem: Problem, answer: Answer, *, tie_break: bool) -> Design:
+        mechanism, certificate = _proved(problem, answer)
+        status = answer.status
+        if status in (Status.OPTIMAL, Status.INACCURATE) and self.pairs != "spanner":
+            status = Status.OPTIMAL if certificate.gap <= _SLACK * self.gap else Status.INACCURATE
+        return Design(
+            mechanism,
+            certificate,
+            status,
+            problem,
+            self.solver.name,
+            tuple(self.rounds),
+            time.monotonic() - self.start,
+            tie_break,
+        )
+
+
+def _untied(problem: Problem, answer: Answer, run: _Run) -> Answer | None:
+    """Return, among mechanisms of the answer's loss, one of most distortion privacy.
+
+    None where no tie is left to break, or no better mechanism was found in time.
+    """
+    distance = problem.distance if problem.distance is not None else _ground(problem)
+    if distance is None or _same(distance.array, problem.loss.array.T):
+        return None
+    slack = answer.value + 0.5 * run.gap * abs(answer.value)
+    game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
+    try:
+        found = run.solve(game, answer.triples, gap=max(run.gap, 1e-4))
+    except (SolverError, InfeasibleError):
+        return None
+    matrix, share = mended(problem, found.matrix)
+    value = objective_of(problem, matrix)
+    if value > slack:
+        return None
+    return replace(answer, matrix=matrix, share=max(found.share, share), value=value)
+
+
+def _ground(problem: Problem) -> Loss | None:
+    """Return the distance of the first metric guarantee, for want of the adversary's own."""
+    for guarantee in problem.guarantees:
+        if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
+            return as_distance(guarantee.metric)
+    return None
+
+
+def _same(a: Floats, b: Floats) -> bool:
+    return a.shape == b.shape and np.array_equal(a, b)
+
+
+def _proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate]:
+    """Quantise the answer and prove it, leaving more room for rounding until it holds."""
+    matrix: Floats = answer.matrix
+    share = answer.share
+    for margin in _MARGINS:
+        mechanism = Mechanism(matrix, problem.prior.space, problem.observables)
+        certificate = certify(
+            mechanism,
+            problem.prior,
+            problem.loss,
+            problem.guarantees,
+            objective=problem.objective,
+            bound=answer.bound,
+            distance=problem.distance,
+            repair_weight=share,
+        )
+        if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
+            return mechanism, certificate
+        matrix, share = mended(problem, answer.matrix, margin=10 * margin)
+        share = max(share, answer.share)
+    raise SolverError(
+        "the answer could not be proved to keep what was asked after rounding to integers.",
+        "try another solver, or report this with the input: it should not happen.",
+    )

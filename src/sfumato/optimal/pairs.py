@@ -1,0 +1,58 @@
+"""Which rows of metric privacy a program starts from, and which it lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Metric
+from ..core.arrays import Floats
+from ..geo.spanner import direct_pairs, greedy_spanner
+from .program import Triples
+
+_VIOLATION = 1e-9
+
+
+def all_pairs(exponents: Floats) -> NDArray[np.intp]:
+    """Return the ordered pairs (k, 2) that imply every other one exactly.
+
+    A pair with a third secret exactly between its two is implied by the two steps.
+    """
+    return _both_ways(direct_pairs(_as_metric(exponents)).edges)
+
+
+def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], float]:
+    """Return the ordered pairs of a spanner and its realised dilation.
+
+    Rows of these pairs at exponents divided by the dilation imply all pairs.
+
+    Source:
+        Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014.
+    """
+    spanner = greedy_spanner(_as_metric(exponents), dilation)
+    return _both_ways(spanner.edges), spanner.dilation
+
+
+def violated(matrix: Floats, exponents: Floats, most: int) -> Triples:
+    """Return the rows that a matrix breaks, the worst ones if there are more than ``most``."""
+    shrink = np.exp(-exponents)
+    found: list[NDArray[np.intp]] = []
+    excesses: list[Floats] = []
+    for s in range(len(matrix)):
+        excess = shrink[s][:, None] * matrix[s] - matrix
+        excess[s] = 0.0
+        t, o = np.nonzero(excess > _VIOLATION)
+        found.append(np.column_stack([np.full(len(t), s), t, o]))
+        excesses.append(excess[t, o])
+    rows, sizes = np.concatenate(found), np.concatenate(excesses)
+    if len(rows) > most:
+        rows = rows[np.argpartition(-sizes, most)[:most]]
+    return Triples(rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def _as_metric(exponents: Floats) -> Metric:
+    return Metric(exponents, name="exponents", axioms_known=True)
+
+
+def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate([pairs, pairs[:, ::-1]])

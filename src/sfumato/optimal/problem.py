@@ -1,0 +1,170 @@
+"""What is to be designed: the prior, the loss, the guarantees and the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import (
+    AnyLoss,
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_distance,
+    as_loss,
+    blind_error,
+    units,
+)
+from ..core.arrays import Floats
+from ..core.metric import shortest_paths
+from ..errors import InfeasibleError, InputError
+
+EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
+
+# A distortion this close to its maximum leaves no room for rounding.
+_ROOM = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """One design problem, checked and found feasible.
+
+    Attributes:
+        prior: The prior on the n secrets.
+        observables: The m observables.
+        loss: The loss, array (n, m).
+        guarantees: What the mechanism must guarantee.
+        objective: ``expected`` or ``worst-case`` loss to be least, or ``distortion`` to
+            be most.
+        distance: The adversary's distance, array (guesses, n): of the distortion
+            guarantee, or of the objective ``distortion``; None if neither is there.
+        minimum: The distortion guaranteed, in the distance's unit; 0 for none.
+        max_loss: The largest expected loss allowed (objective ``distortion``).
+        exponents: Array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s'), ``inf`` where
+            nothing is asked; None without metric privacy. Shortest paths are already
+            in them, so they keep the triangle inequality.
+    """
+
+    prior: Prior
+    observables: Space
+    loss: Loss
+    guarantees: tuple[Guarantee, ...]
+    objective: str
+    distance: Loss | None
+    minimum: float
+    max_loss: float
+    exponents: Floats | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of secrets and of observables."""
+        n, m = self.loss.array.shape
+        return n, m
+
+
+def least_loss(
+    prior: Prior, loss: AnyLoss, guarantees: Sequence[Guarantee], objective: str, observables: Space | None
+) -> Problem:
+    """Return the problem of the least loss under guarantees (Privacy Games, 21 to 24).
+
+    Raises:
+        InputError: If sizes differ, there is no guarantee, or the objective is unknown.
+        InfeasibleError: If more distortion is asked for than any mechanism can give.
+    """
+    if objective not in (EXPECTED, WORST_CASE):
+        raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
+    if not guarantees:
+        raise InputError(
+            "no guarantee was asked for, and without one the best mechanism tells the truth.",
+            "pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=.",
+        )
+    space = observables if observables is not None else prior.space
+    found = as_loss(loss, len(prior), len(space))
+    if objective == WORST_CASE and (found.array < 0).any():
+        raise InputError("the worst-case objective needs losses of at least 0.", "add a constant to the loss.")
+    exponents, distortion = _split(prior, guarantees)
+    distance = distortion.distance if distortion else None
+    minimum = distortion.minimum if distortion else 0.0
+    if distance is not None:
+        most = blind_error(prior.probabilities, distance.array)
+        if minimum > most * (1 - _ROOM):
+            unit = distance.unit
+            raise InfeasibleError(
+                f"a distortion of {units.show(minimum, unit)} was asked for, but an adversary who sees nothing "
+                f"errs by {units.show(most, unit)} with his best guess: no mechanism can make him err by more.",
+                f"ask for less than {units.show(most * (1 - 1e-3), unit)}.",
+            )
+    return Problem(prior, space, found, tuple(guarantees), objective, distance, minimum, np.inf, exponents)
+
+
+def most_distortion(
+    prior: Prior,
+    loss: AnyLoss,
+    distance: AnyLoss,
+    max_loss: float,
+    guarantees: Sequence[Guarantee],
+    observables: Space | None,
+) -> Problem:
+    """Return the dual problem: the most distortion privacy under a bound on the expected loss.
+
+    Raises:
+        InputError: If sizes differ or a distortion guarantee is among the guarantees.
+        InfeasibleError: If even the truth loses more than the bound.
+
+    Source:
+        Shokri et al., "Protecting Location Privacy: Optimal Strategy against
+        Localization Attacks", CCS 2012.
+    """
+    space = observables if observables is not None else prior.space
+    found = as_loss(loss, len(prior), len(space))
+    exponents, distortion = _split(prior, guarantees)
+    if distortion is not None:
+        raise InputError("the dual game maximises distortion privacy itself.", "leave DistortionPrivacy out.")
+    least = float(prior.probabilities @ found.array.min(axis=1))
+    if max_loss < least:
+        raise InfeasibleError(
+            f"a loss of at most {units.show(max_loss, found.unit)} was asked for, but the best report for every "
+            f"secret already loses {units.show(least, found.unit)}.",
+            f"allow more than {units.show(least, found.unit)}.",
+        )
+    d = _distance(prior, as_distance(distance))
+    return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
+
+
+def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None, DistortionPrivacy | None]:
+    exponents: Floats | None = None
+    distortion: DistortionPrivacy | None = None
+    for guarantee in guarantees:
+        if isinstance(guarantee, MetricPrivacy):
+            d = guarantee.metric.array
+            if len(d) != len(prior):
+                raise InputError(
+                    f"the metric of a guarantee is on {len(d)} values, but there are {len(prior)} secrets.",
+                    "use a metric on the prior's space.",
+                )
+            found = guarantee.epsilon * d
+            if exponents is not None or not guarantee.metric.triangle:
+                found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
+            exponents = found
+        elif distortion is not None:
+            raise InputError("two distortion guarantees were given.", "ask for one; it may use any distance.")
+        else:
+            _distance(prior, guarantee.distance)
+            distortion = guarantee
+    return exponents, distortion
+
+
+def _distance(prior: Prior, distance: Loss) -> Loss:
+    if distance.array.shape[1] != len(prior):
+        raise InputError(
+            f"the adversary's distance has {distance.array.shape[1]} columns, but there are {len(prior)} secrets.",
+            "pass an array of guesses x secrets.",
+        )
+    if (distance.array < 0).any():
+        raise InputError("the adversary's distance is negative somewhere.", "use distances of at least 0.")
+    return distance

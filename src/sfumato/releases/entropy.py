@@ -1,0 +1,64 @@
+"""Where randomness comes from: whole 64-bit words."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+Uints = NDArray[np.uint64]
+
+
+class Words(Protocol):
+    """A source of independent, uniform 64-bit words."""
+
+    def draw(self, count: int) -> Uints:
+        """Return the next ``count`` words."""
+
+
+class SystemWords:
+    """The cryptographic generator of the operating system: no seed, no state, no repetition.
+
+    Nothing is held back between calls, so that processes which fork never share words.
+    """
+
+    __slots__ = ()
+
+    def draw(self, count: int) -> Uints:
+        """Return ``count`` fresh words."""
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        return "SystemWords: the operating system's cryptographic generator"
+
+
+class SeededWords:
+    """A reproducible generator (PCG64 DXSM), for tests and studies only.
+
+    Whoever knows or guesses the seed can undo the noise: never release what it drew.
+
+    Args:
+        seed: A non-negative integer; there is no default.
+
+    Raises:
+        InputError: If the seed is not a non-negative integer.
+    """
+
+    __slots__ = ("_generator", "seed")
+
+    def __init__(self, seed: int) -> None:
+        if type(seed) is not int or seed < 0:
+            raise InputError(f"the seed {seed!r} is not an integer of at least 0.", "use a number such as 7.")
+        self.seed = seed
+        self._generator = np.random.PCG64DXSM(self.seed)
+
+    def draw(self, count: int) -> Uints:
+        """Return the next ``count`` words of the seed's sequence."""
+        return self._generator.random_raw(count)
+
+    def __repr__(self) -> str:
+        return f"SeededWords(seed={self.seed}): for studies, never for release"

@@ -1,0 +1,251 @@
+"""Releasing data: every true place becomes a report drawn from the mechanism."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..core import WGS84, Mechanism, Space
+from ..core.arrays import Floats
+from ..core.distances import great_circle_m
+from ..errors import DataError, InputError
+from ..geo import Places, Projection, Visits, read_visits
+from .labels import find, label_column, numeric
+from .sampler import sampler
+from .tables import check_suffix, read_columns, write_table
+
+Outside = Literal["error", "nearest", "drop"]
+Positions = NDArray[np.intp]
+
+_OUTSIDE = ("error", "nearest", "drop")
+_BLOCK = 1 << 10  # points at a time, each with its distance to every place
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What a release did.
+
+    Attributes:
+        rows: How many reports were written.
+        dropped: How many rows were left out, because they are outside the secrets.
+        moved: How many rows outside were taken to be at the nearest place.
+        columns: The columns of the released table.
+        notes: Sentences on what the reading left out, such as rows without a position.
+    """
+
+    rows: int
+    dropped: int
+    moved: int
+    columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{self.rows:,} reports released ({', '.join(self.columns)})"]
+        if self.dropped:
+            parts.append(f"{self.dropped:,} rows outside were dropped")
+        if self.moved:
+            parts.append(f"{self.moved:,} rows outside were moved to the nearest place first")
+        return "; ".join([*parts, *self.notes])
+
+
+def release(
+    mechanism: Mechanism,
+    source: str | os.PathLike[str] | Visits,
+    target: str | os.PathLike[str],
+    *,
+    column: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    user: str | None = None,
+    time: str | None = None,
+    keep: Sequence[str] = (),
+    outside: Outside = "error",
+) -> Release:
+    """Write a table in which every row of the source is replaced by a fresh report.
+
+    Each row is drawn anew, with the operating system's cryptographic randomness, from
+    the mechanism's integers. The table holds the label of the reported place and, where
+    it has them, its latitude and longitude; nothing of the true place. It is written
+    whole or not at all.
+
+    The guarantee is for one report. Several reports of one person add up: k reports
+    spend k times epsilon. And other columns can give the secret away (the name of a
+    shop, a time at which it is the only one open), so none is kept unless it is named.
+    With ``outside="drop"`` the length of the table tells how many rows were inside.
+
+    Args:
+        mechanism: The mechanism; its secrets are places, or the labels in ``column``.
+        source: A file that `read_visits` reads, or visits; with ``column`` a CSV or
+            Parquet file.
+        target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
+        column: The column that holds the secret's label, where secrets are not places.
+        lat: The column of latitudes, where its name does not tell; as for `read_visits`.
+        lon: The column of longitudes.
+        user: The column of users.
+        time: The column of times.
+        keep: Names of further columns that are carried over unchanged; of visits
+            ``user``, ``time`` and their attributes.
+        outside: What to do with rows that are at none of the secrets: refuse, take the
+            nearest place, or leave them out.
+
+    Raises:
+        InputError: If the options do not fit the mechanism.
+        DataError: If the source cannot be read, or rows are outside and this is refused.
+        FileError: If the target cannot be written.
+    """
+    check_suffix(target)
+    if outside not in _OUTSIDE:
+        raise InputError(f"outside={outside!r} is unknown.", f"use one of {', '.join(map(repr, _OUTSIDE))}.")
+    if not isinstance(source, Visits) and os.path.realpath(source) == os.path.realpath(target):
+        raise InputError("the release would replace its own source.", "choose another target.")
+    named = {"lat": lat, "lon": lon, "user": user, "time": time}
+    read = (
+        _of_visits(mechanism.secrets, source, named, keep, outside)
+        if column is None
+        else _of_labels(mechanism.secrets, source, column, named, keep, outside)
+    )
+    positions = read.positions
+    inside = positions >= 0
+    dropped = int((~inside).sum())
+    if dropped and outside == "error":
+        raise DataError(
+            f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(mechanism.secrets):,} "
+            f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
+            "pass outside='nearest' to move them to the nearest place, or outside='drop' to leave them out; or "
+            "design the mechanism for a wider region."
+            if column is None
+            else "pass outside='drop' to leave them out, or design the mechanism for these labels too.",
+        )
+    if not inside.any():
+        raise DataError(
+            "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
+        )
+    reports = sampler(mechanism).draw(positions[inside])
+    table = _joined(_columns(mechanism.observables, reports), read.kept, inside)
+    write_table(table, target)
+    return Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The source's rows: the secrets' positions (-1 outside), and what is kept beside them."""
+
+    positions: Positions
+    kept: dict[str, Any]
+    moved: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def _of_visits(
+    secrets: Space,
+    source: str | os.PathLike[str] | Visits,
+    named: Mapping[str, str | None],
+    keep: Sequence[str],
+    outside: Outside,
+) -> _Rows:
+    if not isinstance(secrets, Places):
+        raise InputError(
+            f"the mechanism's secrets ({secrets!r}) are not cells on the ground.",
+            "name the column that holds the secret: column=.",
+        )
+    if isinstance(source, Visits):
+        _none_named(named, "visits have their columns already.")
+        visits = source
+    else:
+        visits = read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
+    positions = secrets.locate(visits.lat, visits.lon)
+    kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
+    away = np.flatnonzero(positions < 0)
+    if outside != "nearest" or not away.size:
+        return _Rows(positions, kept, notes=visits.notes)
+    positions = positions.copy()
+    positions[away] = _nearest(np.column_stack([visits.lat[away], visits.lon[away]]), secrets.latlon)
+    return _Rows(positions, kept, len(away), visits.notes)
+
+
+def _of_labels(
+    secrets: Space,
+    source: str | os.PathLike[str] | Visits,
+    column: str,
+    named: Mapping[str, str | None],
+    keep: Sequence[str],
+    outside: Outside,
+) -> _Rows:
+    if isinstance(source, Visits):
+        raise InputError("visits have no column of labels.", "pass the path of a table, or leave out column=.")
+    _none_named(named, "with column= no places are read.")
+    if outside == "nearest":
+        raise InputError("no label is nearest to an unknown one.", "use outside='error' or outside='drop'.")
+    as_text = [name for name in (column, *keep) if name != column or not numeric(secrets)]
+    table = read_columns(source, [column, *keep], as_text=as_text)
+    return _Rows(find(secrets, table[column]), {name: table[name] for name in keep})
+
+
+def _none_named(named: Mapping[str, str | None], problem: str) -> None:
+    given = [name for name, column in named.items() if column is not None]
+    if given:
+        raise InputError(problem, f"leave out {given[0]}=.")
+
+
+def _chosen(visits: Visits, keep: Sequence[str]) -> dict[str, NDArray[Any]]:
+    known = {
+        **visits.attributes,
+        **({} if visits.user is None else {"user": visits.user}),
+        **({} if visits.time is None else {"time": visits.time}),
+    }
+    for name in keep:
+        if name not in known:
+            raise DataError(
+                f"there is no column {name!r} to keep.",
+                f"the source has {', '.join(known)} beside its places."
+                if known
+                else "the source has nothing beside its places: leave out keep=.",
+            )
+    return {name: known[name] for name in keep}
+
+
+def _arrow(values: NDArray[Any]) -> Any:
+    try:
+        return pa.array(values, from_pandas=True)  # NaN and NaT become nulls
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types
+        return pa.array([None if value is None else str(value) for value in values.tolist()])
+
+
+def _nearest(points: Floats, centres: Floats) -> Positions:
+    blocks = [points[start : start + _BLOCK] for start in range(0, len(points), _BLOCK)]
+    return np.concatenate([np.argmin(great_circle_m(block, centres), axis=1) for block in blocks])
+
+
+def _columns(observables: Space, reports: Positions) -> dict[str, Any]:
+    latlon = _latlon(observables)
+    places = {} if latlon is None else {"latitude": latlon[reports, 0], "longitude": latlon[reports, 1]}
+    return {**places, "label": label_column(observables).take(pa.array(reports))}
+
+
+def _latlon(space: Space) -> Floats | None:
+    """Return latitudes and longitudes (n, 2) where the labels have any, such as groups of cells."""
+    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
+        return space.latlon
+    if space.crs is None or space.coordinates is None:
+        return None
+    try:
+        return Projection.from_crs(space.crs).inverse(space.coordinates)
+    except InputError:  # a coordinate system of the user's own
+        return None
+
+
+def _joined(reported: dict[str, Any], kept: dict[str, Any], inside: NDArray[np.bool_]) -> Any:
+    clash = sorted(set(reported) & set(kept))
+    if clash:
+        raise InputError(
+            f"the column {clash[0]!r} cannot be kept: the released column has this name.",
+            "rename it in the source first.",
+        )
+    mask = pa.array(inside)
+    return pa.table({**reported, **{name: values.filter(mask) for name, values in kept.items()}})

@@ -1,0 +1,84 @@
+"""Tables on disk: CSV or Parquet, by the suffix of the file's name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from ..core.atomic import atomically
+from ..errors import DataError, FileError
+
+SUFFIXES: Final = (".csv", ".parquet")
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """Return ``.csv`` or ``.parquet``, or say that the name ends otherwise.
+
+    Raises:
+        FileError: If the suffix is another one.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(f"{os.fspath(path)!r} names no kind of table.", "let the name end in .csv or .parquet.")
+    return suffix
+
+
+def write_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write an Arrow table, whole or not at all.
+
+    Args:
+        table: The table.
+        path: The file; one that exists is replaced.
+
+    Raises:
+        FileError: If the suffix is unknown or the file cannot be written.
+    """
+    suffix = check_suffix(path)
+    with atomically(path) as temporary:
+        if suffix == ".csv":
+            csv.write_csv(table, temporary)
+        else:
+            parquet.write_table(table, temporary)
+
+
+def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_text: Iterable[str] = ()) -> Any:
+    """Return some columns of a CSV or Parquet file as an Arrow table.
+
+    Args:
+        path: The file.
+        columns: The names of the columns.
+        as_text: Those that stay as they are written where the file is a CSV, so that
+            ``007`` is not read as 7.
+
+    Raises:
+        DataError: If there is no such file, it cannot be read as a table or lacks a column.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"{os.fspath(path)!r} is neither a CSV nor a Parquet file.", "convert it to one of them.")
+    try:
+        with Path(path).open("rb") as stream:
+            if suffix == ".csv":
+                types = dict.fromkeys(as_text, pa.string())
+                table = csv.read_csv(stream, convert_options=csv.ConvertOptions(column_types=types))
+            else:
+                table = parquet.read_table(stream)
+    except pa.ArrowException as error:
+        raise DataError(
+            f"{os.fspath(path)!r} cannot be read as a table ({error}).", "check that it is what its suffix says."
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
+        ) from error
+    for column in columns:
+        if column not in table.column_names:
+            raise DataError(
+                f"{os.fspath(path)!r} has no column {column!r}.", f"it has {', '.join(table.column_names)}."
+            )
+    return table.select(list(dict.fromkeys(columns)))

@@ -1,0 +1,119 @@
+"""The picture of a mechanism: the prior, the blur of one place, the attacker's posterior."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..attacks import optimal
+from ..core import Mechanism, Metric, Prior
+from ..core.arrays import Floats
+from ..core.atomic import atomically
+from ..errors import InputError, MissingExtraError
+from ..geo import Places
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashable | None = None) -> Figure:
+    """Return three maps side by side: prior, reports from one place, posterior after one report.
+
+    Args:
+        mechanism: A mechanism whose secrets and observables are the same places.
+        prior: The prior on them.
+        ground: The distance in which the attacker errs.
+        place: The label of the true place; by default the likeliest one.
+
+    Raises:
+        InputError: If the secrets are not places.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("A picture", "report") from None
+    space = mechanism.secrets
+    if not isinstance(space, Places) or mechanism.observables != space:
+        raise InputError("only a mechanism from places to the same places has a map.", "design it on a Grid.")
+    true = int(np.argmax(prior.probabilities)) if place is None else space.position(place)
+    report = int(np.argmax(mechanism.matrix[true]))
+    attack = optimal(mechanism, prior, ground)
+    guess = int(attack.estimates[report])
+    posterior = mechanism.posterior(prior)[report]
+
+    corners = _corners_km(space)
+    figure = Figure(figsize=(12, 4.4), layout="constrained", dpi=150)
+    axes = figure.subplots(1, 3, sharex=True, sharey=True)
+    _panel(axes[0], corners, prior.probabilities, "Prior: where people are", "share of visits (%)")
+    _panel(axes[1], corners, mechanism.matrix[true], "Mechanism: reports from one place", "share of reports (%)")
+    _panel(axes[2], corners, posterior, "Attacker: belief after one report", "posterior (%)")
+    _mark(axes[1], corners, true, "o", 15, "true place")
+    _mark(axes[2], corners, true, "o", 15, "true place")
+    _mark(axes[2], corners, report, "s", 9, "report")
+    _mark(axes[2], corners, guess, "x", 8, "best guess")
+    for ax in axes[1:]:
+        ax.legend(
+            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8, markerscale=0.7, frameon=False
+        )
+    axes[0].set_ylabel("north (km)")
+    return figure
+
+
+def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure as PNG, whole or not at all.
+
+    Raises:
+        FileError: If the file cannot be written.
+    """
+    with atomically(path) as temporary:
+        figure.savefig(temporary, format="png", metadata={"Software": "sfumato"})
+
+
+def _corners_km(space: Places) -> Floats:
+    outlines = space.outlines_latlon()
+    flat = space.projection.forward(outlines[..., 0].ravel(), outlines[..., 1].ravel())
+    corners: Floats = flat.reshape(outlines.shape) / 1000
+    return corners
+
+
+def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import PowerNorm
+
+    # The square root lets small shares be seen beside large ones; the bar carries the true values.
+    norm = PowerNorm(0.5, vmin=0, vmax=100 * float(shares.max()))
+    cells: Any = PolyCollection(
+        list(corners), array=100 * shares, cmap="cividis", norm=norm, edgecolor="face", linewidth=0.2
+    )
+    ax.add_collection(cells)
+    ax.set_aspect("equal")
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    ax.set_title(title, fontsize=11, pad=22)
+    ax.set_xlabel("east (km)")
+    figure: Any = ax.figure
+    figure.colorbar(cells, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
+
+
+def _mark(ax: Axes, corners: Floats, position: int, marker: str, size: int, label: str) -> None:
+    from matplotlib.patheffects import withStroke
+
+    x, y = corners[position].mean(axis=0)
+    ax.plot(
+        [x],
+        [y],
+        linestyle="none",
+        marker=marker,
+        markersize=size,
+        markerfacecolor="none",
+        markeredgecolor="white",
+        markeredgewidth=1.8,
+        path_effects=[withStroke(linewidth=4, foreground="black")],  # seen on dark and bright cells alike
+        label=label,
+    )

@@ -1,0 +1,113 @@
+"""The small mechanisms that tests run over: what each promises, and on what.
+
+Every case has, where it can, a secret of prior zero and an observable that no secret
+produces, because that is where formulas divide by zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from sfumato.core import Mechanism, Metric, Prior, Space
+from sfumato.core.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism, a prior on its secrets, a metric, and the true epsilon for that metric."""
+
+    name: str
+    mechanism: Mechanism
+    prior: Prior
+    metric: Metric
+    epsilon: float
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def line(size: int) -> Floats:
+    """The distances of the points 0, 1, ... of a line."""
+    x = np.arange(float(size))
+    distances: Floats = np.abs(x[:, None] - x)
+    return distances
+
+
+def unused(matrix: Floats) -> Floats:
+    """The matrix with a last observable that no secret produces."""
+    return np.column_stack([matrix, np.zeros(len(matrix))])
+
+
+def geometric(size: int, epsilon: float) -> Floats:
+    """The truncated geometric mechanism: e^(-epsilon d) diag(w) with rows that sum to one (golden G.3)."""
+    decay = np.exp(-epsilon * line(size))
+    matrix: Floats = decay * np.linalg.solve(decay, np.ones(size))
+    return matrix
+
+
+def randomised_response(size: int, epsilon: float) -> Floats:
+    """The truth with odds e^epsilon against each other value."""
+    matrix = np.ones((size, size))
+    np.fill_diagonal(matrix, np.exp(epsilon))
+    answer: Floats = matrix / matrix.sum(axis=1, keepdims=True)
+    return answer
+
+
+def exponential(distances: Floats, rate: float) -> Floats:
+    """The exponential mechanism: p(o|s) proportional to e^(-rate d(s, o)), each row for itself."""
+    matrix = np.exp(-rate * distances)
+    answer: Floats = matrix / matrix.sum(axis=1, keepdims=True)
+    return answer
+
+
+def discrete(size: int) -> Floats:
+    """The discrete metric."""
+    return 1.0 - np.eye(size)
+
+
+def _case(name: str, matrix: Floats, distances: Floats, epsilon: float, observables: Space | None = None) -> Case:
+    n = len(matrix)
+    space = Space([f"s{i}" for i in range(n)])
+    if observables is None:
+        matrix = unused(matrix)
+        observables = Space([f"o{i}" for i in range(matrix.shape[1])])
+    belief = np.arange(float(n)) / np.arange(n).sum() if n > 1 else np.ones(1)
+    mechanism = Mechanism(matrix, space, observables)
+    return Case(name, mechanism, Prior(space, belief), Metric(distances), epsilon)
+
+
+def _cells() -> Case:
+    space = Space([f"s{i}" for i in range(4)])
+    groups = space.grouped([["s0", "s1"], ["s2", "s3"], ["s0", "s1", "s2", "s3"], ["s1"]])
+    matrix = np.array([[0.5, 0.25, 0.25, 0.0]] * 2 + [[0.25, 0.5, 0.25, 0.0]] * 2)
+    return _case("generalised cells", matrix, discrete(4), log(2), groups)
+
+
+def cases() -> list[Case]:
+    """All cases."""
+    square = np.abs(np.array([0, 0, 1, 1])[:, None] - [0, 0, 1, 1]) + np.abs(
+        np.array([0, 1, 0, 1])[:, None] - [0, 1, 0, 1]
+    ).astype(float)
+    apart = np.full((4, 4), np.inf)
+    apart[:2, :2] = apart[2:, 2:] = discrete(2)
+    blocks = np.kron(np.eye(2), randomised_response(2, 1.0))
+    coarse = np.kron(discrete(2), np.ones((2, 2)))
+    return [
+        _case("randomised response", randomised_response(4, 1.2), discrete(4), 1.2),
+        _case("geometric on a line", geometric(5, log(2)), line(5), log(2)),
+        _case("exponential on a line", exponential(line(5), 0.5), line(5), 0.683970616),
+        _case("exponential on a square", exponential(square, 0.4), square, 0.4),
+        _case("constant", np.tile([0.5, 0.125, 0.375], (3, 1)), discrete(3), 0.0),
+        _case("truth", np.eye(3), discrete(3), float("inf")),
+        _case("two towns, far apart", blocks, apart, 1.0),
+        _case("two names of one place", np.kron(randomised_response(2, 0.7), np.ones((2, 1))), coarse, 0.7),
+        _case("tiny probabilities", randomised_response(3, 60.0), discrete(3), 60.0),
+        _case("one secret", np.array([[0.25, 0.75]]), np.zeros((1, 1)), 0.0),
+        _cells(),
+    ]
+
+
+CASES = cases()

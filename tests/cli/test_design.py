@@ -1,0 +1,188 @@
+"""``sfumato design``: what it writes, what it says, and how it refuses."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+FAST = ("--cells", "4x3")
+
+
+def test_without_input_on_the_synthetic_city(run, tmp_path):
+    done = run("design", *FAST)
+    assert done.code == 0, done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["city.md", "city.png", "city.sfm"]
+    assert "synthetic city" in done.text
+    held = sf.read("city.sfm")
+    assert held.prior is not None
+    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    assert proof.holds
+    assert proof.upper <= 1.0
+    assert "epsilon is at most 1/km" in done.text
+    d = held.mechanism.secrets.metric("euclidean", unit="km")
+    metres = 1000 * held.mechanism.expected_loss(held.prior, d)
+    assert f"you appear {sf.core.units.show(metres, 'm')} from where you are" in done.text
+    assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 places")
+
+
+def test_same_input_same_bytes(run, tmp_path):
+    assert run("design", *FAST, "--output", "a.sfm", "--no-picture").code == 0
+    assert run("design", *FAST, "--output", "b.sfm", "--no-picture").code == 0
+    assert (tmp_path / "a.sfm").read_bytes() == (tmp_path / "b.sfm").read_bytes()
+
+
+def test_the_attack_sentence_is_true(run):
+    done = run("design", *FAST, "--epsilon", "0.6/km", "--loss", "hamming", "--no-picture")
+    assert done.code == 0, done.err
+    held = sf.read("city.sfm")
+    assert held.prior is not None
+    hits = sf.leakage.bayes_vulnerability(held.mechanism, held.prior)
+    before = sf.leakage.prior_vulnerability(held.prior)
+    assert f"finds yours {100 * hits:.0f} % of the time: {100 * before:.0f} % had he seen nothing" in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--distortion", "1200 m"), "errs by at least 1.2 km on average (proved: 1.2"),
+        (("--epsilon", "1", "--within", "2.1 km"), "Of two near places (hops of at most 2.1 km)"),
+        (("--max-loss", "700 m"), "makes the best attacker err by more than"),
+        (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
+        (("--epsilon", "1/km", "--pairs", "spanner"), "for all 132 ordered pairs"),
+        (
+            (
+                "--epsilon",
+                "0.5/mi",
+            ),
+            "e^(0.310686 x distance in km)",
+        ),
+        (("--epsilon", "1/km", "--metric", "manhattan"), "(manhattan distance)"),
+    ],
+    ids=["distortion", "within", "dual", "worst-case", "spanner", "miles", "manhattan"],
+)
+def test_every_kind_of_request(run, options, sentence):
+    done = run("design", *FAST, "--no-picture", *options)
+    assert done.code == 0, done.err
+    assert sentence in done.text
+
+
+def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
+    user = next(iter(sf.read_visits(visits_file).users()))
+    region = "6 km x 5 km around 40,-30"
+    done = run("design", visits_file, "--user", user, "--region", region, "--cell", "2 km", "--no-picture")
+    assert done.code == 0, done.err
+    held = sf.read(tmp_path / "visits.sfm")
+    assert held.mechanism.shape == (9, 9)
+    assert held.prior is not None
+    grid = held.mechanism.secrets
+    np.testing.assert_allclose(
+        held.prior.probabilities, sf.Prior.from_visits(grid, sf.read_visits(visits_file), user=user).probabilities
+    )
+    assert f"user {user}" in done.text
+
+
+def test_hexagons(run):
+    done = run("design", "--hexagons", "3 km", "--no-picture")
+    assert done.code == 0, done.err
+    assert isinstance(sf.load("city.sfm").secrets, sf.Hexagons)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--epsilon", "-1/km"), "epsilon must be a positive number"),
+        (("--epsilon", "0/km"), "epsilon must be a positive number"),
+        (("--epsilon", "0.6/year"), "does not fit"),
+        (("--epsilon", "0.6 km"), "an amount per unit"),
+        (("--epsilon", "much"), "is not a number with a unit"),
+        (("--distortion", "900 km"), "an adversary who sees nothing errs by"),
+        (("--max-loss", "10 m", "--epsilon", "1/km"), "the least possible is"),
+        (("--objective", "median"), "is unknown"),
+        (("--loss", "beauty"), "is unknown"),
+        (("--region", "here"), "is not understood"),
+        (("--region", "1 km x 1 km around 10,10"), "none of the"),
+        (("--cell", "50 km"), "nothing to hide"),
+        (("--cell", "1 m"), "cells"),
+        (("--cell", "1 km", "--cells", "3x3"), "more than one of"),
+        (("--output", "city.txt"), "does not end in .sfm"),
+        (("--output", "no/such/folder/city.sfm"), "could not be written"),
+        (("--user", "nobody"), "nobody"),
+        (("--within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
+    ],
+)
+def test_refusals_explain_and_write_nothing(run, tmp_path, options, message):
+    grid = () if "--cell" in options else FAST
+    done = run("design", *grid, *options)
+    assert done.code == 1
+    assert message in done.err
+    assert "Hint: " in done.err
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "empty"),
+        ("name,size\na,1\n", "name, size"),
+        ("lat,lon\n140.0,2.0\n", "latitude"),
+        ("lat,lon\n139.7,35.7\n139.8,35.6\n", "swapped"),
+        ("lat,lon\n48.85,2.35\n48.85,2.35\n", "nothing to hide"),
+    ],
+    ids=["empty", "columns", "latitude", "swapped", "one place"],
+)
+def test_bad_files(run, tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    done = run("design", path)
+    assert done.code == 1
+    assert message in done.err
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_too_little_time_is_an_error_and_writes_nothing(run, tmp_path):
+    done = run("design", "--cells", "8x6", "--time-limit", "0.02")
+    assert done.code == 1
+    assert "allow more time" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wide_gap_is_reached_sooner_and_said(run):
+    done = run("design", "--cells", "8x6", "--gap", "0.2", "--no-picture")
+    assert done.code == 0
+    held = sf.read("city.sfm")
+    assert held.prior is not None
+    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    assert proof.holds
+
+
+def test_ctrl_c_is_clean(tmp_path):
+    command = [sys.executable, "-m", "sfumato", "design", "--cells", "16x12"]
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
+    time.sleep(6)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode in (1, 3, 130), err
+    assert "Traceback" not in err
+    assert not [p for p in tmp_path.iterdir() if p.suffix == ".part"]
+    if child.returncode != 3:
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_disk_full_leaves_nothing(run, tmp_path, monkeypatch):
+    import errno
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    done = run("design", *FAST)
+    assert done.code == 1
+    assert "the disk is full" in done.err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core import Loss, Mechanism, Metric, Prior, Space, hamming
+
+from ..catalogue import CASES, randomised_response
+from ..leakage.channels import cases
+from .arrays import refused, stochastic
+
+small = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Mechanism([[0.5, 0.6], [0.5, 0.5]]), "row 0 sums to 1.1"),
+        (lambda: Mechanism([[0.5, 0.5], [0.5, 0.49985]]), "1 rows of the matrix do not sum to 1; row 1"),
+        (lambda: Mechanism([[0.5, 0.5], [1.00000001, -1e-8]]), "negative at secret 1, observable 1: -1e-08"),
+        (lambda: Mechanism([[0.5, np.nan]]), "nan at position (0, 1)"),
+        (lambda: Mechanism([[0.5, np.inf]]), "inf"),
+        (lambda: Mechanism(np.zeros((0, 0))), "empty"),
+        (lambda: Mechanism(np.zeros((2, 0))), "empty"),
+        (lambda: Mechanism([0.5, 0.5]), "shape 2"),
+        (lambda: Mechanism([[1.0], [0.5, 0.5]]), "not an array of numbers"),
+        (lambda: Mechanism([[0.0, 0.0]]), "sums to 0"),
+        (lambda: Mechanism(np.eye(2), Space("abc")), "2 rows, but there are 3 secrets"),
+        (lambda: Mechanism(np.eye(2), Space("ab"), Space("a")), "2 columns, but there are 1 observables"),
+        (lambda: Mechanism(np.eye(2)).joint(Prior.uniform(Space("abc"))), "prior has 3 values"),
+        (lambda: Mechanism(np.eye(2)).expected_loss(Prior.uniform(Space("ab")), np.eye(3)), "3 secrets"),
+        (lambda: Mechanism(np.eye(2)).lift([0.5, 0.6]), "does not sum to 1"),
+        (lambda: Mechanism(np.eye(2)).lift([1.5, -0.5]), "negative"),
+        (lambda: Mechanism(np.eye(2)).lift([1.0]), "shape"),
+        (lambda: Mechanism(np.eye(2)).lift([[1.0, 0.0], [1.0]]), "not an array of numbers"),
+        (lambda: Mechanism(np.eye(2), Space("ab")).then(Mechanism(np.eye(2))), "second mechanism takes"),
+        (lambda: Mechanism.deterministic({"a": 1}, Space("ab"), Space([1])), "says nothing about 'b'"),
+        (lambda: Mechanism.deterministic({"a": 2}, Space("a"), Space([1])), "2 is not in the space"),
+    ],
+)
+def test_what_is_no_mechanism_is_refused(make, says):
+    refused(make, says)
+
+
+def test_spaces_are_numbered_where_left_out():
+    square, wide = Mechanism(np.eye(2), Space("ab")), Mechanism(np.eye(3)[:2])
+    assert square.observables is square.secrets
+    assert wide.secrets.labels == (0, 1)
+    assert wide.observables.labels == (0, 1, 2)
+    assert repr(wide) == "Mechanism of 2 secrets and 3 observables in 62-bit integers"
+
+
+def test_arrays_are_read_only_and_copies():
+    matrix = np.eye(2)
+    mechanism = Mechanism(matrix)
+    matrix[0] = [0, 1]
+    assert mechanism.matrix[0, 0] == 1
+    weights = mechanism.weights.copy()
+    again = Mechanism.from_weights(weights, 62)
+    weights[0] = weights[1]
+    assert again == mechanism
+    for array in (mechanism.matrix, mechanism.weights, again.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 0
+
+
+def test_equality_and_hash():
+    a, b = Mechanism(randomised_response(3, 1.0)), Mechanism(randomised_response(3, 1.0))
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != Mechanism(randomised_response(3, 1.1))
+    assert a != Mechanism(a.matrix, Space("abc"))
+    assert a != Mechanism(a.matrix, None, Space("abc"))
+    assert a != "a"
+    assert Mechanism([[0.0, 1.0]]) == Mechanism([[-0.0, 1.0]])
+
+
+@given(cases())
+def test_bayes_rule(case):
+    mechanism, prior = case
+    pi, p = prior.probabilities, mechanism.matrix
+    posterior, marginal = mechanism.posterior(prior), mechanism.marginal(prior)
+    assert marginal.sum() == pytest.approx(1)
+    for o in range(mechanism.shape[1]):
+        seen = sum(pi[s] * p[s, o] for s in range(len(pi)))
+        assert marginal[o] == pytest.approx(seen, abs=1e-15)
+        for s in range(len(pi)):
+            assert posterior[o, s] == pytest.approx(pi[s] * p[s, o] / seen if seen else 0.0)
+    np.testing.assert_allclose(marginal @ posterior, pi, atol=1e-15)
+    np.testing.assert_allclose(mechanism.lift(pi), marginal, atol=1e-15)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_posterior_of_an_unused_observable_is_zero(case):
+    posterior = case.mechanism.posterior(case.prior)
+    unseen = case.mechanism.marginal(case.prior) == 0
+    assert not posterior[unseen].any()
+    np.testing.assert_allclose(posterior[~unseen].sum(axis=1), 1)
+    assert not posterior[:, case.prior.probabilities == 0].any()
+
+
+@given(cases(), st.integers(0, 2**32))
+def test_losses_by_loops(case, seed):
+    mechanism, prior = case
+    n, m = mechanism.shape
+    loss = Loss(np.random.default_rng(seed).normal(size=(n, m)), "m")
+    of_secrets = [sum(mechanism.matrix[s, o] * loss.array[s, o] for o in range(m)) for s in range(n)]
+    np.testing.assert_allclose(mechanism.loss_of_secrets(loss), of_secrets, atol=1e-14)
+    expected = sum(pi * x for pi, x in zip(prior.probabilities, of_secrets, strict=True))
+    assert mechanism.expected_loss(prior, loss) == pytest.approx(expected, abs=1e-14)
+    assert mechanism.worst_case_loss(loss) == pytest.approx(max(of_secrets), abs=1e-14)
+    assert mechanism.expected_loss(prior, loss) <= mechanism.worst_case_loss(loss) + 1e-14
+
+
+def test_hamming_loss_is_the_rate_of_misreports():
+    mechanism = Mechanism(randomised_response(4, 1.0))
+    lies = 3 / (3 + np.e)
+    assert mechanism.worst_case_loss(hamming(mechanism.secrets)) == pytest.approx(lies)
+    assert mechanism.expected_loss(Prior.uniform(mechanism.secrets), Metric(1 - np.eye(4))) == pytest.approx(lies)
+
+
+@given(small.flatmap(lambda s: st.tuples(stochastic(s[0], s[1]), stochastic(s[1], s[2]))))
+def test_the_cascade_is_the_matrix_product(pair):
+    first, second = pair
+    n, k, m = len(first), len(second), second.shape[1]
+    a = Mechanism(first, Space(range(n)), Space(range(k)))
+    b = Mechanism(second, Space(range(k)), Space(range(m)))
+    cascade = a.then(b)
+    assert (cascade.secrets, cascade.observables) == (a.secrets, b.observables)
+    np.testing.assert_allclose(cascade.matrix, a.matrix @ b.matrix, atol=1e-8)
+    np.testing.assert_allclose(cascade.lift(np.eye(n)), cascade.matrix)
+
+
+@given(st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(lambda s: stochastic(*s)), st.data())
+def test_a_deterministic_second_step_is_exact(matrix, data):
+    n, m = matrix.shape
+    mechanism = Mechanism(matrix, Space(range(n)), Space(range(m)))
+    target = data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m))
+    remap = Mechanism.deterministic(dict(enumerate(target)), mechanism.observables, Space(range(3)))
+    cascade = mechanism.then(remap)
+    assert cascade.bits == mechanism.bits
+    for row, before in zip(cascade.weights.tolist(), mechanism.weights.tolist(), strict=True):
+        assert row == [sum(w for w, goal in zip(before, target, strict=True) if goal == o) for o in range(3)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_many_distributions_are_lifted_at_once(case):
+    n = case.mechanism.shape[0]
+    several = np.random.default_rng(1).dirichlet(np.ones(n), size=3)
+    lifted = case.mechanism.lift(several)
+    for one, row in zip(several, lifted, strict=True):
+        np.testing.assert_allclose(case.mechanism.lift(one), row)
+        np.testing.assert_allclose(row, sum(x * p for x, p in zip(one, case.mechanism.matrix, strict=True)))
