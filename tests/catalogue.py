@@ -93,8 +93,10 @@ def cases() -> list[Case]:
     ).astype(float)
     apart = np.full((4, 4), np.inf)
     apart[:2, :2] = apart[2:, 2:] = discrete(2)
-    blocks = np.kron(np.eye(2), randomised_response(2, 1.0))
-    coarse = np.kron(discrete(2), np.ones((2, 2)))
+    blocks = np.zeros((4, 4))
+    blocks[:2, :2] = blocks[2:, 2:] = randomised_response(2, 1.0)
+    names = np.repeat(randomised_response(2, 0.7), 2, axis=0)
+    coarse = np.repeat(np.repeat(discrete(2), 2, axis=0), 2, axis=1)
     return [
         _case("randomised response", randomised_response(4, 1.2), discrete(4), 1.2),
         _case("geometric on a line", geometric(5, log(2)), line(5), log(2)),
@@ -103,7 +105,7 @@ def cases() -> list[Case]:
         _case("constant", np.tile([0.5, 0.125, 0.375], (3, 1)), discrete(3), 0.0),
         _case("truth", np.eye(3), discrete(3), float("inf")),
         _case("two towns, far apart", blocks, apart, 1.0),
-        _case("two names of one place", np.kron(randomised_response(2, 0.7), np.ones((2, 1))), coarse, 0.7),
+        _case("two names of one place", names, coarse, 0.7),
         _case("tiny probabilities", randomised_response(3, 60.0), discrete(3), 60.0),
         _case("one secret", np.array([[0.25, 0.75]]), np.zeros((1, 1)), 0.0),
         _cells(),

@@ -55,7 +55,8 @@ class Request:
     def exponents(self) -> Floats:
         """The strictest exponent of each pair, row by row as given: no shortest paths."""
         n = len(self.prior)
-        return np.minimum.reduce([np.full((n, n), np.inf), *(self.epsilon * d for d in self.metrics)])
+        found: Floats = np.minimum.reduce([np.full((n, n), np.inf), *(self.epsilon * d for d in self.metrics)])
+        return found
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,10 @@ def solved(request: Request) -> Optimum | None:
 
     exponents = request.exponents
     triples = [
-        (s, t, o)
-        for s in range(n)
-        for t in range(n)
-        for o in range(m)
-        if s != t and np.isfinite(exponents[s, t])
+        (s, t, o) for s in range(n) for t in range(n) for o in range(m) if s != t and np.isfinite(exponents[s, t])
     ]
-    local = [row([(p(s, o), 1.0), (p(t, o), -np.exp(exponents[s, t]))], 0.0) for s, t, o in triples]
+    small = np.exp(-exponents)
+    local = [row([(p(s, o), small[s, t]), (p(t, o), -1.0)], 0.0) for s, t, o in triples]
     cost = np.zeros(columns)
     whole = [(p(s, o), prior[s] * loss[s, o]) for s in range(n) for o in range(m)]
     guesses: list[list[int]] = []
@@ -125,6 +123,7 @@ def solved(request: Request) -> Optimum | None:
         b_eq=np.ones(n),
         bounds=[(0, None)] * columns,
         method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if found.status == 2:
         return None
@@ -134,7 +133,7 @@ def solved(request: Request) -> Optimum | None:
         np.array([t[0] for t in triples], dtype=np.intp),
         np.array([t[1] for t in triples], dtype=np.intp),
         np.array([t[2] for t in triples], dtype=np.intp),
-        prices[local] if local else np.zeros(0),
+        np.array([prices[k] * small[s, t] for k, (s, t, _) in zip(local, triples, strict=True)]),
         np.array([exponents[s, t] for s, t, _ in triples]),
         prices[np.array(guesses)] if guesses else None,
         None if worst is None else prices[worst],
@@ -200,7 +199,8 @@ def requests(draw, kinds=KINDS, largest=5):
         metrics = tuple(metric(rng, n, draw) for _ in range(2 if kind == "two metrics" else 1))
     request = Request(prior, loss, draw(st.sampled_from([0.3, 1.0, 1.7])), metrics, worst="worst" in kind)
     if kind in ("distortion", "joint", "worst joint", "dual", "dual metric"):
-        distance = metric(rng, n, draw, finite=True) if draw(st.booleans()) else rng.random((rng.integers(1, 5), n))
+        guesses = rng.integers(1, 5)
+        distance = metric(rng, n, draw, finite=True) if draw(st.booleans()) else rng.random((guesses, n))
         request = replace(request, distance=distance)
     share = draw(st.sampled_from([0.1, 0.5, 0.95]))
     if "dual" in kind:

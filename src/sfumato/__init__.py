@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import attacks, core, errors, evidence, files, geo, leakage, optimal, releases, report
+    from . import attacks, core, errors, evidence, files, geo, leakage, mechanisms, optimal, releases, report
     from .core import (
         DistortionPrivacy,
         Loss,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from .files import MechanismFile, export_table, load, read, save
     from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
-    from .optimal import Design, design, design_private, repaired
+    from .optimal import Design, design, design_private, repaired, sweep
     from .releases import release, sampler, simulator
 
 # Where each public name lives. It is imported when first used, so that `import sfumato`
@@ -56,10 +56,23 @@ _HOMES = {
     "sampler": "releases",
     "save": "files",
     "simulator": "releases",
+    "sweep": "optimal",
     "synthetic_city": "geo",
 }
 _FOLDERS = frozenset(
-    ("attacks", "core", "errors", "evidence", "files", "geo", "leakage", "optimal", "releases", "report")
+    (
+        "attacks",
+        "core",
+        "errors",
+        "evidence",
+        "files",
+        "geo",
+        "leakage",
+        "mechanisms",
+        "optimal",
+        "releases",
+        "report",
+    )
 )
 
 __all__ = [
@@ -91,6 +104,7 @@ __all__ = [
     "leakage",
     "load",
     "loss",
+    "mechanisms",
     "optimal",
     "read",
     "read_visits",
@@ -101,6 +115,7 @@ __all__ = [
     "sampler",
     "save",
     "simulator",
+    "sweep",
     "synthetic_city",
 ]
 

@@ -36,7 +36,7 @@ def test_what_is_no_metric_is_refused(array, says):
 
 
 def test_rounding_noise_is_no_asymmetry():
-    metric = Metric([[0, 1], [1 + 1e-12, 0]])
+    metric = Metric([[0.0, 1.0], [1 + 1e-12, 0.0]])
     np.testing.assert_array_equal(metric.array, metric.array.T)
     assert metric.array[0, 1] == 1.0  # the smaller one protects more
 
@@ -53,11 +53,11 @@ def test_a_broken_triangle_warns_and_says_where():
 
 
 def test_infinite_distances_are_allowed():
-    metric = Metric([[0, 1, np.inf], [1, 0, np.inf], [np.inf, np.inf, 0]])
+    metric = Metric(np.array([[0, 1, np.inf], [1, 0, np.inf], [np.inf, np.inf, 0]]))
     assert metric.triangle
     assert metric.diameter == 1.0
     with pytest.warns(MetricWarning, match="inf between values 0 and 2"):
-        Metric([[0, 1, np.inf], [1, 0, 1], [np.inf, 1, 0]])
+        Metric(np.array([[0, 1, np.inf], [1, 0, 1], [np.inf, 1, 0]]))
 
 
 @given(distances())

@@ -15,8 +15,8 @@ def test_labels_and_positions():
     for position, label in enumerate(space.labels):
         assert space.position(label) == position
     assert space.position(np.int64(3)) == 2
-    assert space.position({"y", "x"}) == 4
-    assert space.position(["a", 1]) == 3
+    assert space.position({"y", "x"}) == 4  # type: ignore[arg-type]
+    assert space.position(["a", 1]) == 3  # type: ignore[arg-type]
     np.testing.assert_array_equal(space.positions(["work", "home", "work"]), [1, 0, 1])
 
 
@@ -32,11 +32,11 @@ def test_labels_are_pythons_own():
         (lambda: Space([]), "at least one label"),
         (lambda: Space(["a", "b", "a"]), "'a' stands at positions 0 and 2"),
         (lambda: Space([1, True]), "positions 0 and 1"),
-        (lambda: Space([{"a": 1}]), "cannot be hashed"),
+        (lambda: Space([{"a": 1}]), "cannot be hashed"),  # type: ignore[list-item]
         (lambda: Space("ab", [[0, 0]]), "shape 1 x 2"),
         (lambda: Space("ab", [[0, 0], [1]]), "not an array of numbers"),
-        (lambda: Space("ab", [[0, 0], [np.nan, 1]]), "nan"),
-        (lambda: Space("ab", [[0, 0], [np.inf, 1]]), "inf"),
+        (lambda: Space("ab", [[0.0, 0.0], [np.nan, 1.0]]), "nan"),
+        (lambda: Space("ab", [[0.0, 0.0], [np.inf, 1.0]]), "inf"),
         (lambda: Space("ab", ["x", "y"]), "not an array of numbers"),
         (lambda: Space("ab", crs=WGS84), "two coordinates"),
         (lambda: Space("ab", [0.0, 1.0], crs=WGS84), "two coordinates"),
@@ -75,7 +75,7 @@ def test_numbers():
 
 
 def test_latitudes_and_longitudes():
-    space = Space("ab", [[48.8, 2.3], [-90, -180]], crs=WGS84)
+    space = Space("ab", [[48.8, 2.3], [-90.0, -180.0]], crs=WGS84)
     assert space.unit == "degree"
     np.testing.assert_array_equal(space.latlon, [[48.8, 2.3], [-90, -180]])
 
@@ -84,6 +84,7 @@ def test_groups_have_the_middle_of_their_members():
     space = Space("abcd", [[0, 0], [2, 0], [0, 2], [2, 2]], "km")
     groups = space.grouped([["a", "b"], ["d"], "abcd", ["b", "d"]])
     assert groups.labels == (frozenset("ab"), frozenset("d"), frozenset("abcd"), frozenset("bd"))
+    assert groups.coordinates is not None
     np.testing.assert_allclose(groups.coordinates, [[1, 0], [2, 2], [1, 1], [2, 1]])
     assert groups.unit == "km"
     assert space.position("a") == 0

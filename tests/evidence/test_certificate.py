@@ -4,8 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from sfumato.core import DistortionPrivacy, Metric, MetricPrivacy, hamming
-from sfumato.evidence import as_dict, certify, prove
+from sfumato.core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, hamming
+from sfumato.evidence import as_dict, certify, prove, relative_gap
 
 from ..catalogue import CASES, Case
 from . import exact
@@ -20,7 +20,7 @@ LOSS = np.abs(np.arange(5.0)[:, None] - np.arange(6.0))
 
 
 def certificate(epsilon=0.7, distortion=0.5, **changes):
-    guarantees = [MetricPrivacy(epsilon, LINE.metric), DistortionPrivacy(distortion, LINE.metric)]
+    guarantees: list[Guarantee] = [MetricPrivacy(epsilon, LINE.metric), DistortionPrivacy(distortion, LINE.metric)]
     options = {"objective": "expected", "bound": 0.5, **changes}
     return certify(LINE.mechanism, LINE.prior, LOSS, guarantees, **options)
 
@@ -59,6 +59,22 @@ def test_a_value_at_its_bound_has_no_gap():
     assert certificate(bound=loss + 1e-12).gap == 0
 
 
+@pytest.mark.parametrize(
+    ("value", "bound", "scale", "gap"),
+    [
+        (2.0, 1.0, 5.0, 0.5),
+        (1.0, 2.0, 5.0, 0.0),
+        (-1.0, -1.5, 5.0, 0.5),
+        (1e-320, -1e-12, 1.0, 1e-9),  # a loss of zero has no relative gap: measured against a thousandth
+        (1e-320, -1e-12, 0.0, 0.0),  # nothing can be lost at all
+        (1.0, -math.inf, 5.0, math.inf),
+    ],
+)
+def test_the_relative_gap(value, bound, scale, gap):
+    assert relative_gap(value, bound, scale) == pytest.approx(gap)
+    assert relative_gap(-value, -bound, scale, maximise=True) == pytest.approx(gap)
+
+
 def test_without_metric_privacy_epsilon_is_infinite():
     found = certify(LINE.mechanism, LINE.prior, LOSS, [], objective="expected", bound=-math.inf)
     assert found.epsilon_upper == math.inf
@@ -84,12 +100,12 @@ def test_several_guarantees_at_once(case):
     )
     assert [proof.claimed for proof in epsilons] == [2.0, 1.0]
     assert epsilons[0].upper == pytest.approx(case.epsilon, rel=1e-6, abs=1e-9)
-    assert epsilons[1].upper == pytest.approx(exact.epsilon(case.mechanism, hamming_of(case).array), rel=1e-9, abs=1e-9)
+    assert epsilons[1].upper == pytest.approx(
+        exact.epsilon(case.mechanism, hamming_of(case).array), rel=1e-9, abs=1e-9
+    )
     assert len(distortions) == 1
     assert distortions[0].lower <= exact.distortion(case.mechanism, case.prior, ground.array)
 
 
 def hamming_of(case: Case) -> Metric:
     return hamming(case.mechanism.secrets)
-
-

@@ -104,7 +104,9 @@ def _exp(epsilon):
     from flint import arb, ctx
 
     with ctx.workprec(exact.BITS):
-        return int((arb(epsilon).exp() * arb(2) ** 400).floor().unique_fmpz()), 400
+        whole = (arb(epsilon).exp() * arb(2) ** 400).floor().unique_fmpz()
+    assert whole is not None
+    return int(whole), 400
 
 
 def test_pairs_at_distance_zero_need_equal_integers():

@@ -11,6 +11,7 @@ import typer
 from .. import __version__
 from ..errors import SfumatoError
 from .attack import attack
+from .audit import audit
 from .console import PARTIAL
 from .design import design
 from .release import release
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(design)
+app.command()(audit)
 app.command()(attack)
 app.command()(release)
 

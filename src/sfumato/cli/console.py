@@ -67,7 +67,7 @@ def progress_line(unit: str) -> Iterator[Any]:
 
         def report(progress: Progress) -> None:
             status.update(
-                f"Round {progress.round}: {progress.rows:,} rows, value {amount(progress.value, unit)}, "
+                f"Step {progress.step}: value {amount(progress.value, unit)}, "
                 f"bound {amount(progress.bound, unit)}, gap {gap(progress.gap)}, {progress.seconds:.1f} s"
             )
 

@@ -9,7 +9,8 @@ import typer
 
 from ..errors import InputError
 from .console import PARTIAL, StopOnInterrupt, print_summary, progress_line
-from .places import cells_over, prior_of, visits_from
+from .places import cells_over, prior_of, priors_of, visits_from
+from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..core import Guarantee, Metric, Prior
@@ -60,6 +61,16 @@ def design(
     pairs: Annotated[
         str, typer.Option(help="Rows of the program: generated, all, or spanner (faster, costs some loss).")
     ] = "generated",
+    sweep: Annotated[
+        str | None,
+        typer.Option(help="Many epsilons instead of one: '0.15/km, 0.3/km' or '0.15..0.9/km:6'. Writes a table."),
+    ] = None,
+    sweep_distortions: Annotated[
+        str | None, typer.Option(help="With or instead of --sweep, many distortions: '500 m, 1 km'.")
+    ] = None,
+    users: Annotated[
+        int | None, typer.Option(help="In a sweep, one prior for each of so many users with the most visits.")
+    ] = None,
     picture: Annotated[bool, typer.Option(help="Draw maps beside the file, if matplotlib is installed.")] = True,
     lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
     lon: Annotated[str | None, typer.Option(help="Name of the longitude column.")] = None,
@@ -77,8 +88,33 @@ def design(
     for note in found.notes:
         typer.echo(f"Note: {note}", err=True)
     places = cells_over(found, region, cell, cells, hexagons)
-    prior, text = prior_of(places, found, user, smoothing, source)
     distances = places.metric(metric, unit="km")
+    costs = places.metric(loss, unit=None if loss == "hamming" else "km")
+    target = _target(output, visits)
+    if sweep is not None or sweep_distortions is not None:
+        for name, value in (("--epsilon", epsilon), ("--distortion", distortion), ("--within", within)):
+            if value is not None:
+                raise InputError(f"{name} was given beside a sweep.", "put its values into the sweep.")
+        if max_loss is not None:
+            raise InputError("--max-loss was given beside a sweep.", "sweep over epsilons or distortions.")
+        _check_folder(target)
+        priors = priors_of(places, found, user, users, smoothing)
+        run_sweep(
+            priors,
+            costs,
+            distances,
+            sweep,
+            sweep_distortions,
+            target,
+            objective=objective,
+            gap=gap,
+            time_limit=time_limit,
+            picture=picture,
+        )
+        return
+    if users is not None:
+        raise InputError("--users was given without a sweep.", "add --sweep, or name one with --user.")
+    prior, text = prior_of(places, found, user, smoothing, source)
     guarantees: list[Guarantee] = []
     if epsilon is None and distortion is None and max_loss is None:
         epsilon = "1" if within else DEFAULT_EPSILON
@@ -91,12 +127,11 @@ def design(
     if distortion is not None:
         guarantees.append(DistortionPrivacy(distortion, distances))
 
-    target = _target(output, visits)
     _check_folder(target)
     result = _solved(
         prior,
         distances,
-        places.metric(loss, unit=None if loss == "hamming" else "km"),
+        costs,
         guarantees,
         objective=objective,
         max_loss=max_loss,

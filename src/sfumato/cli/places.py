@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..core import Prior
     from ..geo import Places, Visits
 
+_CELLS = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
 BUILT_IN = "the built-in synthetic city (200 invented people)"
 
 
@@ -30,7 +31,7 @@ def visits_from(
 def cells_over(
     visits: Visits, region: str | None, cell: str | None, cells: str | None, hexagons: str | None
 ) -> Places:
-    """Return the grid or hexagons that the options ask for; by default a grid of about 48 cells."""
+    """Return the grid or hexagons that the options ask for; by default a grid of about 108 cells."""
     from ..geo import Grid, Hexagons, Region
 
     if sum(option is not None for option in (cell, cells, hexagons)) > 1:
@@ -61,13 +62,31 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
     return prior, text
 
 
+def priors_of(
+    places: Places, visits: Visits, user: str | None, users: int | None, smoothing: float
+) -> dict[str, Prior]:
+    """Return the priors of a sweep by name: everyone's, one user's, or those of the most frequent users."""
+    from ..core import Prior
+
+    if users is None:
+        name = "everyone" if user is None else f"user {user}"
+        return {name: Prior.from_visits(places, visits, user=user, smoothing=smoothing)}
+    if user is not None:
+        raise InputError("both --user and --users were given.", "choose one.")
+    inside = visits.select(places.locate(visits.lat, visits.lon) >= 0)
+    names = list(inside.users())[:users]
+    if users < 1 or not names:
+        raise InputError(f"--users {users} finds no user.", "ask for at least one, in visits with a user column.")
+    return {f"user {name}": Prior.from_visits(places, inside, user=name, smoothing=smoothing) for name in names}
+
+
 def _shape(cells: str | None, size_m: tuple[float, float]) -> tuple[int, int]:
     if cells is None:
         width, height = size_m
         if not (width > 0 and height > 0):
             return 1, 1  # Grid explains what one cell means
-        columns = min(48, max(1, round((48 * width / height) ** 0.5)))
-        return columns, max(1, round(48 / columns))
+        columns = min(_CELLS, max(1, round((_CELLS * width / height) ** 0.5)))
+        return columns, max(1, round(_CELLS / columns))
     match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
     if match is None:
         raise InputError(f"the number of cells {cells!r} is not understood.", "write columns x rows: '20x15'.")

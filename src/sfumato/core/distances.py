@@ -27,7 +27,7 @@ def between(
     columns: Space,
     kind: str,
     *,
-    categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+    categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
 ) -> tuple[Floats, str]:
     """Return the distances (len(rows), len(columns)) and their unit.
 
@@ -134,7 +134,7 @@ def _indicators(space: Space, members: dict[Hashable, int]) -> Floats:
 
 
 def _semantic(
-    rows: Space, columns: Space, categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None
+    rows: Space, columns: Space, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
 ) -> Floats:
     if categories is None:
         raise InputError("the 'semantic' distance needs the category of each label.", "pass categories=.")
@@ -142,7 +142,7 @@ def _semantic(
     return np.array([[float(x != y) for y in b] for x in a])
 
 
-def _categories(space: Space, given: Mapping[Hashable, Hashable] | Sequence[Hashable]) -> list[Hashable]:
+def _categories(space: Space, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
     if isinstance(given, Mapping):
         missing = [label for label in space.labels if label not in given]
         if missing:

@@ -58,7 +58,7 @@ def loss(
     kind: str | Callable[[Any, Any], float] = "euclidean",
     unit: str | None = None,
     *,
-    categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+    categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
 ) -> Loss:
     """Return a loss between secrets and observables, which may differ.
 

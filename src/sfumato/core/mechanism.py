@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +79,7 @@ class Mechanism:
         return mechanism
 
     @classmethod
-    def deterministic(cls, mapping: Mapping[Hashable, Hashable], secrets: Space, observables: Space) -> Mechanism:
+    def deterministic(cls, mapping: Mapping[Any, Hashable], secrets: Space, observables: Space) -> Mechanism:
         """Return the mechanism that always reports ``mapping[s]`` (no privacy by itself)."""
         matrix = np.zeros((len(secrets), len(observables)))
         for position, label in enumerate(secrets.labels):

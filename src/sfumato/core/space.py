@@ -178,7 +178,7 @@ class Space:
         kind: str = "euclidean",
         unit: str | None = None,
         *,
-        categories: Mapping[Hashable, Hashable] | Sequence[Hashable] | None = None,
+        categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
     ) -> Metric:
         """Return a metric on the space.
 

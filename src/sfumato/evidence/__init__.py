@@ -1,7 +1,7 @@
 """Proofs over integers and with directed rounding; nothing here knows how a mechanism was made."""
 
 from .bounds import Multipliers, distortion_bound, loss_bound
-from .certificate import Certificate, DistortionProof, as_dict, certify, prove
+from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 
@@ -18,6 +18,7 @@ __all__ = [
     "loss_bound",
     "prove",
     "prove_metric_privacy",
+    "relative_gap",
     "worst_loss_above",
     "worst_ratios",
 ]

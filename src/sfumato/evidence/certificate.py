@@ -7,9 +7,41 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..core import AnyLoss, DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, as_loss
+import numpy as np
+
+from ..core import (
+    AnyLoss,
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    MetricPrivacy,
+    Prior,
+    as_distance,
+    as_loss,
+)
+from ..core.arrays import Floats
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
+
+_NEGLIGIBLE = 1e-3  # of the largest loss: a gap is relative to no less than this
+
+
+def relative_gap(value: float, bound: float, scale: float, *, maximise: bool = False) -> float:
+    """Return how far a value can be from optimal, relative to its size.
+
+    A value below a thousandth of the largest loss is measured against that thousandth,
+    because a loss of zero has no relative gap.
+
+    Args:
+        value: What was reached.
+        bound: Proved bound of what anyone can reach.
+        scale: The largest loss (or distance) that the value averages over.
+        maximise: Whether the bound is an upper one.
+    """
+    distance = bound - value if maximise else value - bound
+    size = max(abs(value), _NEGLIGIBLE * scale)
+    return distance / size if distance > 0 and scale > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +77,7 @@ class Certificate:
             lower bound of the loss, or an upper bound of the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to mend the
             solver's answer.
+        scale: The largest loss, or the adversary's largest distance in the dual game.
     """
 
     metric_privacy: tuple[EpsilonProof, ...]
@@ -56,6 +89,7 @@ class Certificate:
     value: float
     bound: float
     repair_weight: float
+    scale: float
 
     @property
     def holds(self) -> bool:
@@ -64,9 +98,8 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """How far the mechanism can be from optimal, relative to its value."""
-        distance = self.bound - self.value if self.objective == "distortion" else self.value - self.bound
-        return distance / max(abs(self.value), 1e-300) if distance > 0 else 0.0
+        """How far the mechanism can be from optimal; see `relative_gap`."""
+        return relative_gap(self.value, self.bound, self.scale, maximise=self.objective == "distortion")
 
     @property
     def epsilon_upper(self) -> float:
@@ -127,10 +160,17 @@ def certify(
     expected = expected_loss_above(mechanism, prior, found)
     worst = worst_loss_above(mechanism, found)
     if objective == "distortion" and distance is not None:
-        value = distortion_below(mechanism, prior, distance)
+        value, scale = distortion_below(mechanism, prior, distance), largest(as_distance(distance).array)
     else:
-        value = worst if objective == "worst-case" else expected
-    return Certificate(epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight)
+        value, scale = worst if objective == "worst-case" else expected, largest(found.array)
+    return Certificate(
+        epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight, scale
+    )
+
+
+def largest(array: Floats) -> float:
+    """Return the largest absolute entry, the scale of a loss."""
+    return float(np.abs(array).max())
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:

@@ -27,9 +27,11 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     Source:
         Shokri, "Privacy Games", equations 33 to 35:
         sum over o of min over guesses g of sum over s of prior(s) p(o|s) d(g, s).
+        It is at least 0 where no distance is negative, whatever rounding says.
     """
     d, joint = as_distance(distance).array, mechanism.joint(prior)
     errors = d @ joint
     magnitude = float((np.abs(d) @ joint).max(axis=0).sum())
     n, m = mechanism.shape
-    return down(float(errors.min(axis=0).sum()) - sum_error(n + m, magnitude))
+    bound = down(float(errors.min(axis=0).sum()) - sum_error(n + m, magnitude))
+    return bound if (d < 0).any() else max(bound, 0.0)

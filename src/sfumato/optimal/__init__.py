@@ -1,24 +1,39 @@
-"""Optimal design: problem, program, solver, solution."""
+"""Optimal design: problem, solver, answer, proof."""
 
+from .answer import Answer, Control, Progress, Status
+from .auto import Auto
 from .clarabel import Clarabel
+from .closed_forms import ClosedForm, closed_form
 from .design import Design, design, design_private
-from .generate import Progress
+from .generate import LinearSolver
 from .highs import Highs
+from .linear import LinearProgram, Solution
 from .problem import Problem
 from .repair import repaired
-from .solver import LinearProgram, Solution, Solver, Status
+from .solver import Solver
+from .structured import Structured
+from .sweep import Point, sweep
 
 __all__ = [
+    "Answer",
+    "Auto",
     "Clarabel",
+    "ClosedForm",
+    "Control",
     "Design",
     "Highs",
     "LinearProgram",
+    "LinearSolver",
+    "Point",
     "Problem",
     "Progress",
     "Solution",
     "Solver",
     "Status",
+    "Structured",
+    "closed_form",
     "design",
     "design_private",
     "repaired",
+    "sweep",
 ]

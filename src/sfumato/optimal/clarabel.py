@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .solver import LinearProgram, Solution, Solver, Status, Stop
+from .answer import Status, Stop
+from .generate import LinearSolver
+from .linear import LinearProgram, Solution
 
 
 @dataclass(frozen=True, slots=True)
-class Clarabel(Solver):
+class Clarabel(LinearSolver):
     """Clarabel's homogeneous interior-point method for conic programs.
 
     Args:

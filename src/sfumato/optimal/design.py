@@ -24,15 +24,12 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError
 from ..evidence import Certificate, certify
-from .generate import Answer, Progress, Report, first_rows, mended, objective_of, solve_rows
-from .highs import Highs
-from .pairs import spanner_pairs
+from .answer import Answer, Control, Progress, Report, Status, Stop, mended, objective_of
+from .auto import Auto
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
-from .program import Triples
-from .solver import Solver, Status, Stop
+from .solver import Solver
 
 PAIRS = ("generated", "all", "spanner")
-_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
 _SLACK = 2.0  # the tie-break and the rounding may add as much again to the gap
 _MARGINS = (1e-8, 1e-7, 1e-6, 1e-5)
 
@@ -47,10 +44,12 @@ class Design:
         status: Whether the wanted gap was reached; its value is a sentence.
         problem: What was asked.
         solver: The back-end used.
-        rounds: One entry per round of row generation.
+        log: The progress, step by step.
         seconds: The time it took.
         tie_break: Whether, among mechanisms of equal loss, one of most distortion
             privacy was taken.
+        answer: The solver's answer, from which a similar problem can start; None where it
+            was dropped to save memory.
     """
 
     mechanism: Mechanism
@@ -58,9 +57,10 @@ class Design:
     status: Status
     problem: Problem
     solver: str
-    rounds: tuple[Progress, ...]
+    log: tuple[Progress, ...]
     seconds: float
     tie_break: bool
+    answer: Answer | None = None
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -87,6 +87,7 @@ def design(
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     report: Report | None = None,
+    start: Design | None = None,
 ) -> Design:
     """Return the mechanism of least loss that keeps the guarantees.
 
@@ -101,7 +102,7 @@ def design(
         guarantees: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: The back-end; by default HiGHS' interior-point method.
+        solver: By default `Auto`, which chooses and says what it chose.
         pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
             broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
             edges of a spanner at epsilon divided by its realised dilation, which is
@@ -111,7 +112,8 @@ def design(
         tie_break: Whether to break ties as described.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked from time to time whether to stop, with the same effect.
-        report: Called with the progress of each round.
+        report: Called with the progress of each step.
+        start: A design for a similar problem, whose rows the solver starts from.
 
     Raises:
         InputError: If sizes, units or options do not fit.
@@ -123,8 +125,8 @@ def design(
         equations 21 to 24.
     """
     problem = least_loss(prior, loss, guarantees, objective, observables)
-    run = _Run(solver or Highs(), pairs, dilation, gap, time_limit, stop, report)
-    answer = run.solve(problem)
+    run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
+    answer = run.solve(problem, start.answer if start is not None else None)
     untied: Answer | None = None
     if tie_break and objective == EXPECTED and answer.status is Status.OPTIMAL:
         untied = _untied(problem, answer, run)
@@ -186,10 +188,12 @@ def design_private(
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
-    run = _Run(solver or Highs(), pairs, dilation, gap, time_limit, stop, report)
+    run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
     try:
         answer = run.solve(problem)
     except InfeasibleError:
+        if not guarantees:
+            raise
         least = design(prior, loss=loss, guarantees=guarantees, observables=observables, tie_break=False)
         raise InfeasibleError(
             f"no mechanism with these guarantees loses at most {units.show(most, unit)}: "
@@ -204,7 +208,7 @@ class _Run:
 
     def __init__(
         self,
-        solver: Solver,
+        solver: Solver | None,
         pairs: str,
         dilation: float,
         gap: float,
@@ -220,49 +224,32 @@ class _Run:
             raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
         if not time_limit > 0:
             raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
-        self.solver, self.pairs, self.dilation, self.gap = solver, pairs, dilation, gap
+        self.solver = solver or Auto()
         self.start = time.monotonic()
-        self.deadline = self.start + time_limit
-        self.stop: Stop = stop or (lambda: False)
-        self.report = report
-        self.rounds: list[Progress] = []
+        self.control = Control(gap, self.start + time_limit, stop or (lambda: False), report, pairs, dilation)
+        self.log: list[Progress] = []
 
-    def solve(self, problem: Problem, triples: Triples | None = None, gap: float | None = None) -> Answer:
-        narrowed = problem
-        if self.pairs == "spanner" and problem.exponents is not None:
-            edges, dilation = spanner_pairs(problem.exponents, self.dilation)
-            narrowed = replace(problem, exponents=problem.exponents / dilation)
-            triples = Triples.of_pairs(edges, problem.shape[1])
-        if problem.objective == DISTORTION:
-            narrowed = replace(narrowed, max_loss=problem.max_loss * (1 - _ROOM_BELOW_LOSS))
-        answer = solve_rows(
-            narrowed,
-            self.solver,
-            first_rows(problem, self.pairs) if triples is None else triples,
-            gap=self.gap if gap is None else gap,
-            deadline=self.deadline,
-            stop=self.stop,
-            report=self.report,
-            generate=self.pairs != "spanner",
-            bounding=problem,
-        )
-        self.rounds += answer.rounds
+    def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
+        control = self.control if gap is None else replace(self.control, gap=gap)
+        answer = self.solver.answer(problem, control, start)
+        self.log += answer.log
         return answer
 
     def finished(self, problem: Problem, answer: Answer, *, tie_break: bool) -> Design:
         mechanism, certificate = _proved(problem, answer)
         status = answer.status
-        if status in (Status.OPTIMAL, Status.INACCURATE) and self.pairs != "spanner":
-            status = Status.OPTIMAL if certificate.gap <= _SLACK * self.gap else Status.INACCURATE
+        if status in (Status.OPTIMAL, Status.INACCURATE) and self.control.pairs != "spanner":
+            status = Status.OPTIMAL if certificate.gap <= _SLACK * self.control.gap else Status.INACCURATE
         return Design(
             mechanism,
             certificate,
             status,
             problem,
-            self.solver.name,
-            tuple(self.rounds),
+            answer.solver,
+            tuple(self.log),
             time.monotonic() - self.start,
             tie_break,
+            answer,
         )
 
 
@@ -274,17 +261,17 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> Answer | None:
     distance = problem.distance if problem.distance is not None else _ground(problem)
     if distance is None or _same(distance.array, problem.loss.array.T):
         return None
-    slack = answer.value + 0.5 * run.gap * abs(answer.value)
+    slack = answer.value + 0.5 * run.control.gap * abs(answer.value)
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
-        found = run.solve(game, answer.triples, gap=max(run.gap, 1e-4))
+        found = run.solve(game, answer, gap=max(run.control.gap, 1e-4))
     except (SolverError, InfeasibleError):
         return None
     matrix, share = mended(problem, found.matrix)
     value = objective_of(problem, matrix)
     if value > slack:
         return None
-    return replace(answer, matrix=matrix, share=max(found.share, share), value=value)
+    return replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
 
 
 def _ground(problem: Problem) -> Loss | None:
@@ -303,8 +290,9 @@ def _proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate]:
     """Quantise the answer and prove it, leaving more room for rounding until it holds."""
     matrix: Floats = answer.matrix
     share = answer.share
+    given = answer.mechanism
     for margin in _MARGINS:
-        mechanism = Mechanism(matrix, problem.prior.space, problem.observables)
+        mechanism = given or Mechanism(matrix, problem.prior.space, problem.observables)
         certificate = certify(
             mechanism,
             problem.prior,
@@ -317,6 +305,7 @@ def _proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate]:
         )
         if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
             return mechanism, certificate
+        given = None
         matrix, share = mended(problem, answer.matrix, margin=10 * margin)
         share = max(share, answer.share)
     raise SolverError(

@@ -1,4 +1,4 @@
-"""Exact row generation: few rows at first, then those that the answer breaks.
+"""Exact row generation for general linear-programming back-ends.
 
 A program with some of the rows is a relaxation, so its proved bound holds for the whole
 problem in every round; its repaired answer keeps all rows. The two meet.
@@ -7,73 +7,49 @@ problem in every round; its repaired answer keeps all rows. The two meet.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
+from .answer import Answer, Control, Progress, Status, Stop, gap_of, mended, objective_of, proved_bound
+from .linear import LinearProgram, Solution
 from .pairs import all_pairs, spanner_pairs, violated
-from .problem import DISTORTION, WORST_CASE, Problem
+from .problem import DISTORTION, Problem
 from .program import Program, Triples
-from .repair import repaired
-from .solver import Solver, Status, Stop
+from .solver import Solver
 
 _ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1
+_PATIENCE = 3  # rounds without any progress
+_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """One line of a running design.
+class LinearSolver(Solver):
+    """A back-end for general linear programs, fed with the rows that its answers break."""
 
-    Attributes:
-        round: The round of row generation.
-        rows: Rows of metric privacy in the program.
-        value: The objective of the best mechanism so far.
-        bound: The best proved bound so far.
-        gap: Their relative distance.
-        seconds: Since the start.
-    """
+    @abstractmethod
+    def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
+        """Solve a program within ``time_limit`` seconds, asking ``stop`` whether to go on."""
 
-    round: int
-    rows: int
-    value: float
-    bound: float
-    gap: float
-    seconds: float
-
-
-Report = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """The best repaired matrix found, with its proved bound.
-
-    Attributes:
-        matrix: Array (n, m), row-stochastic and strictly private.
-        share: The constant mechanism's share in it.
-        value: Its objective.
-        bound: Proved bound of the objective.
-        status: How the work ended.
-        triples: The rows of the last program.
-        rounds: One entry per round.
-        iterations: Iterations of the back-end in all rounds.
-    """
-
-    matrix: Floats
-    share: float
-    value: float
-    bound: float
-    status: Status
-    triples: Triples
-    rounds: tuple[Progress, ...]
-    iterations: int
+    def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
+        """Solve a problem; see `Solver.answer`."""
+        narrowed = problem
+        if problem.objective == DISTORTION:
+            narrowed = replace(narrowed, max_loss=problem.max_loss - _ROOM_BELOW_LOSS * abs(problem.max_loss))
+        if control.pairs == "spanner" and problem.exponents is not None:
+            edges, dilation = spanner_pairs(problem.exponents, control.dilation)
+            narrowed = replace(narrowed, exponents=problem.exponents / dilation)
+            triples = Triples.of_pairs(edges, problem.shape[1])
+        elif start is not None and isinstance(start.state, Triples):
+            triples = start.state
+        else:
+            triples = _first_rows(problem, control.pairs)
+        return _Rounds(self, problem, narrowed, control).run(triples)
 
 
-def first_rows(problem: Problem, pairs: str) -> Triples:
+def _first_rows(problem: Problem, pairs: str) -> Triples:
     """Return the rows to start from: all of them where they are few or ``pairs`` is ``all``."""
     if problem.exponents is None:
         return Triples.none()
@@ -85,118 +61,80 @@ def first_rows(problem: Problem, pairs: str) -> Triples:
     return Triples.of_pairs(near, m)
 
 
-def objective_of(problem: Problem, matrix: Floats) -> float:
-    """Return the objective of a matrix, in plain floats."""
-    prior, loss = problem.prior.probabilities, problem.loss.array
-    if problem.objective == DISTORTION and problem.distance is not None:
-        return float(((problem.distance.array * prior) @ matrix).min(axis=0).sum())
-    losses = (matrix * loss).sum(axis=1)
-    return float(losses.max() if problem.objective == WORST_CASE else prior @ losses)
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """The rounds of one problem.
 
-
-def mended(problem: Problem, matrix: Floats, margin: float = 1e-8) -> tuple[Floats, float]:
-    """Return the repaired matrix of an answer and the constant's share in it."""
-    dual = problem.objective == DISTORTION
-    distance = None if problem.distance is None or dual else problem.distance.array
-    return repaired(
-        matrix,
-        problem.exponents,
-        prior=problem.prior.probabilities,
-        distance=distance,
-        minimum=problem.minimum,
-        margin=margin,
-    )
-
-
-def solve_rows(
-    problem: Problem,
-    solver: Solver,
-    triples: Triples,
-    *,
-    gap: float,
-    deadline: float,
-    stop: Stop,
-    report: Report | None,
-    generate: bool = True,
-    bounding: Problem | None = None,
-) -> Answer:
-    """Solve a problem to a relative gap, adding broken rows until it is reached.
-
-    Args:
-        problem: The problem.
+    Attributes:
         solver: The back-end.
-        triples: The rows to start from.
-        gap: The relative gap to reach.
-        deadline: On the clock of `time.monotonic`.
-        stop: Asked whether to stop now.
-        report: Called once per round.
-        generate: Whether broken rows are added.
-        bounding: The problem that the bound is wanted for, where ``problem`` asks for a
-            little more than it.
-
-    Raises:
-        InfeasibleError: If no mechanism satisfies the constraints.
-        SolverError: If the back-end gave no answer in time.
+        problem: The problem that the bound is wanted for.
+        narrowed: The problem that is solved, which asks for a little more.
+        control: How far and how long to go.
     """
-    start = time.monotonic()
-    maximise = problem.objective == DISTORTION
-    best: Answer | None = None
-    bound = np.inf if maximise else -np.inf
-    rounds: list[Progress] = []
-    iterations = 0
-    while True:
-        program = Program(problem, triples)
-        solution = solver.solve(program.linear(), time_limit=deadline - time.monotonic(), stop=stop)
-        iterations += solution.iterations
-        status = solution.status
-        if status is Status.INFEASIBLE:
-            raise InfeasibleError(
-                f"{solver.name} found that no mechanism satisfies the constraints.", "ask for less."
+
+    solver: LinearSolver
+    problem: Problem
+    narrowed: Problem
+    control: Control
+
+    def run(self, triples: Triples) -> Answer:
+        """Solve to the wanted gap, adding broken rows until it is reached."""
+        start = time.monotonic()
+        maximise = self.problem.objective == DISTORTION
+        best: Answer | None = None
+        bound = np.inf if maximise else -np.inf
+        log: list[Progress] = []
+        while True:
+            program = Program(self.narrowed, triples)
+            solution = self.solver.solve(
+                program.linear(), time_limit=self.control.remaining, stop=self.control.stop
             )
-        unfinished = status in (Status.TIME_LIMIT, Status.INTERRUPTED)
-        if solution.x is None or unfinished:
-            return _ended(best, status, solver)
-        found = (program if bounding is None else Program(bounding, triples)).bound(solution)
-        bound = min(bound, found) if maximise else max(bound, found)
-        raw = program.matrix(solution)
-        matrix, share = mended(problem, raw)
-        value = objective_of(problem, matrix)
-        if not _affordable(bounding or problem, matrix):
-            value = -np.inf
-        relative = _gap(bound, value, maximise=maximise)
-        rounds.append(Progress(len(rounds) + 1, len(triples), value, bound, relative, time.monotonic() - start))
-        if report is not None:
-            report(rounds[-1])
-        better = best is None or (value > best.value if maximise else value < best.value)
-        kept = (matrix, share, value) if better or best is None else (best.matrix, best.share, best.value)
-        best = Answer(*kept, bound, status, triples, tuple(rounds), iterations)
-        if relative <= gap:
-            return replace(best, status=Status.OPTIMAL)
-        if not generate or problem.exponents is None:
-            return _ended(best, status, solver)
-        more = violated(raw, problem.exponents, most=max(_ALL_AT_ONCE, 2 * len(triples)))
-        if len(more) == 0:
-            return _ended(best, status, solver)
-        triples = triples.joined(more)
+            status = solution.status
+            if status is Status.INFEASIBLE:
+                raise InfeasibleError(
+                    f"{self.solver.name} found that no mechanism satisfies the constraints.", "ask for less."
+                )
+            if solution.x is None or status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+                return self._ended(best, status)
+            if solution.duals is not None:
+                # Prices of the narrowed problem, exponents of the one that the bound is wanted for.
+                prices = Program(self.problem, triples).multipliers(solution.duals)
+                found = proved_bound(self.problem, prices)
+                bound = min(bound, found) if maximise else max(bound, found)
+            raw = program.matrix(solution)
+            matrix, share = mended(self.narrowed, raw)
+            value = objective_of(self.problem, matrix)
+            if best is not None and (value <= best.value if maximise else value >= best.value):
+                matrix, share, value = best.matrix, best.share, best.value
+            gap = gap_of(self.problem, value, bound)
+            log.append(Progress(len(log) + 1, len(triples), value, bound, gap, time.monotonic() - start))
+            if self.control.report is not None:
+                self.control.report(log[-1])
+            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, triples)
+            if gap <= self.control.gap:
+                return replace(best, status=Status.OPTIMAL)
+            exponents = self.narrowed.exponents
+            if exponents is None or self.control.pairs == "spanner":
+                return self._ended(best, status)
+            if self._stalled(log):
+                return self._ended(best, Status.INACCURATE)
+            more = violated(raw, exponents, triples, most=max(_ALL_AT_ONCE, 2 * len(triples)))
+            if len(more) == 0:
+                return self._ended(best, status)
+            triples = triples.joined(more)
 
+    def _stalled(self, log: list[Progress]) -> bool:
+        """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is spent."""
+        if len(log) <= _PATIENCE:
+            return False
+        before, now, gap = log[-1 - _PATIENCE], log[-1], self.control.gap
+        same_value = now.value == before.value or abs(now.value - before.value) <= gap * abs(now.value)
+        return same_value and abs(now.bound - before.bound) <= gap * abs(now.bound)
 
-def _affordable(problem: Problem, matrix: Floats) -> bool:
-    """Return whether a repaired matrix keeps the bound on the loss, where there is one."""
-    if problem.objective != DISTORTION:
-        return True
-    return float((problem.prior.probabilities[:, None] * matrix * problem.loss.array).sum()) <= problem.max_loss
-
-
-def _gap(bound: float, value: float, *, maximise: bool) -> float:
-    if not np.isfinite(value):
-        return np.inf
-    return max(0.0, bound - value if maximise else value - bound) / max(abs(value), 1e-300)
-
-
-def _ended(best: Answer | None, status: Status, solver: Solver) -> Answer:
-    if best is None or not np.isfinite(best.value):
-        raise SolverError(
-            f"{solver.name} gave no answer that keeps everything asked ({status.value}).",
-            "allow more time, use fewer or larger cells, or another solver.",
-        )
-    return replace(best, status=status)
+    def _ended(self, best: Answer | None, status: Status) -> Answer:
+        if best is None or not best.usable:
+            raise SolverError(
+                f"{self.solver.name} gave no answer that keeps everything asked ({status.value}).",
+                "allow more time, use fewer or larger cells, or another solver.",
+            )
+        return replace(best, status=status)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import SolverError
-from .solver import LinearProgram, Solution, Solver, Status, Stop
+from .answer import Status, Stop
+from .generate import LinearSolver
+from .linear import LinearProgram, Solution
 
 _METHODS = ("ipm", "simplex")
 
 
 @dataclass(frozen=True, slots=True)
-class Highs(Solver):
+class Highs(LinearSolver):
     """HiGHS: an interior-point method without crossover, or the simplex method.
 
     Args:
@@ -33,7 +34,7 @@ class Highs(Solver):
 
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
         """Solve a program."""
-        highspy: Any = importlib.import_module("highspy")
+        import highspy
 
         if self.method not in _METHODS:
             raise SolverError(f"HiGHS has no method {self.method!r} here.", f"use one of {', '.join(_METHODS)}.")

@@ -33,8 +33,12 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
     return _both_ways(spanner.edges), spanner.dilation
 
 
-def violated(matrix: Floats, exponents: Floats, most: int) -> Triples:
-    """Return the rows that a matrix breaks, the worst ones if there are more than ``most``."""
+def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
+    """Return the rows that a matrix breaks, the worst ones if there are more than ``most``.
+
+    Rows that are ``known`` are left out: that a back-end breaks them is its inaccuracy,
+    and adding them again would go on for ever.
+    """
     shrink = np.exp(-exponents)
     found: list[NDArray[np.intp]] = []
     excesses: list[Floats] = []
@@ -45,6 +49,10 @@ def violated(matrix: Floats, exponents: Floats, most: int) -> Triples:
         found.append(np.column_stack([np.full(len(t), s), t, o]))
         excesses.append(excess[t, o])
     rows, sizes = np.concatenate(found), np.concatenate(excesses)
+    shape = (*exponents.shape, matrix.shape[1])
+    given = np.ravel_multi_index((known.secrets, known.others, known.observables), shape)
+    new = ~np.isin(np.ravel_multi_index((rows[:, 0], rows[:, 1], rows[:, 2]), shape), given)
+    rows, sizes = rows[new], sizes[new]
     if len(rows) > most:
         rows = rows[np.argpartition(-sizes, most)[:most]]
     return Triples(rows[:, 0], rows[:, 1], rows[:, 2])

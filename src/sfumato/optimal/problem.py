@@ -27,7 +27,7 @@ from ..errors import InfeasibleError, InputError
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 
 # A distortion this close to its maximum leaves no room for rounding.
-_ROOM = 1e-9
+_ROOM = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +65,21 @@ class Problem:
         """The numbers of secrets and of observables."""
         n, m = self.loss.array.shape
         return n, m
+
+    @property
+    def loss_scale(self) -> float:
+        """The largest absolute loss, or 1 where all are 0."""
+        return float(np.abs(self.loss.array).max()) or 1.0
+
+    @property
+    def distance_scale(self) -> float:
+        """The adversary's largest distance, or 1 where all are 0 or none is given."""
+        return 1.0 if self.distance is None else float(self.distance.array.max()) or 1.0
+
+    @property
+    def scale(self) -> float:
+        """The scale of the objective."""
+        return self.distance_scale if self.objective == DISTORTION else self.loss_scale
 
 
 def least_loss(
@@ -126,10 +141,10 @@ def most_distortion(
     if distortion is not None:
         raise InputError("the dual game maximises distortion privacy itself.", "leave DistortionPrivacy out.")
     least = float(prior.probabilities @ found.array.min(axis=1))
-    if max_loss < least:
+    if max_loss <= least:
         raise InfeasibleError(
             f"a loss of at most {units.show(max_loss, found.unit)} was asked for, but the best report for every "
-            f"secret already loses {units.show(least, found.unit)}.",
+            f"secret already loses {units.show(least, found.unit)}, and rounding needs some room.",
             f"allow more than {units.show(least, found.unit)}.",
         )
     d = _distance(prior, as_distance(distance))
@@ -151,6 +166,11 @@ def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None
             if exponents is not None or not guarantee.metric.triangle:
                 found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
             exponents = found
+        elif not isinstance(guarantee, DistortionPrivacy):
+            raise InputError(
+                f"{guarantee!r} is not a guarantee.",
+                "pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy, which name their metric.",
+            )
         elif distortion is not None:
             raise InputError("two distortion guarantees were given.", "ask for one; it may use any distance.")
         else:

@@ -2,7 +2,8 @@
 
 Variables, in this order: p(o|s) row by row; the adversary's error y(o) per observable,
 where distortion counts; and the worst-case loss z, where it is the objective. Each row
-of metric privacy is scaled so that its larger coefficient is one.
+of metric privacy is scaled so that its larger coefficient is one, and losses and
+distances so that their largest entry is, because back-ends know absolute tolerances.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..core.arrays import Floats
-from ..evidence import Multipliers, distortion_bound, loss_bound
+from ..evidence import Multipliers
+from .linear import LinearProgram, Solution
 from .problem import DISTORTION, WORST_CASE, Problem
-from .solver import LinearProgram, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,8 @@ class Program:
         """Return the linear program."""
         problem, (n, m) = self.problem, self.problem.shape
         size = n * m
-        weighted = problem.prior.probabilities[:, None] * problem.loss.array
+        losses = problem.loss.array / problem.loss_scale
+        weighted = problem.prior.probabilities[:, None] * losses
         attacked = problem.distance is not None
         worst = problem.objective == WORST_CASE
         columns = size + (m if attacked else 0) + (1 if worst else 0)
@@ -77,7 +79,7 @@ class Program:
 
         free, zero, one = np.full(1, np.inf), np.zeros(1), np.ones(1)
         if problem.distance is not None:
-            seen = problem.distance.array * problem.prior.probabilities
+            seen = problem.distance.array / problem.distance_scale * problem.prior.probabilities
             guesses = len(seen)
             rows = _wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - _wide(
                 sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, size
@@ -86,14 +88,18 @@ class Program:
             if problem.objective == DISTORTION:
                 cost[size : size + m] = -1.0
                 bounded = _wide(sparse.csr_array(weighted.reshape(1, -1)), columns, 0)
-                add(bounded, -free, problem.max_loss * one)
+                add(bounded, -free, problem.max_loss / problem.loss_scale * one)
             else:
-                add(_wide(sparse.csr_array(np.ones((1, m))), columns, size), problem.minimum * one, free)
+                add(
+                    _wide(sparse.csr_array(np.ones((1, m))), columns, size),
+                    problem.minimum / problem.distance_scale * one,
+                    free,
+                )
         if worst:
             cost[-1] = 1.0
             indptr = np.arange(n + 1) * m
-            losses = sparse.csr_array((problem.loss.array.ravel(), np.arange(size), indptr), shape=(n, size))
-            rows = _wide(losses, columns, 0) - _wide(sparse.csr_array(np.ones((n, 1))), columns, columns - 1)
+            per_secret = sparse.csr_array((losses.ravel(), np.arange(size), indptr), shape=(n, size))
+            rows = _wide(per_secret, columns, 0) - _wide(sparse.csr_array(np.ones((n, 1))), columns, columns - 1)
             add(rows, np.full(n, -np.inf), np.zeros(n))
         elif problem.objective != DISTORTION:
             cost[:size] = weighted.ravel()
@@ -115,35 +121,25 @@ class Program:
         found: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
         return found
 
-    def bound(self, solution: Solution) -> float:
-        """Return the proved bound on the objective that the answer's prices give."""
-        problem = self.problem
-        if solution.duals is None:
-            return np.inf if problem.objective == DISTORTION else -np.inf
-        prices = self._multipliers(solution.duals)
-        prior, loss = problem.prior.probabilities, problem.loss.array
-        distance = None if problem.distance is None else problem.distance.array
-        if problem.objective == DISTORTION and distance is not None:
-            return distortion_bound(prior, loss, distance, problem.max_loss, prices)
-        return loss_bound(prior, loss, prices, distance, problem.minimum)
-
-    def _multipliers(self, duals: Floats) -> Multipliers:
+    def multipliers(self, duals: Floats) -> Multipliers:
+        """Return the row duals of an answer as prices of the problem's constraints."""
         problem, (n, m) = self.problem, self.problem.shape
         position = n
         guesses, worst, loss = None, None, 0.0
         if problem.distance is not None:
             count = len(problem.distance.array)
             guesses = duals[position : position + count * m].reshape(count, m)
+            guesses = guesses * (problem.scale / problem.distance_scale)
             position += count * m
             if problem.objective == DISTORTION:
-                loss = float(-duals[position])
+                loss = float(-duals[position]) * problem.scale / problem.loss_scale
             position += 1
         if problem.objective == WORST_CASE:
             worst = -duals[position : position + n]
             position += n
         t = self.triples
         exponents = np.zeros(0) if problem.exponents is None else problem.exponents[t.secrets, t.others]
-        local = -duals[position:] * np.exp(-exponents)
+        local = -duals[position:] * np.exp(-exponents) * problem.scale
         return Multipliers(t.secrets, t.others, t.observables, local, exponents, guesses, worst, loss)
 
 

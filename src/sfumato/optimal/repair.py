@@ -15,9 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays import Floats
+from ..core.metric import shortest_paths
 from ..errors import InputError
 
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
+_COARSE = 2.0**-86  # a positive probability below this loses more than 2**-40 of itself as an integer,
+_LIFT = 2.0**-50  # and is lifted by this share of the constant, for its neighbours' likelihood ratios
+_SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
 
 def repaired(
@@ -47,17 +51,29 @@ def repaired(
     share = 0.0
     allowed: Floats | None = None
     if exponents is not None:
-        allowed = exponents * (1 - margin)
+        allowed = _joined(exponents * (1 - margin))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
     constant = constant / constant.sum()
     if allowed is not None:
         share = _share_for_ratios(rows, constant, allowed)
+        mixed = (1 - share) * rows + share * constant
+        if ((mixed > 0) & (mixed < _COARSE)).any():
+            share = max(share, _LIFT)
     if distance is not None and prior is not None and minimum > 0:
         share = max(share, _share_for_distortion(rows, prior, distance, minimum * (1 + margin)))
-    mixed: Floats = (1 - share) * rows + share * constant
-    return mixed, share
+    return (1 - share) * rows + share * constant, share
+
+
+def _joined(allowed: Floats) -> Floats:
+    """Return the exponents with near-equal secrets joined: all of a group have the same ones."""
+    near = allowed < _SAME
+    if int(near.sum()) == len(allowed):
+        return allowed
+    paths = shortest_paths(np.where(near, 0.0, allowed))
+    first = np.argmax(paths == 0, axis=1)
+    return paths[np.ix_(first, first)]
 
 
 def _envelope(columns: Floats, allowed: Floats) -> Floats:

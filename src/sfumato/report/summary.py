@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..attacks import blind, optimal
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.guarantees import ThresholdPrivacy
-from ..evidence import Certificate, DistortionProof, EpsilonProof
+from ..evidence import Certificate, DistortionProof, EpsilonProof, expected_loss_above, worst_loss_above
 from ..geo import Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
@@ -65,6 +65,47 @@ def summarise(design: Design, ground: Metric | None = None, *, source: str = "")
     nouns = "places" if isinstance(mechanism.secrets, Places) else "values"
     title = f"A mechanism for {len(mechanism.secrets):,} {nouns}"
     return Summary(title, tuple(section for section in sections if section is not None))
+
+
+def audited(
+    mechanism: Mechanism,
+    prior: Prior | None,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    epsilons: Sequence[EpsilonProof],
+    distortions: Sequence[DistortionProof],
+) -> Summary:
+    """Return in words what an audit of a mechanism proved.
+
+    Args:
+        mechanism: The mechanism.
+        prior: Its prior, if it is known.
+        loss: Its loss, if it is known.
+        guarantees: What it promises.
+        epsilons: One proof per metric guarantee.
+        distortions: One proof per distortion guarantee.
+    """
+    promised = promises(mechanism, guarantees, epsilons, distortions)
+    sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
+    witnesses = [_witness(mechanism, proof) for proof in epsilons]
+    if witnesses:
+        sections.append(Section("Where it is tight", tuple(witnesses)))
+    if prior is not None and loss is not None:
+        expected, worst = (
+            amount(value, loss.unit)
+            for value in (expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss))
+        )
+        sections.append(Section("Cost", (f"The {loss.name} loss is {expected} on average, {worst} at worst.",)))
+    if prior is not None:
+        sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
+    return Summary(f"Audit of a {mechanism!r}", tuple(sections))
+
+
+def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
+    s, t = proof.worst_pair
+    labels = mechanism.secrets.labels
+    report = mechanism.observables.labels[proof.worst_observable]
+    return f"The pair {labels[s]} and {labels[t]} comes closest to the bound, at the report {report}."
 
 
 def promises(
@@ -187,7 +228,7 @@ def _making(design: Design, source: str) -> list[str]:
     noun = "place" if isinstance(prior.space, Places) else "value"
     sentences = [
         f"Prior: {source or 'as given'}; it holds {len(prior.support):,} of {len(prior):,} {noun}s possible.",
-        f"{design.solver}, {len(design.rounds)} round{'s' if len(design.rounds) != 1 else ''} of row generation, "
+        f"{design.solver}, {len(design.log)} steps, "
         f"{design.seconds:.1f} s; {design.mechanism.bits}-bit integers; "
         f"share mixed in to mend the solver's answer: {design.certificate.repair_weight:.1e}.",
     ]

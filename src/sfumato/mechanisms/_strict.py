@@ -1,0 +1,87 @@
+"""Closed forms whose likelihood ratios are exactly as large as allowed, kept so in integers.
+
+Rounding to integers moves every ratio a little, and a ratio that was at its limit may
+end up above it. So the exponents are first lowered by what rounding can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism, MetricPrivacy, Space
+from ..core.arrays import Floats
+from ..core.weights import ONE_WORD, TWO_WORDS, quantised
+from ..errors import InputError
+
+_TINY = 2.0**-80  # 126 bits round a probability of this size by a factor within 1 + 2**-46
+_MIXED = 2.0**-70  # share of the uniform distribution that lifts all probabilities to about that size
+_NEGLIGIBLE = 1e-9  # part of epsilon that 62 bits may cost before 126 are used
+_MOST = 1e-3  # part of epsilon that rounding may cost at all
+
+
+def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
+    """Return epsilon d(s, s') with shortest paths taken, array (n, n).
+
+    Raises:
+        InputError: If the metric is not on the space's n values.
+    """
+    if len(guarantee.metric) != len(space):
+        raise InputError(
+            f"the metric is on {len(guarantee.metric)} values, but the space has {len(space)}.",
+            "use a metric on the same space.",
+        )
+    exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
+    return exponents
+
+
+def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
+    """Return the mechanism that ``build`` gives for exponents lowered by a hair.
+
+    Args:
+        build: From exponents (n, n) to a stochastic matrix (n, n) with
+            p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding.
+        exponents: Array (n, n) with the triangle inequality, to be kept by the integers.
+        space: The n secrets, which are also the observables.
+
+    Raises:
+        InputError: If the exponents are too small for floats to keep them.
+    """
+    limited = np.isfinite(exponents)
+    positive = exponents[limited & (exponents > 0)]
+    matrix = _lifted(build(exponents), limited)
+    if not positive.size:
+        return Mechanism(matrix, space, space)
+    floating = (float(positive.max()) + len(space) + 16) * 2.0**-52
+    smallest = float(matrix[matrix > 0].min())
+    for bits in (ONE_WORD, TWO_WORDS):
+        rounding = 2.0**-bits * (1 / smallest + len(space) ** 2)
+        lowered = 4 * (floating + rounding) / float(positive.min())
+        if lowered <= _NEGLIGIBLE:
+            break
+    if lowered > _MOST:
+        raise InputError(
+            f"two secrets may differ by a factor exp({positive.min():.3g}) only, which rounding would blur.",
+            "raise epsilon, or put the secrets that are so near into one.",
+        )
+    matrix = _lifted(build(exponents * (1 - lowered)), limited)
+    return Mechanism.from_weights(quantised(matrix, bits), bits, space, space)
+
+
+def joined(matrix: Floats, exponents: Floats) -> Floats:
+    """Return the matrix with exactly equal rows for secrets that must not be told apart."""
+    equal: Floats = matrix[np.argmax(exponents == 0, axis=1)]
+    return equal
+
+
+def _lifted(matrix: Floats, limited: NDArray[np.bool_]) -> Floats:
+    """Return the matrix, with a trace of the uniform distribution where integers need it.
+
+    Mixing a constant in lowers every ratio that is above one.
+    """
+    if not ((matrix < _TINY) & limited).any():
+        return matrix
+    lifted: Floats = (1 - _MIXED) * matrix + _MIXED / matrix.shape[1]
+    return lifted

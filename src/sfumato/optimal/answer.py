@@ -1,0 +1,153 @@
+"""What every solver is told, and what it gives back: a repaired matrix with a proved bound."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..core import Mechanism
+from ..core.arrays import Floats
+from ..evidence import Multipliers, distortion_bound, loss_bound, relative_gap
+from .problem import DISTORTION, WORST_CASE, Problem
+from .repair import repaired
+
+Stop = Callable[[], bool]
+
+
+class Status(Enum):
+    """How a solve ended; the value says what to try next."""
+
+    OPTIMAL = "solved to the wanted gap"
+    TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"
+    INTERRUPTED = "stopped on request: run again for a smaller gap"
+    INACCURATE = "the solver stopped short of the wanted gap: try another solver"
+    INFEASIBLE = "no mechanism satisfies the constraints"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One line of a running design.
+
+    Attributes:
+        step: The round of row generation, or the iteration of the interior-point method.
+        rows: Rows of metric privacy in the program.
+        value: The objective of the best mechanism so far.
+        bound: The best bound so far.
+        gap: Their relative distance.
+        seconds: Since the start.
+    """
+
+    step: int
+    rows: int
+    value: float
+    bound: float
+    gap: float
+    seconds: float
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How far, how long and how a solver shall go.
+
+    Attributes:
+        gap: The relative gap to reach.
+        deadline: On the clock of `time.monotonic`; ``inf`` for none.
+        stop: Asked from time to time whether to stop.
+        report: Called with the progress, or None.
+        pairs: ``generated``, ``all`` or ``spanner``; see `design`.
+        dilation: The largest dilation of a spanner.
+    """
+
+    gap: float
+    deadline: float
+    stop: Stop
+    report: Report | None
+    pairs: str = "generated"
+    dilation: float = 1.1
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The best repaired matrix found, with its proved bound.
+
+    Attributes:
+        matrix: Array (n, m), row-stochastic and strictly private.
+        share: The constant mechanism's share in it.
+        value: Its objective.
+        bound: Proved bound of the objective.
+        status: How the work ended.
+        log: The progress, step by step.
+        solver: Who found it, and why he was chosen.
+        state: What the same solver can start a similar problem from.
+        mechanism: The integers, where the solver chose them itself; else the matrix is
+            quantised.
+    """
+
+    matrix: Floats
+    share: float
+    value: float
+    bound: float
+    status: Status
+    log: tuple[Progress, ...]
+    solver: str
+    state: Any = None
+    mechanism: Mechanism | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the matrix keeps all that was asked."""
+        return bool(np.isfinite(self.value))
+
+
+def objective_of(problem: Problem, matrix: Floats) -> float:
+    """Return the objective of a matrix, in plain floats; minus infinity if it breaks the loss bound."""
+    prior, loss = problem.prior.probabilities, problem.loss.array
+    losses = (matrix * loss).sum(axis=1)
+    if problem.objective == DISTORTION and problem.distance is not None:
+        if float(prior @ losses) > problem.max_loss:
+            return -np.inf
+        return float(((problem.distance.array * prior) @ matrix).min(axis=0).sum())
+    return float(losses.max() if problem.objective == WORST_CASE else prior @ losses)
+
+
+def mended(problem: Problem, matrix: Floats, margin: float = 1e-8) -> tuple[Floats, float]:
+    """Return the repaired matrix of an answer and the constant's share in it."""
+    dual = problem.objective == DISTORTION
+    distance = None if problem.distance is None or dual else problem.distance.array
+    return repaired(
+        matrix,
+        problem.exponents,
+        prior=problem.prior.probabilities,
+        distance=distance,
+        minimum=problem.minimum,
+        margin=margin,
+    )
+
+
+def proved_bound(problem: Problem, prices: Multipliers) -> float:
+    """Return the bound on the objective that prices prove, whoever found them."""
+    prior, loss = problem.prior.probabilities, problem.loss.array
+    distance = None if problem.distance is None else problem.distance.array
+    if problem.objective == DISTORTION and distance is not None:
+        return distortion_bound(prior, loss, distance, problem.max_loss, prices)
+    return loss_bound(prior, loss, prices, distance, problem.minimum)
+
+
+def gap_of(problem: Problem, value: float, bound: float) -> float:
+    """Return the relative gap; infinite where there is no value."""
+    if not np.isfinite(value):
+        return np.inf
+    return relative_gap(value, bound, problem.scale, maximise=problem.objective == DISTORTION)

@@ -1,0 +1,207 @@
+"""Closed forms that are optimal for a problem, each with a proof that they are.
+
+A closed form is proposed where theory names one; prices for its constraints follow from
+complementary slackness, and `evidence.loss_bound` turns them into a proved bound. What
+is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism, Metric
+from ..core.arrays import Floats
+from ..errors import InputError
+from ..evidence import Certificate, Multipliers, certify, loss_bound, relative_gap
+from ..mechanisms import coin_of_distortion, remapped, tight_constraints
+from .problem import EXPECTED, Problem
+
+_LARGEST = 500.0  # exponents whose exponentials and their products stay finite
+_SAME = 1e-12  # relative: distances that add up along a line
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosedForm:
+    """A mechanism in closed form, proved optimal to within the wanted gap.
+
+    Attributes:
+        mechanism: The mechanism; its integers keep every guarantee of the problem.
+        certificate: What is proved of it.
+        name: What the mechanism is called.
+        reason: Why it is optimal, in one sentence.
+    """
+
+    mechanism: Mechanism
+    certificate: Certificate
+    name: str
+    reason: str
+
+    @property
+    def bound(self) -> float:
+        """The proved lower bound of the loss of every mechanism with the same guarantees."""
+        return self.certificate.bound
+
+
+def closed_form(problem: Problem, gap: float = 1e-6) -> ClosedForm | None:
+    """Return the closed form that is optimal for a problem, or None.
+
+    Tried are, for the expected loss: the coin, for distortion privacy under the same
+    distance as the loss; and tight constraints followed by the optimal remap, for metric
+    privacy - the truncated geometric mechanism on a line (of any spacing), randomised
+    response for the discrete metric.
+
+    Args:
+        problem: The problem.
+        gap: The relative gap that must be proved.
+    """
+    if problem.objective != EXPECTED:
+        return None
+    if problem.exponents is not None:
+        return _tight(problem, problem.exponents, gap)
+    return _coin(problem, gap)
+
+
+def _coin(problem: Problem, gap: float) -> ClosedForm | None:
+    distance = problem.distance
+    if distance is None or problem.observables != problem.prior.space:
+        return None
+    if not np.array_equal(distance.array.T, problem.loss.array) or np.diagonal(distance.array).any():
+        return None
+    mechanism = coin_of_distortion(problem.prior, distance, problem.minimum)
+    none = np.empty(0, dtype=np.intp)
+    # To guess the report itself is a strategy: it errs by the loss.
+    prices = Multipliers(none, none, none, np.empty(0), np.empty(0), guesses=np.eye(len(problem.observables)))
+    return _proved(
+        problem,
+        mechanism,
+        prices,
+        gap,
+        "coin",
+        "the loss is the adversary's distance, so guessing the report makes him err by the loss: "
+        "no mechanism loses less than its distortion, and the coin loses just that",
+    )
+
+
+def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None:
+    space = problem.prior.space
+    if not np.isfinite(exponents).all():
+        return None
+    line = _line(exponents)
+    if line is not None and np.diff(exponents[line[0], line]).max(initial=0.0) > _LARGEST:
+        return None
+    try:
+        tight = tight_constraints(space, Metric(exponents, axioms_known=True), 1.0)
+    except InputError:
+        return None  # no such mechanism
+    decay, costs = np.exp(-exponents), problem.prior.probabilities[:, None] * problem.loss.array
+    # The prices of the rows' sums: what each column of the tight mechanism costs at its best report.
+    rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
+    demand = rents[:, None] - costs
+    prices = _star_prices(demand, exponents) if line is None else _line_prices(demand, exponents, line)
+    mechanism = remapped(tight, problem.prior, problem.loss, problem.observables)
+    moved = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
+    off = exponents[~np.eye(len(space), dtype=bool)]
+    if off.size and (off == off[0]).all():
+        name = "randomised response"
+        reason = "all secrets are equally far apart"
+    elif line is not None:
+        name = "truncated geometric"
+        reason = (
+            "the secrets lie on a line, where it serves every prior and every loss that grows with the distance"
+        )
+    else:
+        name = "tight constraints"
+        reason = "every observable can be as informative as epsilon allows"
+    if moved:
+        name += " with optimal remap"
+    return _proved(problem, mechanism, prices, gap, name, f"{reason}; the bound by duality meets its loss")
+
+
+def _proved(
+    problem: Problem, mechanism: Mechanism, prices: Multipliers, gap: float, name: str, reason: str
+) -> ClosedForm | None:
+    """Return the closed form if its prices prove the gap and its integers the guarantees."""
+    distance = None if problem.distance is None else problem.distance.array
+    bound = loss_bound(problem.prior.probabilities, problem.loss.array, prices, distance, problem.minimum)
+    loss = mechanism.expected_loss(problem.prior, problem.loss)
+    if not relative_gap(loss, bound, problem.loss_scale) <= gap:
+        return None
+    certificate = certify(
+        mechanism, problem.prior, problem.loss, problem.guarantees, objective=EXPECTED, bound=bound
+    )
+    return (
+        ClosedForm(mechanism, certificate, name, reason) if certificate.holds and certificate.gap <= gap else None
+    )
+
+
+def _line(exponents: Floats) -> NDArray[np.intp] | None:
+    """Return the order of distinct secrets whose exponents add up along a line, or None."""
+    places = exponents[np.argmax(exponents[0])]
+    order = np.argsort(places, kind="stable")
+    if (np.diff(places[order]) <= 0).any():
+        return None
+    apart = np.abs(places[:, None] - places)
+    return order if (np.abs(exponents - apart) <= _SAME * places.max()).all() else None
+
+
+def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> Multipliers:
+    """Return prices of neighbours' rows that cover demand(s, o) wherever they can.
+
+    From both ends inwards each secret's demand is covered by the row to its inner
+    neighbour, in the direction that burdens the neighbour least. The two sides meet,
+    per observable, where the least remains uncovered.
+    """
+    n, m = demand.shape
+    ordered = demand[line]
+    edges = exponents[line[:-1], line[1:]]
+    growth = np.exp(edges)[:, None]
+    rising, falling = ordered.copy(), ordered.copy()
+    with np.errstate(over="ignore"):
+        for k in range(n - 1):
+            rising[k + 1] += _passed(rising[k], growth[k])
+        for k in range(n - 2, -1, -1):
+            falling[k] += _passed(falling[k + 1], growth[k])
+    meeting = np.argmin(rising + falling - ordered, axis=0)
+    left = np.arange(n - 1)[:, None] < meeting  # the edge (k, k + 1) belongs to its left end
+    owed = np.where(left, rising[:-1], falling[1:])
+    from_lower = left == (owed > 0)
+    return _multipliers(
+        np.where(from_lower, line[:-1, None], line[1:, None]),
+        np.where(from_lower, line[1:, None], line[:-1, None]),
+        np.where(owed > 0, owed, -owed / growth),
+        np.broadcast_to(edges[:, None], (n - 1, m)),
+    )
+
+
+def _passed(owed: Floats, growth: Floats) -> Floats:
+    """Return what covering ``owed`` at one secret adds to the demand at its neighbour."""
+    return np.where(owed > 0, owed * growth, owed / growth)
+
+
+def _star_prices(demand: Floats, exponents: Floats) -> Multipliers:
+    """Return prices of rows between one secret per observable and all others.
+
+    The secret at the centre is the one where the least demand remains uncovered.
+    """
+    n, m = demand.shape
+    growth = np.exp(np.minimum(exponents, _LARGEST))
+    uncovered = np.exp(-exponents) @ np.minimum(demand, 0.0) + growth @ np.maximum(demand, 0.0)
+    centre = np.argmin(uncovered, axis=0)
+    apart = exponents[:, centre]
+    s, centres = np.broadcast_to(np.arange(n)[:, None], (n, m)), np.broadcast_to(centre, (n, m))
+    outward = demand < 0
+    price = np.where(outward, -demand * np.exp(-apart), demand)
+    price[(s == centres) | (apart > _LARGEST)] = 0.0
+    return _multipliers(np.where(outward, centres, s), np.where(outward, s, centres), price, apart)
+
+
+def _multipliers(
+    secrets: NDArray[np.intp], others: NDArray[np.intp], prices: Floats, exponents: Floats
+) -> Multipliers:
+    """Return the positive of prices given as arrays (k, observables)."""
+    used = prices > 0
+    observables = np.broadcast_to(np.arange(prices.shape[1]), prices.shape)
+    return Multipliers(secrets[used], others[used], observables[used], prices[used], exponents[used])

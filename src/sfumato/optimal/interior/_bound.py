@@ -1,0 +1,68 @@
+"""A dual bound from any multipliers.
+
+Every block's reduced cost c_o + D_o' eta - mu - G_o' lam - A' nu must be non-negative,
+since p(o|s) >= 0 follows from the rows. What is missing is taken from mu:
+mu'_s = mu_s + min(0, min_o reduced_o[s]). The guess weights nu_o are scaled to sum to
+theta for every o, which removes the distortion variables exactly. Multipliers of rows at
+the cap are left out: they stand for x >= 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._arrays import Floats
+from ._newton import Point, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A feasible dual point.
+
+    Attributes:
+        bound: Lower bound of the minimised value, up to float rounding.
+        mu: Array (n,), shifted multipliers of the row sums.
+        theta: Multiplier of the distortion.
+        eta: Array (loss rows,), multipliers of the loss rows.
+        pairs: Array (pair rows,), multipliers of the scaled pair rows, zero where capped.
+        guesses: Array (blocks, guesses), or None.
+    """
+
+    bound: float
+    mu: Floats
+    theta: float
+    eta: Floats
+    pairs: Floats
+    guesses: Floats | None
+
+
+def prove(rows: Rows, point: Point) -> Proof:
+    """Return the bound that an iterate's multipliers prove, with the multipliers that prove it."""
+    form, program = rows.form, rows.form.program
+    n = form.secrets
+    pairs = rows.pairs
+    lam = np.where(program.capped[pairs.upper, pairs.lower], 0.0, point.lam[: pairs.count])
+    eta = np.maximum(0.0, -point.mu[form.size :])
+    if form.free is not None and not program.game:
+        total = float(eta.sum())
+        eta = eta / total if total > 0 else np.full(len(eta), 1 / len(eta))
+    reduced = form.objective[:, :n] - pairs.adjoint(lam)[:, :n]
+    if form.losses is not None:
+        reduced = reduced + form.losses.adjoint(eta)[:, :n]
+    theta, guesses = 0.0, None
+    if form.guesses is not None and program.weighted is not None:
+        theta = 1.0 if program.game else max(0.0, float(point.mu[n]))
+        guesses = point.lam[pairs.count : rows.cut].reshape(form.blocks, -1)
+        sums = guesses.sum(axis=1, keepdims=True)
+        guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
+        reduced = reduced - guesses @ program.weighted
+    shift = np.minimum(0.0, (reduced - point.mu[:n]).min(axis=0))
+    mu = point.mu[:n] + shift[form.symmetry.secrets].min(axis=0)
+    bound = float(mu.sum())
+    if program.minimum is not None:
+        bound += theta * program.minimum
+    if program.loss_bound is not None:
+        bound -= float(eta.sum()) * program.loss_bound
+    return Proof(bound, mu, theta, eta, lam, guesses)

@@ -1,0 +1,177 @@
+"""The interior-point loop with growing rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _start
+from ._arrays import Floats, Ints
+from ._bound import Proof, prove
+from ._form import Form
+from ._growth import broken, extend, limits, shorten
+from ._newton import BreakdownError, Point, Rows, System
+from ._pairs import PairRows, irreducible, nearest
+from ._program import CAP
+from ._result import Entry, Status
+from ._steps import compute
+from ._workers import Workers
+
+NEIGHBOURS = 8
+FLOOR = 1e-6
+SHORTEST_STEP = 1e-7
+PATIENCE = 5
+OVERSHOOT = 0.1
+
+Progress = Callable[[int, float, float, float, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """When to stop and whom to tell.
+
+    Attributes:
+        gap: Relative gap to reach.
+        deadline: A value of `time.perf_counter`, or None.
+        started: The same clock at the start of the solve.
+        iterations: The most iterations.
+        stop: Asked once per iteration; True ends the solve.
+        progress: Told iteration, value, bound, gap and seconds.
+        below: Stop once the value is below this (phase one of the game), or None.
+    """
+
+    gap: float
+    deadline: float | None
+    started: float
+    iterations: int
+    stop: Callable[[], bool] | None
+    progress: Progress | None
+    below: float | None = None
+
+    def verdict(self, entry: Entry) -> Status | None:
+        """Return why to stop after this entry, or None to go on."""
+        if entry.gap <= self.gap or (
+            self.below is not None and (entry.value < self.below or entry.bound > self.below)
+        ):
+            return Status.OPTIMAL
+        if self.stop is not None and self.stop():
+            return Status.STOPPED
+        if self.deadline is not None and time.perf_counter() >= self.deadline:
+            return Status.TIME_LIMIT
+        return Status.ITERATION_LIMIT if entry.iteration >= self.iterations else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where the loop ended.
+
+    Attributes:
+        rows: The rows present at the end.
+        point: The last iterate.
+        proof: The best bound that was proved on the way.
+        proof_rows: The rows present when it was.
+        status: Why the loop ended.
+        growths: Iterations at which rows joined.
+        log: One entry per iteration.
+    """
+
+    rows: Rows
+    point: Point
+    proof: Proof
+    proof_rows: Rows
+    status: Status
+    growths: int
+    log: tuple[Entry, ...]
+
+
+def floor(form: Form) -> float:
+    """Return the value below which the relative gap is measured against this value instead.
+
+    It is a millionth of the dearest constant report's loss.
+    """
+    return FLOOR * max(float(np.abs(form.program.expected).sum(axis=1).max()), 1e-300)
+
+
+def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
+    """Return the rows to begin with and the thresholds of the search.
+
+    Args:
+        form: The program in block-angular form.
+        workers: The pool.
+        warm: Keys of rows of an earlier solve, or None.
+    """
+    ratio, n = form.program.ratio, form.secrets
+    wanted = irreducible(ratio, workers)
+    flat = np.flatnonzero(nearest(ratio, wanted, NEIGHBOURS, CAP).reshape(-1)).astype(np.int64)
+    keys = (np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n) + flat[None, :]).reshape(-1)
+    if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
+        rest = warm % (n * n)
+        keys = np.union1d(keys, warm[rest // n != rest % n])
+    return PairRows(keys, ratio, form.blocks, form.size), limits(ratio, wanted)
+
+
+def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Control, workers: Workers) -> Outcome:
+    """Follow the central path from a strictly interior mechanism.
+
+    Args:
+        form: The program in block-angular form.
+        x: Array (blocks, n), strictly inside all pair rows and demands.
+        pairs: The rows to begin with.
+        threshold: Array (n, n), see `limits`.
+        control: When to stop.
+        workers: The pool.
+    """
+    n = form.secrets
+    rows, point = _start.point(form, pairs, x)
+    store = np.empty((form.blocks, form.size, form.size))
+    least = floor(form)
+    log: list[Entry] = []
+    best, best_rows = prove(rows, point), rows
+    growths = short = 0
+    primal = dual = 0.0
+    while True:
+        value = form.value(point.u)
+        gap = max(0.0, value - best.bound) / max(abs(value), least)
+        seconds = time.perf_counter() - control.started
+        entry = Entry(len(log), value, best.bound, gap, seconds, rows.count, primal, dual)
+        log.append(entry)
+        if control.progress is not None:
+            control.progress(entry.iteration, value, best.bound, gap, seconds)
+        status = control.verdict(entry)
+        if status is None and short >= PATIENCE:
+            status = Status.STALLED
+        if status is not None:
+            return Outcome(rows, point, best, best_rows, status, growths, tuple(log))
+        z = rows.slack(point.u, point.w)
+        try:
+            system = System(rows, point, z, store, workers)
+            step = compute(system, point, z, OVERSHOOT * control.gap * max(abs(value), least) / rows.count)
+        except BreakdownError:
+            return Outcome(rows, point, best, best_rows, Status.STALLED, growths, tuple(log))
+        d, primal, dual = step.direction, step.primal, step.dual
+        trial = point.u[:, :n] + primal * d.u[:, :n]
+        new = broken(rows, trial, threshold, workers)
+        if len(new):
+            primal *= shorten(rows, point.u[:, :n], trial, new)
+        moved = Point(
+            point.u + primal * d.u,
+            point.w + primal * d.w,
+            point.v + primal * d.v,
+            point.lam + dual * d.lam,
+            point.mu + dual * d.mu,
+        )
+        if not (
+            np.isfinite(moved.mu).all() and (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
+        ):
+            return Outcome(rows, point, best, best_rows, Status.STALLED, growths, tuple(log))
+        point = moved
+        short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
+        proof = prove(rows, point)
+        if proof.bound > best.bound:
+            best, best_rows = proof, rows
+        if len(new):
+            growths += 1
+            rows, point = extend(rows, point, new, (1 - dual) * float(np.abs(system.dual_residual).max()))

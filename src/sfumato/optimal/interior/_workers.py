@@ -1,0 +1,49 @@
+"""A thread pool with BLAS held to one thread per worker.
+
+So two cores carry two blocks, and nothing is oversubscribed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import TracebackType
+from typing import Self, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+
+
+class Workers:
+    """Runs a function over contiguous shares of the blocks.
+
+    Args:
+        threads: How many shares, at least 1.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads)
+        self._limits: threadpool_limits | None = None
+
+    def __enter__(self) -> Self:
+        self._limits = threadpool_limits(1, user_api="blas")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown()
+        if self._limits is not None:
+            self._limits.restore_original_limits()
+
+    def share(self, function: Callable[[range], T], blocks: int) -> list[T]:
+        """Return the results of ``function`` on each share of range(blocks), in order."""
+        count = max(1, min(self.threads, blocks))
+        edges = [blocks * k // count for k in range(count + 1)]
+        shares = [range(a, b) for a, b in pairwise(edges)]
+        if count == 1:
+            return [function(shares[0])]
+        return list(self._pool.map(function, shares))

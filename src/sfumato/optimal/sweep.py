@@ -1,0 +1,167 @@
+"""A sweep: designs over epsilons, distortions and priors, for the frontier of privacy and cost."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+
+from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
+from ..errors import InputError, SfumatoError
+from ..evidence import distortion_below
+from .answer import Stop
+from .auto import Auto
+from .design import Design, design
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """One design of a sweep.
+
+    Attributes:
+        who: The name of the prior.
+        epsilon: Per unit of the metric; None if only distortion was asked for.
+        minimum: The distortion asked for, in the metric's unit; None if there was none.
+        design: The design, or None where there is none.
+        distortion: Proved distortion privacy of the mechanism, in the metric's unit.
+        failure: Why there is no design; empty if there is one.
+    """
+
+    who: str
+    epsilon: float | None
+    minimum: float | None
+    design: Design | None
+    distortion: float
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chain:
+    """Designs for one prior, solved one after the other, each from the rows of the last."""
+
+    who: str
+    prior: Prior
+    loss: AnyLoss
+    metric: Metric
+    requests: tuple[tuple[float | None, float | None], ...]
+    objective: str
+    gap: float
+    time_limit: float
+    threads: int
+
+
+def sweep(
+    priors: Mapping[str, Prior],
+    *,
+    loss: AnyLoss,
+    metric: Metric,
+    epsilons: Sequence[float | None],
+    distortions: Sequence[float | None] = (None,),
+    objective: str = "expected",
+    gap: float = 1e-4,
+    time_limit: float = float("inf"),
+    processes: int = 1,
+    stop: Stop | None = None,
+    report: Callable[[Point], None] | None = None,
+) -> list[Point]:
+    """Design for every prior, epsilon and distortion.
+
+    Designs for one prior start from the rows that the last one needed. A request that
+    cannot be met gives a point with its reason; the others go on.
+
+    Args:
+        priors: Priors on one space, by name.
+        loss: The loss of all designs.
+        metric: The metric of privacy, which is also the adversary's distance.
+        epsilons: Per unit of the metric; None for distortion alone.
+        distortions: In the metric's unit; None for metric privacy alone.
+        objective: ``expected`` or ``worst-case``.
+        gap: The relative gap to reach.
+        time_limit: Seconds for each design.
+        processes: Worker processes; each takes a share of the priors, or of the
+            epsilons where there is one prior. A script that asks for more than one needs
+            the guard ``if __name__ == "__main__":``.
+        stop: Asked between designs whether to stop.
+        report: Called with each point when it is there.
+
+    Returns:
+        The points, by prior, epsilon and distortion in the given order.
+
+    Raises:
+        InputError: If there is nothing to do.
+    """
+    requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
+    if not priors or not requests:
+        raise InputError("the sweep has no prior or nothing to ask of it.", "pass epsilons= or distortions=.")
+    threads = 2 if processes <= 1 else 1
+    shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
+    chains = [
+        _Chain(who, prior, loss, metric, tuple(share), objective, gap, time_limit, threads)
+        for who, prior in priors.items()
+        for share in shares
+    ]
+    asked: Stop = stop or (lambda: False)
+    found: list[Point] = []
+    if processes <= 1:
+        for chain in chains:
+            for point in _points(chain, asked):
+                found.append(point)
+                if report is not None:
+                    report(point)
+    else:
+        # Fresh processes: a fork would copy the locks of BLAS and of HiGHS in any state.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(processes, mp_context=context) as pool:
+            for future in as_completed([pool.submit(_run, chain) for chain in chains]):
+                for point in future.result():
+                    found.append(point)
+                    if report is not None:
+                        report(point)
+                if asked():
+                    pool.shutdown(cancel_futures=True)
+                    break
+    places = {request: k for k, request in enumerate(requests)}
+    names = {who: k for k, who in enumerate(priors)}
+    return sorted(found, key=lambda point: (names[point.who], places[(point.epsilon, point.minimum)]))
+
+
+def _dealt(
+    requests: list[tuple[float | None, float | None]], hands: int
+) -> list[list[tuple[float | None, float | None]]]:
+    """Return the requests in so many runs of neighbours."""
+    size = -(-len(requests) // hands)
+    return [requests[k : k + size] for k in range(0, len(requests), size)]
+
+
+def _run(chain: _Chain) -> list[Point]:
+    return list(_points(chain, lambda: False))
+
+
+def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
+    last: Design | None = None
+    for epsilon, minimum in chain.requests:
+        if stop():
+            break
+        guarantees: list[Guarantee] = []
+        try:
+            if epsilon is not None:
+                guarantees.append(MetricPrivacy(epsilon, chain.metric))
+            if minimum is not None:
+                guarantees.append(DistortionPrivacy(minimum, chain.metric))
+            last = design(
+                chain.prior,
+                loss=chain.loss,
+                guarantees=guarantees,
+                objective=chain.objective,
+                solver=Auto(chain.threads),
+                gap=chain.gap,
+                tie_break=False,
+                time_limit=chain.time_limit,
+                start=last,
+            )
+        except SfumatoError as error:
+            yield Point(chain.who, epsilon, minimum, None, float("nan"), error.problem)
+            continue
+        distortion = distortion_below(last.mechanism, chain.prior, chain.metric)
+        yield Point(chain.who, epsilon, minimum, replace(last, answer=None), distortion)

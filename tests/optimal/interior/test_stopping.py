@@ -1,0 +1,77 @@
+"""Whenever the method stops, its mechanism is private and its gap is proved."""
+
+import pytest
+
+from sfumato.optimal.interior import Status
+
+from .programs import Case, check, check_kept, grid, skewed
+
+D = grid(6, 6)
+CASE = Case(skewed(36, seed=1, unvisited=5), D, D)
+
+
+@pytest.fixture(scope="module")
+def best():
+    result = CASE.solve(gap=1e-8)
+    assert result.gap < 1e-5
+    return result.lower_bound  # right to 1e-8, where the last mechanism's value is not
+
+
+@pytest.mark.parametrize("after", range(0, 14, 2))
+def test_on_request(best, after):
+    calls = []
+
+    def stop():
+        calls.append(1)
+        return len(calls) > after
+
+    early = CASE.solve(gap=1e-8, stop=stop)
+    assert early.status is Status.STOPPED
+    assert early.iterations == after
+    check(CASE, early, best, tolerance=10.0)
+
+
+def test_at_once_where_there_is_no_time(best):
+    early = CASE.solve(gap=1e-8, time_limit=0.0)
+    assert early.status is Status.TIME_LIMIT
+    assert early.iterations == 0
+    check(CASE, early, best, tolerance=10.0)
+
+
+def test_at_the_time_limit():
+    d = grid(12, 12)
+    case = Case(skewed(144, seed=3), d, d)
+    early = case.solve(gap=1e-12, time_limit=0.4)
+    assert early.status is Status.TIME_LIMIT
+    assert 0.4 <= early.seconds < 20
+    assert early.lower_bound <= early.cost
+    check_kept(case, early)
+
+
+def test_at_the_iteration_limit(best):
+    early = CASE.solve(gap=1e-8, iteration_limit=5)
+    assert early.status is Status.ITERATION_LIMIT
+    assert early.iterations == 5
+    check(CASE, early, best, tolerance=10.0)
+
+
+def test_where_floating_point_ends(best):
+    result = CASE.solve(gap=1e-17)
+    assert result.status is Status.STALLED
+    check(CASE, result, best, tolerance=1e-3)
+
+
+def test_progress_is_the_log(best):
+    told = []
+    result = CASE.solve(gap=1e-6, progress=lambda *entry: told.append(entry))
+    assert told == [(e.iteration, e.value, e.bound, e.gap, e.seconds) for e in result.log]
+    bounds = [entry.bound for entry in result.log]
+    assert bounds == sorted(bounds)
+    assert all(entry.bound <= best + 1e-7 <= entry.value + 2e-7 for entry in result.log)
+
+
+def test_threads_do_not_change_the_optimum(best):
+    for threads in (1, 2, 3):
+        result = CASE.solve(gap=1e-6, threads=threads)
+        assert result.status is Status.OPTIMAL
+        check(CASE, result, best, tolerance=1.1e-6)

@@ -1,0 +1,136 @@
+"""Designs of random tiny problems against the plain reference, and against exact arithmetic."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sfumato.core import DistortionPrivacy, MetricPrivacy
+from sfumato.optimal import Auto, Clarabel, Design, Highs, design, design_private
+
+from ..evidence import exact
+from ..reference import Request, requests, solved
+
+PRIMAL = ("metric", "two metrics", "distortion", "joint", "worst", "worst joint")
+GAP = 1e-6
+many = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+
+
+def designed(request: Request, **options) -> Design:
+    options.setdefault("solver", Highs())
+    if request.max_loss is not None:
+        assert request.distance is not None
+        return design_private(
+            request.belief,
+            loss=request.loss,
+            distance=request.distance,
+            max_loss=request.max_loss,
+            guarantees=request.guarantees,
+            observables=request.observables,
+            **options,
+        )
+    return design(
+        request.belief,
+        loss=request.loss,
+        guarantees=request.guarantees,
+        objective="worst-case" if request.worst else "expected",
+        observables=request.observables,
+        **options,
+    )
+
+
+def kept(result: Design, request: Request) -> None:
+    """Check every promise on the integers."""
+    mechanism = result.mechanism
+    assert result.certificate.holds
+    for row in exact.weights(mechanism):
+        assert sum(row) == 2**mechanism.bits
+    for guarantee in request.guarantees:
+        if isinstance(guarantee, MetricPrivacy):
+            assert exact.private(mechanism, guarantee.metric.array, guarantee.epsilon)
+        elif isinstance(guarantee, DistortionPrivacy):
+            assert exact.distortion(mechanism, request.belief, guarantee.distance.array) >= guarantee.minimum
+    if request.max_loss is not None:
+        assert exact.expected(mechanism, request.belief, request.loss) <= request.max_loss
+
+
+def near_the_optimum(result: Design, request: Request, gap: float) -> None:
+    best = solved(request)
+    assert best is not None
+    slack = 1e-9 * (1 + best.value)
+    value, bound = result.certificate.value, result.certificate.bound
+    if request.max_loss is not None:
+        assert value <= best.value + slack
+        assert bound >= best.value - slack
+    else:
+        assert value >= best.value - slack
+        assert bound <= best.value + slack
+    # A design keeps a little of its budget for rounding, which costs what the budget is worth there.
+    kept_back = 2e-7 * (request.max_loss or 0.0) * best.multipliers.loss
+    assert value == pytest.approx(best.value, rel=gap, abs=gap + kept_back)
+
+
+@many
+@given(requests(kinds=PRIMAL))
+def test_least_loss(request_):
+    result = designed(request_)
+    kept(result, request_)
+    near_the_optimum(result, request_, 3 * GAP)
+
+
+@many
+@given(requests(kinds=("dual", "dual metric")))
+def test_most_distortion(request_):
+    result = designed(request_)
+    kept(result, request_)
+    near_the_optimum(result, request_, 3 * GAP)
+
+
+@pytest.mark.parametrize("solver", [Auto(), Highs("simplex"), Clarabel()], ids=lambda solver: solver.name)
+@some
+@given(request_=requests())
+def test_other_solvers(solver, request_):
+    result = designed(request_, solver=solver)
+    kept(result, request_)
+    near_the_optimum(result, request_, 1e-5)
+
+
+@some
+@given(requests(kinds=("metric", "two metrics", "joint", "worst")))
+def test_rows_all_at_once_or_generated_agree(request_):
+    every, few = designed(request_, pairs="all"), designed(request_, pairs="generated")
+    assert every.certificate.value == pytest.approx(few.certificate.value, rel=3 * GAP, abs=3 * GAP)
+
+
+@some
+@given(requests(kinds=("metric", "two metrics", "joint", "worst")))
+def test_a_spanner_is_private_for_all_pairs_and_costs_no_less(request_):
+    result = designed(request_, pairs="spanner", dilation=1.5)
+    kept(result, request_)
+    best = solved(request_)
+    assert best is not None
+    assert result.certificate.value >= best.value - 1e-9
+    assert result.certificate.bound <= best.value + 1e-9
+
+
+@some
+@given(requests(kinds=("metric", "joint")))
+def test_more_privacy_never_costs_less(request_):
+    from dataclasses import replace
+
+    loose = designed(replace(request_, epsilon=request_.epsilon * 1.2))
+    strict = designed(request_)
+    assert strict.certificate.value >= loose.certificate.bound - 1e-9
+    assert loose.certificate.value <= strict.certificate.value + 3 * GAP * (1 + strict.certificate.value)
+
+
+@some
+@given(requests(kinds=("metric", "joint", "distortion")))
+def test_a_tie_break_keeps_the_loss_and_gains_distortion(request_):
+    with_it, without = designed(request_), designed(request_, tie_break=False)
+    kept(with_it, request_)
+    assert with_it.certificate.value == pytest.approx(without.certificate.value, rel=3 * GAP, abs=3 * GAP)
+    if with_it.tie_break:
+        distance = request_.distance if request_.distance is not None else request_.metrics[0]
+        errors = [exact.distortion(result.mechanism, request_.belief, distance) for result in (with_it, without)]
+        assert float(errors[0]) >= float(errors[1]) - 1e-3 * (1 + np.nanmax(distance))

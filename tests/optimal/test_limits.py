@@ -1,0 +1,152 @@
+"""Time limits and interruptions: a proved answer or an error, never anything else."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sfumato.core import MetricPrivacy, Prior, Space, hamming
+from sfumato.errors import SolverError
+from sfumato.optimal import (
+    Auto,
+    Clarabel,
+    Highs,
+    LinearProgram,
+    LinearSolver,
+    Progress,
+    Solution,
+    Status,
+    design,
+    design_private,
+)
+from sfumato.optimal import generate as generation
+
+from ..evidence import exact
+
+SPACE = Space(range(9), [(x, y) for x in range(3) for y in range(3)])
+STEPS = SPACE.metric("euclidean")
+PRIOR = Prior.from_counts(SPACE, [5, 0, 3, 1, 4, 2, 2, 9, 3])
+PRIVATE = MetricPrivacy(0.8, STEPS)
+
+
+class Recorded(LinearSolver):
+    """A back-end that can be made to fail or to stop from the k-th call on."""
+
+    name = "recorded"
+
+    def __init__(self, status=None, after=1):
+        self.status, self.after, self.calls = status, after, 0
+
+    def solve(self, program: LinearProgram, *, time_limit, stop) -> Solution:
+        self.calls += 1
+        found = Highs().solve(program, time_limit=time_limit, stop=stop)
+        if self.status is not None and self.calls > self.after:
+            return Solution(self.status, None, None, 0)
+        return found
+
+
+def few_rows(monkeypatch):
+    """Let even a tiny problem start from some of its rows."""
+    monkeypatch.setattr(generation, "_ALL_AT_ONCE", 10)
+    monkeypatch.setattr(generation, "_FIRST_DILATION", 2.0)
+
+
+@pytest.mark.parametrize("solver", [Auto(), Highs(), Highs("simplex"), Clarabel()], ids=lambda solver: solver.name)
+@pytest.mark.parametrize("options", [{"time_limit": 1e-9}, {"stop": lambda: True}], ids=["time", "stop"])
+def test_no_unproved_mechanism_comes_back(solver, options):
+    try:
+        result = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=solver, **options)
+    except SolverError:
+        return  # what it says is tested below
+    assert result.certificate.holds
+    assert exact.private(result.mechanism, STEPS.array, 0.8)
+
+
+@pytest.mark.parametrize("status", [Status.TIME_LIMIT, Status.INTERRUPTED, Status.INACCURATE])
+def test_without_any_answer_it_is_an_error_that_says_why(status):
+    for make in (
+        lambda: design(PRIOR, loss=STEPS, guarantees=[PRIVATE], solver=Recorded(status, after=0)),
+        lambda: design_private(PRIOR, loss=STEPS, max_loss=1, solver=Recorded(status, after=0)),
+    ):
+        with pytest.raises(SolverError, match="recorded gave no answer") as error:
+            make()
+        assert status.value in error.value.problem
+
+
+@pytest.mark.parametrize("status", [Status.TIME_LIMIT, Status.INTERRUPTED])
+def test_the_best_proved_answer_so_far_is_returned(status, monkeypatch):
+    few_rows(monkeypatch)
+    whole = Recorded()
+    complete = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=whole, tie_break=False)
+    assert complete.status is Status.OPTIMAL
+    assert len(complete.log) > 1
+    solver = Recorded(status)
+    partial = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=solver)
+    assert partial.status is status
+    assert not partial.tie_break
+    assert partial.certificate.holds
+    assert exact.private(partial.mechanism, STEPS.array, 0.8)
+    assert partial.certificate.value >= complete.certificate.bound
+    assert partial.certificate.bound <= complete.certificate.value
+
+
+def test_an_interrupted_tie_break_keeps_the_first_answer():
+    first = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=Highs(), tie_break=False)
+    solver = Recorded(Status.TIME_LIMIT, after=len(first.log))
+    result = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=solver)
+    assert solver.calls > len(first.log)
+    assert not result.tie_break
+    assert result.certificate.value == pytest.approx(first.certificate.value, rel=1e-6)
+
+
+def test_progress_is_reported_and_monotone(monkeypatch):
+    few_rows(monkeypatch)
+    seen: list[Progress] = []
+    result = design(
+        PRIOR,
+        loss=hamming(SPACE),
+        guarantees=[PRIVATE],
+        solver=Highs(),
+        report=seen.append,
+        tie_break=False,
+        gap=1e-7,
+    )
+    assert tuple(seen) == result.log
+    assert [progress.step for progress in seen] == list(range(1, len(seen) + 1))
+    assert len(seen) > 1
+    for before, after in pairwise(seen):
+        assert after.bound >= before.bound
+        assert after.rows > before.rows
+        assert after.seconds >= before.seconds
+    for progress in seen:
+        assert progress.bound <= result.certificate.value
+        assert progress.gap >= 0
+
+
+def test_few_rows_lead_to_the_same_optimum(monkeypatch):
+    every = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=Highs(), pairs="all").certificate.value
+    few_rows(monkeypatch)
+    few = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=Highs())
+    assert few.certificate.value == pytest.approx(every, rel=3e-6)
+    assert max(progress.rows for progress in few.log) > 10
+
+
+class Drunk(LinearSolver):
+    """A back-end whose answers are garbage of the right size, as are its prices."""
+
+    name = "drunk"
+
+    def solve(self, program: LinearProgram, *, time_limit, stop) -> Solution:
+        rng = np.random.default_rng(3)
+        rows, columns = program.rows.shape
+        return Solution(Status.OPTIMAL, rng.random(columns), rng.normal(size=rows), 1)
+
+
+@pytest.mark.parametrize("objective", ["expected", "worst-case"])
+def test_a_back_end_is_never_trusted(objective):
+    result = design(PRIOR, loss=STEPS, guarantees=[PRIVATE], solver=Drunk(), objective=objective)
+    honest = design(PRIOR, loss=STEPS, guarantees=[PRIVATE], objective=objective)
+    assert result.status is Status.INACCURATE
+    assert result.certificate.holds
+    assert exact.private(result.mechanism, STEPS.array, 0.8)
+    assert result.certificate.bound <= honest.certificate.value <= result.certificate.value
