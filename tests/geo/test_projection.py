@@ -20,7 +20,8 @@ def test_inverse_undoes_forward(centre, points, reach):
     projection = Projection(*centre)
     plane = reach * np.array(points)
     latlon = projection.inverse(plane)
-    np.testing.assert_allclose(projection.forward(*latlon.T), plane, atol=1e-4)
+    # PROJ takes points within 1e-10 radians (0.6 mm) of the centre for the centre.
+    np.testing.assert_allclose(projection.forward(*latlon.T), plane, atol=1e-3)
 
 
 @given(centres, offsets, offsets, st.floats(1_000, 1_050_000))
