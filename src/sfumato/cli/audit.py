@@ -31,7 +31,7 @@ def audit(file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm).")]
         )
     prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
-    print_summary(audited(held.mechanism, held.prior, held.loss, held.guarantees, epsilons, distortions))
+    print_summary(audited(held, epsilons, distortions))
     proved = [proof.holds for proof in epsilons] + [proof.holds for proof in distortions]
     if not proved or not all(proved):
         raise typer.Exit(1)

@@ -197,7 +197,10 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
     problem = result.problem
     summary = summarise(result, distances, source=source)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
-    save(MechanismFile(result.mechanism, problem.prior, problem.loss, problem.guarantees, claims), target)
+    held = MechanismFile(
+        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+    )
+    save(held, target)
     written = [target]
     report = target.with_suffix(".md")
     with atomically(report) as temporary:

@@ -4,12 +4,14 @@ from .bounds import Multipliers, distortion_bound, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
+from .optimality import Optimality, prove_optimality
 
 __all__ = [
     "Certificate",
     "DistortionProof",
     "EpsilonProof",
     "Multipliers",
+    "Optimality",
     "as_dict",
     "certify",
     "distortion_below",
@@ -18,6 +20,7 @@ __all__ = [
     "loss_bound",
     "prove",
     "prove_metric_privacy",
+    "prove_optimality",
     "relative_gap",
     "worst_loss_above",
     "worst_ratios",

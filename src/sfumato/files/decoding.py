@@ -25,6 +25,7 @@ from ..core.arrays import Floats
 from ..core.limbs import joined
 from ..core.weights import ONE_WORD
 from ..errors import FileError, InputError, MetricWarning
+from ..evidence import Multipliers, Optimality
 from ..geo import places_from
 from .fields import DAMAGED, Fields
 from .labels import decoded as decoded_label
@@ -78,6 +79,29 @@ class Contents:
         """Return the guarantees."""
         entries = (Fields.of(value, "guarantee") for value in self.manifest.items("guarantees"))
         return tuple(self._guarantee(entry) for entry in entries)
+
+    def optimality(self, shape: tuple[int, int]) -> Optimality | None:
+        """Return the prices that prove the optimum, for a mechanism of the given shape."""
+        if not self.manifest.has("optimality"):
+            return None
+        entry, (n, m) = self.manifest.fields("optimality"), shape
+        rows, local = self._array(entry, "rows", np.int64, 1), self._array(entry, "prices", np.float64, 1)
+        if rows.shape != local.shape or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < n * n * m):
+            raise FileError("its prices do not fit its mechanism.", DAMAGED)
+        secrets, others, observables = np.unravel_index(rows, (n, n, m))
+        guesses = self._array(entry, "guesses", np.float64, 2) if entry.has("guesses") else None
+        worst = self._array(entry, "worst", np.float64, 1) if entry.has("worst") else None
+        for array in (local, guesses, worst):
+            if array is not None and not np.isfinite(array).all():
+                raise FileError("one of its prices is not finite.", DAMAGED)
+        if (guesses is not None and guesses.shape[1] != m) or (worst is not None and len(worst) != n):
+            raise FileError("its prices do not fit its mechanism.", DAMAGED)
+        multipliers = Multipliers(
+            secrets, others, observables, local, np.zeros(len(local)), guesses, worst, entry.number("loss_price")
+        )
+        distance = self._loss(entry, "distance") if entry.has("distance") else None
+        max_loss = entry.number("max_loss") if entry.has("max_loss") else np.inf
+        return Optimality(entry.text("objective"), multipliers, distance, max_loss)
 
     def claims(self) -> dict[str, Any]:
         """Return the claims."""

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, Prior, Space, ThresholdPrivacy
 from ..core.limbs import split
 from ..core.weights import ONE_WORD
 from ..errors import InputError
+from ..evidence import Optimality
 from ..geo import Places, places_from
 from .arrays import MAX_ENTRIES, packed
 from .labels import encoded as encoded_label
@@ -23,6 +25,7 @@ def encoded(
     prior: Prior | None,
     loss: Loss | None,
     guarantees: tuple[Guarantee, ...],
+    optimality: Optimality | None,
     claims: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal things are stored once."""
@@ -32,6 +35,7 @@ def encoded(
         "prior": None if prior is None else parts.prior(prior),
         "loss": None if loss is None else parts.loss(loss),
         "guarantees": [parts.guarantee(guarantee) for guarantee in guarantees],
+        "optimality": None if optimality is None else parts.optimality(optimality, mechanism.shape),
         "claims": claims,
     }
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
@@ -75,6 +79,21 @@ class _Parts:
             return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}
         kind = "threshold" if isinstance(guarantee, ThresholdPrivacy) else "metric"
         return {"kind": kind, "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
+
+    def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:
+        prices, (n, m) = optimality.multipliers, shape
+        used = prices.local > 0
+        rows = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
+        return {
+            "objective": optimality.objective,
+            "rows": self.array("rows", rows.astype(np.int64)),
+            "prices": self.array("prices", prices.local[used]),
+            "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
+            "worst": None if prices.worst is None else self.array("worst", prices.worst),
+            "loss_price": prices.loss,
+            "distance": None if optimality.distance is None else self.loss(optimality.distance),
+            "max_loss": optimality.max_loss if np.isfinite(optimality.max_loss) else None,
+        }
 
     def space(self, space: Space) -> int:
         if isinstance(space, Places):

@@ -11,6 +11,7 @@ from typing import Any
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError
+from ..evidence import Optimality
 from .archive import read_archive, write_archive
 from .decoding import Contents
 from .encoding import encoded
@@ -26,6 +27,7 @@ class MechanismFile:
         prior: The prior it was designed for, or None.
         loss: The loss it was designed for, or None.
         guarantees: The guarantees it was designed to give.
+        optimality: The prices that prove how near to optimal it is, or None.
         claims: What else its writer says of it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
             not proofs; whoever relies on one checks it again on the integers.
@@ -39,6 +41,7 @@ class MechanismFile:
     prior: Prior | None
     loss: Loss | None
     guarantees: tuple[Guarantee, ...]
+    optimality: Optimality | None
     claims: dict[str, Any]
 
     def __init__(
@@ -48,6 +51,7 @@ class MechanismFile:
         loss: AnyLoss | None = None,
         guarantees: Iterable[Guarantee] = (),
         claims: Mapping[str, Any] | None = None,
+        optimality: Optimality | None = None,
     ) -> None:
         promised = tuple(guarantees)
         if prior is not None and prior.space.labels != mechanism.secrets.labels:
@@ -61,6 +65,7 @@ class MechanismFile:
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "loss", None if loss is None else as_loss(loss, *mechanism.shape))
         object.__setattr__(self, "guarantees", promised)
+        object.__setattr__(self, "optimality", optimality)
         object.__setattr__(self, "claims", _json_of(claims or {}))
 
     def __repr__(self) -> str:
@@ -88,7 +93,9 @@ def save(content: Mechanism | MechanismFile, path: str | os.PathLike[str]) -> No
         InputError: If a label is of a type that the file cannot hold.
     """
     file = content if isinstance(content, MechanismFile) else MechanismFile(content)
-    write_archive(path, *encoded(file.mechanism, file.prior, file.loss, file.guarantees, file.claims))
+    write_archive(
+        path, *encoded(file.mechanism, file.prior, file.loss, file.guarantees, file.optimality, file.claims)
+    )
 
 
 def read(path: str | os.PathLike[str]) -> MechanismFile:
@@ -107,7 +114,15 @@ def read(path: str | os.PathLike[str]) -> MechanismFile:
     """
     try:
         held = Contents(*read_archive(path))
-        return MechanismFile(held.mechanism(), held.prior(), held.loss(), held.guarantees(), held.claims())
+        mechanism = held.mechanism()
+        return MechanismFile(
+            mechanism,
+            held.prior(),
+            held.loss(),
+            held.guarantees(),
+            held.claims(),
+            held.optimality(mechanism.shape),
+        )
     except FileError as error:
         raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error
     except InputError as error:

@@ -91,6 +91,7 @@ class Answer:
         status: How the work ended.
         log: The progress, step by step.
         solver: Who found it, and why he was chosen.
+        prices: The multipliers that prove the bound; None where there is no bound.
         state: What the same solver can start a similar problem from.
         mechanism: The integers, where the solver chose them itself; else the matrix is
             quantised.
@@ -103,6 +104,7 @@ class Answer:
     status: Status
     log: tuple[Progress, ...]
     solver: str
+    prices: Multipliers | None = None
     state: Any = None
     mechanism: Mechanism | None = None
 

@@ -40,7 +40,9 @@ class Auto(Solver):
             matrix = simple.mechanism.matrix
             name = f"closed form: {simple.name} ({simple.reason})"
             value = objective_of(problem, matrix)
-            return Answer(matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, None, simple.mechanism)
+            return Answer(
+                matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, None, simple.mechanism
+            )
         found = Structured(self.threads).answer(problem, control, start)
         if found.status is not Status.INACCURATE or problem.shape[0] * problem.shape[1] > _SMALL:
             return found

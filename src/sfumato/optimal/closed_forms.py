@@ -30,12 +30,14 @@ class ClosedForm:
     Attributes:
         mechanism: The mechanism; its integers keep every guarantee of the problem.
         certificate: What is proved of it.
+        prices: The multipliers that prove the bound.
         name: What the mechanism is called.
         reason: Why it is optimal, in one sentence.
     """
 
     mechanism: Mechanism
     certificate: Certificate
+    prices: Multipliers
     name: str
     reason: str
 
@@ -133,7 +135,9 @@ def _proved(
         mechanism, problem.prior, problem.loss, problem.guarantees, objective=EXPECTED, bound=bound
     )
     return (
-        ClosedForm(mechanism, certificate, name, reason) if certificate.holds and certificate.gap <= gap else None
+        ClosedForm(mechanism, certificate, prices, name, reason)
+        if certificate.holds and certificate.gap <= gap
+        else None
     )
 
 

@@ -23,7 +23,7 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError
-from ..evidence import Certificate, certify
+from ..evidence import Certificate, Optimality, certify
 from .answer import Answer, Control, Progress, Report, Status, Stop, mended, objective_of
 from .auto import Auto
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
@@ -48,6 +48,7 @@ class Design:
         seconds: The time it took.
         tie_break: Whether, among mechanisms of equal loss, one of most distortion
             privacy was taken.
+        optimality: The prices that prove the bound; None where there is none.
         answer: The solver's answer, from which a similar problem can start; None where it
             was dropped to save memory.
     """
@@ -60,6 +61,7 @@ class Design:
     log: tuple[Progress, ...]
     seconds: float
     tie_break: bool
+    optimality: Optimality | None
     answer: Answer | None = None
 
     def __repr__(self) -> str:
@@ -249,6 +251,7 @@ class _Run:
             tuple(self.log),
             time.monotonic() - self.start,
             tie_break,
+            _optimality(problem, answer),
             answer,
         )
 
@@ -272,6 +275,13 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> Answer | None:
     if value > slack:
         return None
     return replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
+
+
+def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
+    if answer.prices is None:
+        return None
+    distance = problem.distance if problem.objective == DISTORTION else None
+    return Optimality(problem.objective, answer.prices, distance, problem.max_loss)
 
 
 def _ground(problem: Problem) -> Loss | None:

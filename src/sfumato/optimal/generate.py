@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InfeasibleError, SolverError
+from ..evidence import Multipliers
 from .answer import Answer, Control, Progress, Status, Stop, gap_of, mended, objective_of, proved_bound
 from .linear import LinearProgram, Solution
 from .pairs import all_pairs, spanner_pairs, violated
@@ -83,6 +84,7 @@ class _Rounds:
         maximise = self.problem.objective == DISTORTION
         best: Answer | None = None
         bound = np.inf if maximise else -np.inf
+        prices: Multipliers | None = None
         log: list[Progress] = []
         while True:
             program = Program(self.narrowed, triples)
@@ -98,9 +100,10 @@ class _Rounds:
                 return self._ended(best, status)
             if solution.duals is not None:
                 # Prices of the narrowed problem, exponents of the one that the bound is wanted for.
-                prices = Program(self.problem, triples).multipliers(solution.duals)
-                found = proved_bound(self.problem, prices)
-                bound = min(bound, found) if maximise else max(bound, found)
+                offered = Program(self.problem, triples).multipliers(solution.duals)
+                found = proved_bound(self.problem, offered)
+                if prices is None or (found < bound if maximise else found > bound):
+                    prices, bound = offered, found
             raw = program.matrix(solution)
             matrix, share = mended(self.narrowed, raw)
             value = objective_of(self.problem, matrix)
@@ -110,7 +113,7 @@ class _Rounds:
             log.append(Progress(len(log) + 1, len(triples), value, bound, gap, time.monotonic() - start))
             if self.control.report is not None:
                 self.control.report(log[-1])
-            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, triples)
+            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, prices, triples)
             if gap <= self.control.gap:
                 return replace(best, status=Status.OPTIMAL)
             exponents = self.narrowed.exponents

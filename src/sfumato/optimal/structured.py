@@ -94,13 +94,14 @@ class Structured(Solver):
             )
         except interior.Infeasible as error:
             raise InfeasibleError(str(error).split("\nHint: ")[0], "ask for less.") from None
-        bound = proved_bound(problem, _prices(problem, result))
+        prices = _prices(problem, result)
+        bound = proved_bound(problem, prices)
         matrix, share = mended(problem, result.matrix)
         value = objective_of(problem, matrix)
         status = _STATUS[result.status]
         if status is Status.INACCURATE and gap_of(problem, value, bound) <= control.gap:
             status = Status.OPTIMAL
-        return Answer(matrix, share, value, bound, status, tuple(log), self.name, result)
+        return Answer(matrix, share, value, bound, status, tuple(log), self.name, prices, result)
 
 
 def _prices(problem: Problem, result: interior.Result) -> Multipliers:

@@ -6,10 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..attacks import blind, optimal
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.guarantees import ThresholdPrivacy
-from ..evidence import Certificate, DistortionProof, EpsilonProof, expected_loss_above, worst_loss_above
+from ..evidence import (
+    Certificate,
+    DistortionProof,
+    EpsilonProof,
+    Optimality,
+    distortion_below,
+    expected_loss_above,
+    prove_optimality,
+    relative_gap,
+    worst_loss_above,
+)
+from ..files import MechanismFile
 from ..geo import Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
@@ -68,37 +81,49 @@ def summarise(design: Design, ground: Metric | None = None, *, source: str = "")
 
 
 def audited(
-    mechanism: Mechanism,
-    prior: Prior | None,
-    loss: Loss | None,
-    guarantees: Sequence[Guarantee],
-    epsilons: Sequence[EpsilonProof],
-    distortions: Sequence[DistortionProof],
+    held: MechanismFile, epsilons: Sequence[EpsilonProof], distortions: Sequence[DistortionProof]
 ) -> Summary:
-    """Return in words what an audit of a mechanism proved.
+    """Return in words what an audit of a mechanism file proved.
 
     Args:
-        mechanism: The mechanism.
-        prior: Its prior, if it is known.
-        loss: Its loss, if it is known.
-        guarantees: What it promises.
+        held: The file.
         epsilons: One proof per metric guarantee.
         distortions: One proof per distortion guarantee.
     """
-    promised = promises(mechanism, guarantees, epsilons, distortions)
+    mechanism, prior, loss = held.mechanism, held.prior, held.loss
+    promised = promises(mechanism, held.guarantees, epsilons, distortions)
     sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
     witnesses = [_witness(mechanism, proof) for proof in epsilons]
     if witnesses:
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
-        expected, worst = (
-            amount(value, loss.unit)
-            for value in (expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss))
-        )
-        sections.append(Section("Cost", (f"The {loss.name} loss is {expected} on average, {worst} at worst.",)))
+        expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
+        mean, most = amount(expected, loss.unit), amount(worst, loss.unit)
+        costs = [f"The {loss.name} loss is {mean} on average, {most} at worst."]
+        if held.optimality is not None:
+            costs.append(_rechecked(held, prior, loss, held.optimality, expected, worst))
+        sections.append(Section("Cost", tuple(costs)))
     if prior is not None:
         sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
     return Summary(f"Audit of a {mechanism!r}", tuple(sections))
+
+
+def _rechecked(
+    held: MechanismFile, prior: Prior, loss: Loss, optimality: Optimality, expected: float, worst: float
+) -> str:
+    """Return what the prices in the file prove of the optimum."""
+    bound = prove_optimality(prior, loss, held.guarantees, optimality)
+    if optimality.objective == "distortion" and optimality.distance is not None:
+        distance = optimality.distance
+        value = distortion_below(held.mechanism, prior, distance)
+        scale, maximise, unit = float(distance.array.max()), True, distance.unit
+        what = f"no mechanism within that loss makes the best attacker err by more than {amount(bound, unit)}"
+    else:
+        value = worst if optimality.objective == "worst-case" else expected
+        scale, maximise = float(np.abs(loss.array).max()), False
+        what = f"no mechanism with this promise loses less than {amount(bound, loss.unit)}"
+    off = relative_gap(value, bound, scale, maximise=maximise)
+    return f"By the prices in the file, {what}; this one is within {gap(off)} of that."
 
 
 def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:

@@ -67,8 +67,8 @@ def skewed(n: int, seed: int, *, unvisited: int = 0) -> Floats:
     """A prior with most of its mass on few secrets and the first ones never visited."""
     prior = np.random.default_rng(seed).dirichlet(np.full(n, 0.3))
     prior[:unvisited] = 0.0
-    prior /= prior.sum()
-    return prior
+    shares: Floats = prior / prior.sum()
+    return shares
 
 
 def drawn(seed: int, kind: str) -> Case:
