@@ -99,7 +99,7 @@ def test_square_grids(side, cost):
     assert result.certificate.value == pytest.approx(cost, abs=3e-6)
     assert result.certificate.holds
     assert result.certificate.gap <= 1e-6
-    assert not result.tie_break  # nothing to break where the loss is the distance
+    assert result.tie_gap is None  # nothing to break where the loss is the distance
 
 
 def test_where_the_loss_is_the_distance_the_attacker_errs_by_the_loss():

@@ -12,7 +12,7 @@ from .problem import Problem
 from .solver import Solver
 from .structured import Structured
 
-_SMALL = 10_000  # probabilities that a general back-end takes in reasonable time
+_SMALL = 1_000  # probabilities that a general back-end takes in no time
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,15 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError
-from ..evidence import Certificate, Optimality, certify
+from ..evidence import Certificate, Optimality, certify, relative_gap
 from .answer import Answer, Control, Progress, Report, Status, Stop, mended, objective_of
 from .auto import Auto
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
 from .solver import Solver
 
 PAIRS = ("generated", "all", "spanner")
+_TIES = 15_000  # probabilities up to which ties are broken unasked
+_TIE_GAP = 1e-3  # of the distortion, where ties are broken
 _SLACK = 2.0  # the tie-break and the rounding may add as much again to the gap
 _MARGINS = (1e-8, 1e-7, 1e-6, 1e-5)
 
@@ -46,8 +48,8 @@ class Design:
         solver: The back-end used.
         log: The progress, step by step.
         seconds: The time it took.
-        tie_break: Whether, among mechanisms of equal loss, one of most distortion
-            privacy was taken.
+        tie_gap: How far, relatively and at most, its distortion privacy is from the most
+            of any mechanism of equal loss; None where no tie was broken.
         optimality: The prices that prove the bound; None where there is none.
         answer: The solver's answer, from which a similar problem can start; None where it
             was dropped to save memory.
@@ -60,7 +62,7 @@ class Design:
     solver: str
     log: tuple[Progress, ...]
     seconds: float
-    tie_break: bool
+    tie_gap: float | None
     optimality: Optimality | None
     answer: Answer | None = None
 
@@ -85,7 +87,7 @@ def design(
     pairs: str = "generated",
     dilation: float = 1.1,
     gap: float = 1e-6,
-    tie_break: bool = True,
+    tie_break: bool | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     report: Report | None = None,
@@ -111,7 +113,8 @@ def design(
             faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach.
-        tie_break: Whether to break ties as described.
+        tie_break: Whether to break ties as described, which takes longer than the design
+            itself; by default in spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked from time to time whether to stop, with the same effect.
         report: Called with the progress of each step.
@@ -129,10 +132,14 @@ def design(
     problem = least_loss(prior, loss, guarantees, objective, observables)
     run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
     answer = run.solve(problem, start.answer if start is not None else None)
-    untied: Answer | None = None
-    if tie_break and objective == EXPECTED and answer.status is Status.OPTIMAL:
+    untied: tuple[Answer, float] | None = None
+    small = problem.shape[0] * problem.shape[1] <= _TIES
+    wanted = small if tie_break is None else tie_break
+    if wanted and objective == EXPECTED and answer.status is Status.OPTIMAL:
         untied = _untied(problem, answer, run)
-    return run.finished(problem, untied or answer, tie_break=untied is not None)
+    if untied is None:
+        return run.finished(problem, answer)
+    return run.finished(problem, untied[0], tie_gap=untied[1])
 
 
 def design_private(
@@ -202,7 +209,7 @@ def design_private(
             f"the least possible is {units.show(least.certificate.bound, unit)}.",
             f"allow at least {units.show(least.certificate.loss, unit)}, or raise epsilon.",
         ) from None
-    return run.finished(problem, answer, tie_break=False)
+    return run.finished(problem, answer)
 
 
 class _Run:
@@ -237,7 +244,7 @@ class _Run:
         self.log += answer.log
         return answer
 
-    def finished(self, problem: Problem, answer: Answer, *, tie_break: bool) -> Design:
+    def finished(self, problem: Problem, answer: Answer, *, tie_gap: float | None = None) -> Design:
         mechanism, certificate = _proved(problem, answer)
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE) and self.control.pairs != "spanner":
@@ -250,14 +257,14 @@ class _Run:
             answer.solver,
             tuple(self.log),
             time.monotonic() - self.start,
-            tie_break,
+            tie_gap,
             _optimality(problem, answer),
             answer,
         )
 
 
-def _untied(problem: Problem, answer: Answer, run: _Run) -> Answer | None:
-    """Return, among mechanisms of the answer's loss, one of most distortion privacy.
+def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float] | None:
+    """Return, among mechanisms of the answer's loss, one of most distortion privacy, and its gap from the most.
 
     None where no tie is left to break, or no better mechanism was found in time.
     """
@@ -267,14 +274,19 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> Answer | None:
     slack = answer.value + 0.5 * run.control.gap * abs(answer.value)
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
-        found = run.solve(game, answer, gap=max(run.control.gap, 1e-4))
+        found = run.solve(game, answer, gap=max(run.control.gap, _TIE_GAP))
     except (SolverError, InfeasibleError):
         return None
     matrix, share = mended(problem, found.matrix)
     value = objective_of(problem, matrix)
     if value > slack:
         return None
-    return replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
+    before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
+    off = relative_gap(max(before, after), found.bound, game.scale, maximise=True)
+    if before >= after:
+        return answer, off
+    untied = replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
+    return untied, off
 
 
 def _optimality(problem: Problem, answer: Answer) -> Optimality | None:

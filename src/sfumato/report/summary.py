@@ -257,8 +257,11 @@ def _making(design: Design, source: str) -> list[str]:
         f"{design.seconds:.1f} s; {design.mechanism.bits}-bit integers; "
         f"share mixed in to mend the solver's answer: {design.certificate.repair_weight:.1e}.",
     ]
-    if design.tie_break:
-        sentences.append("Among mechanisms of equal loss, one of most distortion privacy was taken.")
+    if design.tie_gap is not None:
+        sentences.append(
+            "Among mechanisms of equal loss, one of most distortion privacy was taken "
+            f"(within {gap(design.tie_gap)} of the most)."
+        )
     sentences.append(
         "The promise is for one report. k reports of one person add up to k times epsilon; what else is "
         "published beside the report is not covered."

@@ -60,7 +60,7 @@ class Case:
 def grid(rows: int, columns: int) -> Floats:
     """Distances of the cells of a grid."""
     place = np.array([(i, j) for i in range(rows) for j in range(columns)], dtype=float)
-    return np.sqrt(((place[:, None] - place[None]) ** 2).sum(-1))
+    return np.asarray(np.sqrt(((place[:, None] - place[None]) ** 2).sum(-1)))
 
 
 def skewed(n: int, seed: int, *, unvisited: int = 0) -> Floats:

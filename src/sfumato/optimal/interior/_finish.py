@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ._arrays import Floats
 from ._program import Program
 
-MIXES = (0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+MIXES: tuple[float, ...] = (0.0, *(math.pow(10.0, k / 4) for k in range(-56, -15)))
 
 
 def mechanism(program: Program, x: Floats, interior: Floats) -> Floats:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from types import TracebackType
 from typing import Self, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -32,9 +31,7 @@ class Workers:
         self._limits = threadpool_limits(1, user_api="blas")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
         if self._limits is not None:
             self._limits.restore_original_limits()

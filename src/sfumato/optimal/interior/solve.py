@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...errors import SolverError
 from . import _finish, _form, _loop, _program, _start, _symmetry
 from ._arrays import Floats
 from ._loop import Control, Outcome, Progress
@@ -19,6 +20,7 @@ from ._workers import Workers
 NEAR_LIMIT = 0.999
 # The loop aims a little closer, to leave room for the last normalisation and mix.
 INNER = 0.7
+NEAR = 1e-10  # relative gap at which the least loss counts as found, before the game begins
 
 
 def solve(
@@ -127,9 +129,15 @@ def _interior(program: Program, control: Control, workers: Workers) -> tuple[Flo
     group = _symmetry.trivial(len(program.prior), len(program.kept))
     form = _form.build(plain, group)
     pairs, threshold = _loop.first_rows(form, workers, None)
-    outcome = _loop.run(form, point, pairs, threshold, replace(control, below=limit), workers)
+    lowering = replace(control, below=limit, gap=min(control.gap, NEAR))
+    outcome = _loop.run(form, point, pairs, threshold, lowering, workers)
     x = outcome.point.u[:, : form.secrets]
     if program.loss(x) >= limit:
+        if outcome.proof.bound < limit:
+            raise SolverError(
+                f"no mechanism within the loss bound {limit:.6g} was found: {outcome.status.value}",
+                "allow more loss or more time.",
+            )
         raise Infeasible(
             f"the loss bound {limit:.6g} is below {outcome.proof.bound:.6g}, the least loss that the privacy "
             "demands allow.",
