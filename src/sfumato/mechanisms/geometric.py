@@ -12,8 +12,8 @@ from ._strict import exponents_of, strictly_private
 def geometric(space: Space, epsilon: float | str) -> Mechanism:
     """Return the truncated geometric mechanism on a line of numbers.
 
-    p(o|s) = w(o) exp(-epsilon |s - o|). With gaps g(1), ..., g(n-1) between neighbours
-    and t(k) = tanh(epsilon g(k) / 2),
+    ``p(o|s) = w(o) exp(-epsilon |s - o|)``. With gaps g(1), ..., g(n-1) between
+    neighbours and t(k) = tanh(epsilon g(k) / 2),
 
         w(1) = (1 + t(1)) / 2,   w(k) = (t(k-1) + t(k)) / 2,   w(n) = (t(n-1) + 1) / 2.
 
