@@ -112,7 +112,7 @@ def test_hexagons(run):
         (("--cell", "1 m"), "cells"),
         (("--cell", "1 km", "--cells", "3x3"), "more than one of"),
         (("--output", "city.txt"), "does not end in .sfm"),
-        (("--output", "no/such/folder/city.sfm"), "could not be written"),
+        (("--output", "no/such/folder/city.sfm"), "folder/city.sfm' could not be written"),
         (("--user", "nobody"), "nobody"),
         (("--within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
     ],

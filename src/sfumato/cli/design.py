@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InputError
+from ..errors import FileError, InputError
 from .console import PARTIAL, StopOnInterrupt, print_summary, progress_line
 from .places import cells_over, prior_of, priors_of, visits_from
 from .sweep import run_sweep
@@ -232,6 +232,9 @@ def _check_folder(target: Path) -> None:
     from ..core.atomic import atomically
 
     probe = target.with_name(f".{target.name}.probe")
-    with atomically(probe):
-        pass
+    try:
+        with atomically(probe):
+            pass
+    except FileError as error:
+        raise FileError(error.problem.replace(probe.name, target.name), error.hint) from None
     probe.unlink()
