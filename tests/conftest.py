@@ -21,3 +21,12 @@ def shared_data() -> Path:
             pytest.fail(f"{DATA} is missing: the continuous integration must have the real check-ins")
         pytest.skip("the folder of real check-ins is not here")
     return DATA
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """In the continuous integration, which installs everything, a skipped test is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = [] if reporter is None else reporter.stats.get("skipped", [])
+    if os.environ.get("CI") and skipped and exitstatus == pytest.ExitCode.OK:
+        reporter.write_line(f"{len(skipped)} tests were skipped, and in the continuous integration none may be.")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy
-from sfumato.optimal import Auto, Clarabel, Design, Highs, design, design_private
+from sfumato.errors import InfeasibleError, SolverError
+from sfumato.optimal import Auto, Clarabel, Design, Highs, Structured, design, design_private
 
 from ..evidence import exact
 from ..reference import Request, requests, solved
@@ -134,3 +135,40 @@ def test_a_tie_break_keeps_the_loss_and_gains_distortion(request_):
         distance = request_.distance if request_.distance is not None else request_.metrics[0]
         errors = [exact.distortion(result.mechanism, request_.belief, distance) for result in (with_it, without)]
         assert float(errors[0]) >= float(errors[1]) - 1e-3 * (1 + np.nanmax(distance))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "solver",
+    [Auto(), Structured(), Highs(), Highs("simplex"), Clarabel()],
+    ids=lambda s: type(s).__name__ + s.name,
+)
+def test_every_solver_over_thousands_of_problems(solver):
+    """Every promise on the integers, and the value between the bound and the optimum's neighbourhood."""
+    reached = []
+
+    @settings(max_examples=800, suppress_health_check=[HealthCheck.too_slow])
+    @given(requests(kinds=(*PRIMAL, "dual", "dual metric")))
+    def run(request_):
+        try:
+            result = (
+                designed(request_, solver=solver, tie_break=False)
+                if request_.max_loss is None
+                else designed(request_, solver=solver)
+            )
+        except (InfeasibleError, SolverError):
+            # Only a game at the very edge of its budget may be given up.
+            assert request_.max_loss is not None
+            return
+        kept(result, request_)
+        best = solved(request_)
+        assert best is not None
+        c, slack = result.certificate, 1e-8 * (1 + abs(best.value))
+        if request_.max_loss is None:
+            assert c.bound - slack <= best.value <= c.value + slack
+        else:
+            assert c.value - slack <= best.value <= c.bound + slack
+        reached.append(c.gap <= 1e-4)
+
+    run()
+    assert np.mean(reached) >= 0.99

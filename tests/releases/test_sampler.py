@@ -156,3 +156,18 @@ def test_system_words_are_fresh_and_even() -> None:
     assert len(np.unique(words)) == 20_000
     ones = np.array([int(((words >> np.uint64(bit)) & np.uint64(1)).sum()) for bit in range(64)])
     assert (np.abs(ones - 10_000) < 6.5 * np.sqrt(5_000)).all()  # 64 bits, each beyond 6.5 sigma: 5e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tiny", [False, True], ids=["62 bits", "126 bits"])
+def test_a_hundred_million_draws_raise_no_alarm(tiny: bool) -> None:
+    mechanism = random_mechanism(3, 400, 400, tiny=tiny)
+    drawer = sf.sampler(mechanism)
+    n, m = mechanism.shape
+    secrets = np.tile(np.arange(n), 25_000)
+    counts = np.zeros(n * m, dtype=np.int64)
+    for _ in range(10):
+        counts += np.bincount(secrets * m + drawer.draw(secrets), minlength=n * m)
+    assert counts.sum() == 100_000_000
+    # Bonferroni: one false alarm in a million runs of this test.
+    assert min(p_value(mechanism, row, counts.reshape(n, m)[row]) for row in range(n)) > 1e-6 / n
