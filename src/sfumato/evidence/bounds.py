@@ -105,7 +105,8 @@ def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: 
     price = price[positive]
     s, t = multipliers.secrets[positive], multipliers.others[positive]
     o = multipliers.observables[positive]
-    back = price * exp_above(multipliers.exponents[positive])
+    # Exponents are sums of rounded products; the factor covers what rounding took from them.
+    back = price * exp_above(multipliers.exponents[positive] * (1 + 4 * (n + 2) * UNIT))
     here = np.bincount(s * m + o, price, n * m).reshape(n, m)
     there = np.bincount(t * m + o, back, n * m).reshape(n, m)
     most = 2 * n + terms + 4  # terms of any one sum above
