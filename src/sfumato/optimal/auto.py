@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..errors import SfumatoError
 from .answer import Answer, Control, Status, gap_of, objective_of
@@ -10,7 +10,7 @@ from .closed_forms import closed_form
 from .highs import Highs
 from .problem import Problem
 from .solver import Solver
-from .structured import Structured
+from .structured import Structured, cores
 
 _SMALL = 1_000  # probabilities that a general back-end takes in no time
 
@@ -20,10 +20,10 @@ class Auto(Solver):
     """A closed form where one is proved optimal, else the structured method; HiGHS for spanners.
 
     Args:
-        threads: Worker threads of the structured method.
+        threads: Worker threads of the structured method; by default one per core.
     """
 
-    threads: int = 2
+    threads: int = field(default_factory=cores)
 
     @property
     def name(self) -> str:  # type: ignore[override]

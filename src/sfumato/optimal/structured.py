@@ -7,7 +7,8 @@ without knowing either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,13 @@ _STATUS = {
 }
 
 
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True)
 class Structured(Solver):
     """Sfumato's own interior-point method, which sees that observables are independent.
@@ -38,12 +46,12 @@ class Structured(Solver):
     Every iterate is strictly private, so it can be stopped at any time.
 
     Args:
-        threads: Worker threads; each uses BLAS with one thread.
+        threads: Worker threads, each with one thread of BLAS; by default one per core.
         symmetry: Whether symmetries of the problem (of a square grid, say) are used.
         iteration_limit: The most iterations.
     """
 
-    threads: int = 2
+    threads: int = field(default_factory=cores)
     symmetry: bool = True
     iteration_limit: int = 500
 

@@ -13,6 +13,7 @@ from ..evidence import distortion_below
 from .answer import Stop
 from .auto import Auto
 from .design import Design, design
+from .structured import cores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +95,7 @@ def sweep(
     requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
     if not priors or not requests:
         raise InputError("the sweep has no prior or nothing to ask of it.", "pass epsilons= or distortions=.")
-    threads = 2 if processes <= 1 else 1
+    threads = cores() if processes <= 1 else 1
     shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
     chains = [
         _Chain(who, prior, loss, metric, tuple(share), objective, gap, time_limit, threads)
