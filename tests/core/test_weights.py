@@ -51,7 +51,7 @@ def test_bits_are_chosen_by_the_smallest_probability(matrix):
 
 
 def test_the_border_between_one_word_and_two():
-    for smallest, bits in ((2.0**-31, 62), (np.nextafter(2.0**-31, 0), 126)):
+    for smallest, bits in ((2.0**-26, 62), (np.nextafter(2.0**-26, 0), 126)):
         assert Mechanism([[smallest, 1 - smallest]]).bits == bits
 
 

@@ -215,7 +215,7 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
         except MissingExtraError as error:
             typer.echo(f"Note: no maps were drawn. {error}", err=True)
     typer.echo(f"Written: {', '.join(map(str, written))}")
-    if result.status is not Status.OPTIMAL:
+    if result.status not in (Status.OPTIMAL, Status.RESTRICTED):
         raise typer.Exit(PARTIAL)
 
 

@@ -13,7 +13,7 @@ from .arrays import Floats
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
 ROW_TOLERANCE: Final = 1e-9
-_FINE = 2.0**-31  # at this probability 62 bits still round with a relative error of 2**-32
+_FINE = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
 
 Integers = NDArray[Any]
 """Weights: int64 for one word, Python integers (dtype object) for two."""

@@ -26,6 +26,7 @@ class Status(Enum):
     TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"
     INTERRUPTED = "stopped on request: run again for a smaller gap"
     INACCURATE = "the solver stopped short of the wanted gap: try another solver"
+    RESTRICTED = "optimal for the rows of a spanner only: pairs='generated' reaches the wanted gap"
     INFEASIBLE = "no mechanism satisfies the constraints"
 
 
@@ -125,7 +126,7 @@ def objective_of(problem: Problem, matrix: Floats) -> float:
     return float(losses.max() if problem.objective == WORST_CASE else prior @ losses)
 
 
-def mended(problem: Problem, matrix: Floats, margin: float = 1e-8) -> tuple[Floats, float]:
+def mended(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
     """Return the repaired matrix of an answer and the constant's share in it."""
     dual = problem.objective == DISTORTION
     distance = None if problem.distance is None or dual else problem.distance.array

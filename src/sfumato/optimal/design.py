@@ -24,7 +24,7 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError
 from ..evidence import Certificate, Optimality, certify, relative_gap
-from .answer import Answer, Control, Progress, Report, Status, Stop, mended, objective_of
+from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .auto import Auto
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
 from .solver import Solver
@@ -32,8 +32,7 @@ from .solver import Solver
 PAIRS = ("generated", "all", "spanner")
 _TIES = 15_000  # probabilities up to which ties are broken unasked
 _TIE_GAP = 1e-3  # of the distortion, where ties are broken
-_SLACK = 2.0  # the tie-break and the rounding may add as much again to the gap
-_MARGINS = (1e-8, 1e-7, 1e-6, 1e-5)
+_MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -247,8 +246,9 @@ class _Run:
     def finished(self, problem: Problem, answer: Answer, *, tie_gap: float | None = None) -> Design:
         mechanism, certificate = _proved(problem, answer)
         status = answer.status
-        if status in (Status.OPTIMAL, Status.INACCURATE) and self.control.pairs != "spanner":
-            status = Status.OPTIMAL if certificate.gap <= _SLACK * self.control.gap else Status.INACCURATE
+        if status in (Status.OPTIMAL, Status.INACCURATE):
+            short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
+            status = Status.OPTIMAL if certificate.gap <= self.control.gap else short
         return Design(
             mechanism,
             certificate,
@@ -271,7 +271,9 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float]
     distance = problem.distance if problem.distance is not None else _ground(problem)
     if distance is None or _same(distance.array, problem.loss.array.T):
         return None
-    slack = answer.value + 0.5 * run.control.gap * abs(answer.value)
+    slack = answer.value + 0.5 * max(run.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
+        answer.value
+    )
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
         found = run.solve(game, answer, gap=max(run.control.gap, _TIE_GAP))

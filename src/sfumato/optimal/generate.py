@@ -40,8 +40,8 @@ class LinearSolver(Solver):
         if problem.objective == DISTORTION:
             narrowed = replace(narrowed, max_loss=problem.max_loss - _ROOM_BELOW_LOSS * abs(problem.max_loss))
         if control.pairs == "spanner" and problem.exponents is not None:
-            edges, dilation = spanner_pairs(problem.exponents, control.dilation)
-            narrowed = replace(narrowed, exponents=problem.exponents / dilation)
+            edges, implied = spanner_pairs(problem.exponents, control.dilation)
+            narrowed = replace(narrowed, exponents=implied)
             triples = Triples.of_pairs(edges, problem.shape[1])
         elif start is not None and isinstance(start.state, Triples):
             triples = start.state

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..core import Metric
 from ..core.arrays import Floats
+from ..core.metric import shortest_paths
 from ..geo.spanner import direct_pairs, greedy_spanner
 from .program import Triples
 
@@ -21,16 +22,20 @@ def all_pairs(exponents: Floats) -> NDArray[np.intp]:
     return _both_ways(direct_pairs(_as_metric(exponents)).edges)
 
 
-def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], float]:
-    """Return the ordered pairs of a spanner and its realised dilation.
+def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], Floats]:
+    """Return the ordered pairs of a spanner, and the exponents that their rows imply for all pairs.
 
-    Rows of these pairs at exponents divided by the dilation imply all pairs.
+    With exponents divided by the realised dilation along the edges, every path is within
+    its pair's exponent.
 
     Source:
         Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014.
     """
     spanner = greedy_spanner(_as_metric(exponents), dilation)
-    return _both_ways(spanner.edges), spanner.dilation
+    edges = _both_ways(spanner.edges)
+    implied = np.where(np.eye(len(exponents), dtype=bool), 0.0, np.inf)
+    implied[edges[:, 0], edges[:, 1]] = exponents[edges[:, 0], edges[:, 1]] / spanner.dilation
+    return edges, shortest_paths(implied)
 
 
 def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:

@@ -31,7 +31,7 @@ def repaired(
     prior: Floats | None = None,
     distance: Floats | None = None,
     minimum: float = 0.0,
-    margin: float = 1e-8,
+    margin: float = 1e-9,
 ) -> tuple[Floats, float]:
     """Return a row-stochastic matrix that keeps the guarantees, and the constant's share.
 

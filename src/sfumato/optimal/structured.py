@@ -21,7 +21,8 @@ from .answer import Answer, Control, Progress, Status, gap_of, mended, objective
 from .problem import DISTORTION, WORST_CASE, Problem
 from .solver import Solver
 
-_SHRINK = 2e-8  # of every exponent, and of a bounded loss, left for rounding to integers
+_ALMOST = 0.8
+_SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 _STATUS = {
     interior.Status.OPTIMAL: Status.OPTIMAL,
@@ -91,7 +92,7 @@ class Structured(Solver):
                 distortion=distortion,
                 worst_case=problem.objective == WORST_CASE,
                 loss_bound=problem.max_loss - _SHRINK * abs(problem.max_loss) if game else None,
-                gap=control.gap,
+                gap=_ALMOST * control.gap,  # the bound for the whole problem is a little lower
                 time_limit=None if np.isinf(control.deadline) else max(control.remaining, 0.0),
                 iteration_limit=self.iteration_limit,
                 progress=report,

@@ -243,7 +243,9 @@ def _optimality(design: Design) -> list[str]:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
         best = f"No mechanism with this promise has {kind} loss below {amount(c.bound, c.loss_unit)}"
     sentences = [f"{best}; this one is within {gap(c.gap)} of that (proved by duality)."]
-    if design.status is not Status.OPTIMAL:
+    if design.status is Status.RESTRICTED:
+        sentences.append(f"It is {design.status.value}.")
+    elif design.status is not Status.OPTIMAL:
         sentences.insert(0, f"NOT FINISHED: {design.status.value}.")
     return sentences
 
