@@ -31,6 +31,7 @@ from .solver import Solver
 
 PAIRS = ("generated", "all", "spanner")
 _TIES = 15_000  # probabilities up to which ties are broken unasked
+_USELESS = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP = 1e-3  # of the distortion, where ties are broken
 _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
@@ -285,6 +286,8 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float]
         return None
     before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
     off = relative_gap(max(before, after), found.bound, game.scale, maximise=True)
+    if off > _USELESS:
+        return None
     if before >= after:
         return answer, off
     untied = replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
