@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import attacks, core, errors, evidence, files, geo, leakage, mechanisms, optimal, releases, report
+    from . import (
+        attacks,
+        core,
+        divergences,
+        errors,
+        evidence,
+        files,
+        geo,
+        leakage,
+        mechanisms,
+        optimal,
+        releases,
+        report,
+    )
     from .core import (
         DistortionPrivacy,
         Loss,
@@ -63,6 +76,7 @@ _FOLDERS = frozenset(
     (
         "attacks",
         "core",
+        "divergences",
         "errors",
         "evidence",
         "files",
@@ -72,6 +86,7 @@ _FOLDERS = frozenset(
         "optimal",
         "releases",
         "report",
+        "transport",
     )
 )
 
@@ -95,6 +110,7 @@ __all__ = [
     "core",
     "design",
     "design_private",
+    "divergences",
     "errors",
     "evidence",
     "export_table",
@@ -117,6 +133,7 @@ __all__ = [
     "simulator",
     "sweep",
     "synthetic_city",
+    "transport",
 ]
 
 

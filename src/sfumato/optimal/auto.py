@@ -10,7 +10,7 @@ from .closed_forms import closed_form
 from .highs import Highs
 from .problem import Problem
 from .solver import Solver
-from .structured import Structured, cores
+from .structured import Structured, applies_to, cores
 
 _SMALL = 1_000  # probabilities that a general back-end takes in no time
 
@@ -43,6 +43,9 @@ class Auto(Solver):
             return Answer(
                 matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, None, simple.mechanism
             )
+        if not applies_to(problem.exponents):
+            found = Highs().answer(problem, control, start)
+            return replace(found, solver=f"{found.solver} (some values are nearly the same)")
         found = Structured(self.threads).answer(problem, control, start)
         if found.status is not Status.INACCURATE or problem.shape[0] * problem.shape[1] > _SMALL:
             return found

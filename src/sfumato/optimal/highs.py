@@ -13,6 +13,7 @@ from .generate import LinearSolver
 from .linear import LinearProgram, Solution
 
 _METHODS = ("ipm", "simplex")
+_SMALL = 2_000  # rows up to which moving to a vertex costs nothing, and gains the last digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Highs(LinearSolver):
 
     Args:
         method: ``ipm`` or ``simplex``.
-        crossover: Whether the interior answer is moved to a vertex.
+        crossover: Whether the interior answer of a large program too is moved to a vertex.
     """
 
     method: str = "ipm"
@@ -42,7 +43,7 @@ class Highs(LinearSolver):
         options = {
             "output_flag": False,
             "solver": self.method,
-            "run_crossover": "on" if self.crossover else "off",
+            "run_crossover": "on" if self.crossover or program.rows.shape[0] <= _SMALL else "off",
             "primal_feasibility_tolerance": 1e-9,
             "dual_feasibility_tolerance": 1e-9,
             "ipm_optimality_tolerance": 1e-9,

@@ -21,7 +21,7 @@ from ..errors import InputError
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
 _COARSE = 2.0**-86  # a positive probability below this loses more than 2**-40 of itself as an integer,
 _LIFT = 2.0**-50  # and is lifted by this share of the constant, for its neighbours' likelihood ratios
-_SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
+SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
 
 def repaired(
@@ -51,7 +51,7 @@ def repaired(
     share = 0.0
     allowed: Floats | None = None
     if exponents is not None:
-        allowed = _joined(exponents * (1 - margin))
+        allowed = joined(exponents * (1 - margin))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -66,9 +66,9 @@ def repaired(
     return (1 - share) * rows + share * constant, share
 
 
-def _joined(allowed: Floats) -> Floats:
+def joined(allowed: Floats) -> Floats:
     """Return the exponents with near-equal secrets joined: all of a group have the same ones."""
-    near = allowed < _SAME
+    near = allowed < SAME
     if int(near.sum()) == len(allowed):
         return allowed
     paths = shortest_paths(np.where(near, 0.0, allowed))

@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import InfeasibleError, InputError
+from ..errors import InfeasibleError, InputError, SolverError
 from ..evidence import Multipliers
 from . import interior
 from .answer import Answer, Control, Progress, Status, gap_of, mended, objective_of, proved_bound
 from .problem import DISTORTION, WORST_CASE, Problem
+from .repair import SAME, joined
 from .solver import Solver
 
 _ALMOST = 0.8
+_LEAST = 1e-7  # exponent whose row has an inside in floats
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 _STATUS = {
@@ -84,11 +86,17 @@ class Structured(Solver):
         exponents = problem.exponents
         if exponents is None:
             exponents = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+        exponents = joined(exponents * (1 - _SHRINK))
+        if not applies_to(exponents):
+            raise SolverError(
+                "some secrets are so alike that the structured method cannot keep them apart in floats.",
+                "pass solver=Highs(), or join values that are nearly the same.",
+            )
         try:
             result = interior.solve(
                 problem.prior.probabilities / problem.prior.probabilities.sum(),
                 problem.loss.array,
-                exponents * (1 - _SHRINK),
+                exponents,
                 distortion=distortion,
                 worst_case=problem.objective == WORST_CASE,
                 loss_bound=problem.max_loss - _SHRINK * abs(problem.max_loss) if game else None,
@@ -135,8 +143,7 @@ def _prices(problem: Problem, result: interior.Result) -> Multipliers:
         guesses[rows] = found.guesses[target].T
     worst = found.eta if problem.objective == WORST_CASE else None
     loss = float(found.eta[0]) if problem.objective == DISTORTION else 0.0
-    exponents = np.zeros(len(s)) if problem.exponents is None else problem.exponents[s, t]
-    prices = Multipliers(s, t, o, price, exponents, guesses, worst, loss)
+    prices = Multipliers(s, t, o, price, _between(problem, s, t), guesses, worst, loss)
     return prices if len(first) == n else _shared_out(problem, prices, result.merged, first)
 
 
@@ -172,6 +179,16 @@ def _distinct_guesses(problem: Problem, merged: NDArray[np.int64], width: int) -
     return np.asarray(first)
 
 
+def applies_to(exponents: Floats | None) -> bool:
+    """Return whether all exponents are zero, or large enough for iterates strictly inside their rows."""
+    return exponents is None or not ((exponents > SAME) & (exponents < _LEAST)).any()
+
+
+def _between(problem: Problem, s: NDArray[np.intp], t: NDArray[np.intp]) -> Floats:
+    """Return the exponents of pairs, which near-equal secrets may have too."""
+    return np.zeros(len(s)) if problem.exponents is None else problem.exponents[s, t]
+
+
 def _shared_out(
     problem: Problem, prices: Multipliers, merged: NDArray[np.int64], first: NDArray[np.intp]
 ) -> Multipliers:
@@ -196,5 +213,5 @@ def _shared_out(
         others=np.concatenate([prices.others, np.where(positive_cost, member, head)]),
         observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(others))]),
         local=np.concatenate([prices.local, np.abs(cost)]),
-        exponents=np.concatenate([prices.exponents, np.zeros(len(cost))]),
+        exponents=np.concatenate([prices.exponents, _between(problem, head, member)]),
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._arrays import Floats
-from ._newton import Point, Rows
+from ._rows import Point, Rows
 
 
 @dataclass(frozen=True, slots=True)

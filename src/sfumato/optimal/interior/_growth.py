@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._arrays import Floats, Ints
-from ._newton import Point, Rows
 from ._pairs import PairRows, search
+from ._rows import Point, Rows
 from ._workers import Workers
 
 NEAR = 0.8

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import _start
+from . import _blocks, _start
 from ._arrays import Floats, Ints
 from ._bound import Proof, prove
 from ._form import Form
 from ._growth import broken, extend, limits, shorten
-from ._newton import BreakdownError, Point, Rows, System
+from ._newton import System
 from ._pairs import PairRows, irreducible, nearest
 from ._program import CAP
 from ._result import Entry, Status
+from ._rows import BreakdownError, Point, Rows
 from ._steps import compute
 from ._workers import Workers
 
@@ -126,7 +127,7 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
     """
     n = form.secrets
     rows, point = _start.point(form, pairs, x)
-    store = np.empty((form.blocks, form.size, form.size))
+    blocks = _blocks.choose(form, workers)
     least = floor(form)
     log: list[Entry] = []
     best, best_rows = prove(rows, point), rows
@@ -147,7 +148,7 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
             return Outcome(rows, point, best, best_rows, status, growths, tuple(log))
         z = rows.slack(point.u, point.w)
         try:
-            system = System(rows, point, z, store, workers)
+            system = System(rows, point, z, blocks)
             step = compute(system, point, z, OVERSHOOT * control.gap * max(abs(value), least) / rows.count)
         except BreakdownError:
             return Outcome(rows, point, best, best_rows, Status.STALLED, growths, tuple(log))

@@ -101,8 +101,6 @@ class PairRows:
         self._matrix = sparse.csr_matrix((value.ravel(), index.ravel(), starts), shape=shape)
         self._transpose = self._matrix.T
         self._squared = sparse.csr_matrix((value.ravel() ** 2, index.ravel(), starts), shape=shape).T
-        self._position = (np.minimum(upper, lower) * size + np.maximum(upper, lower)).astype(np.int64)
-        self._descending = upper > lower
 
     def slack(self, point: Floats) -> Floats:
         """Return G u, array (rows,), for u of shape (m, size)."""
@@ -119,14 +117,18 @@ class PairRows:
     def fill(self, o: int, weights: Floats, diagonals: Floats, out: Floats) -> None:
         """Write block o of G' diag(w) G into the upper triangle of ``out``, array (size, size)."""
         out[:] = 0.0
-        flat = out.reshape(-1)
-        share = slice(self._edges[o], self._edges[o + 1])
-        position, descending, weight = self._position[share], self._descending[share], weights[share]
+        flat, share = out.reshape(-1), self.cut(o)
+        upper, lower, weight = self.upper[share], self.lower[share], weights[share]
+        position, descending = np.minimum(upper, lower) * self.size + np.maximum(upper, lower), upper > lower
         flat[position[descending]] = -weight[descending]
         ascending = ~descending
         # Within one orientation positions are unique, so plain indexed subtraction loses nothing.
         flat[position[ascending]] -= weight[ascending]
         flat[:: self.size + 1] = diagonals[o]
+
+    def cut(self, o: int) -> slice:
+        """Return where block o's rows lie."""
+        return slice(int(self._edges[o]), int(self._edges[o + 1]))
 
 
 def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:

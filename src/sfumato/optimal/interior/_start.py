@@ -7,9 +7,9 @@ import numpy as np
 from ...errors import InfeasibleError
 from ._arrays import Floats
 from ._form import Form
-from ._newton import Point, Rows
 from ._pairs import PairRows
 from ._program import Program
+from ._rows import Point, Rows
 
 FULL = 0.999
 LONGEST = 12.0
@@ -80,7 +80,11 @@ def point(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Point]:
     v = 0.0
     if program.weighted is not None:
         attained = (x @ program.weighted.T).min(axis=1)
-        demanded = 0.5 * float(attained.sum()) if program.minimum is None else program.minimum
+        if program.minimum is None:
+            # Below what is attained, also where a prior on one secret attains nothing.
+            demanded = 0.5 * float(attained.sum()) - 1e-3 * (float(program.weighted.max()) or 1.0)
+        else:
+            demanded = program.minimum
         u[:, n] = attained - (float(attained.sum()) - demanded) / len(attained)
         v = float(u[:, n].sum()) if program.game else 0.0
     w = np.zeros(0)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._arrays import Floats
-from ._newton import Direction, Point, System
+from ._newton import Direction, System
+from ._rows import Point
 
 CORRECTORS = 3
 GOOD_STEP = 0.95

@@ -20,6 +20,7 @@ from ._workers import Workers
 NEAR_LIMIT = 0.999
 # The loop aims a little closer, to leave room for the last normalisation and mix.
 INNER = 0.7
+ROOM = 1e-11  # of the largest loss, below its limit: less is no room in floats
 NEAR = 1e-10  # relative gap at which the least loss counts as found, before the game begins
 
 
@@ -123,16 +124,19 @@ def _interior(program: Program, control: Control, workers: Workers) -> tuple[Flo
     """
     point = _start.mechanism(program)
     limit = program.loss_bound
-    if limit is None or program.loss(point) < limit:
+    if limit is None:
+        return point, 0
+    room = ROOM * max(abs(limit), float(np.abs(program.expected).max()))
+    if program.loss(point) < limit - room:
         return point, 0
     plain = replace(program, weighted=None, minimum=None, loss_bound=None)
     group = _symmetry.trivial(len(program.prior), len(program.kept))
     form = _form.build(plain, group)
     pairs, threshold = _loop.first_rows(form, workers, None)
-    lowering = replace(control, below=limit, gap=min(control.gap, NEAR))
+    lowering = replace(control, below=limit - room, gap=min(control.gap, NEAR))
     outcome = _loop.run(form, point, pairs, threshold, lowering, workers)
     x = outcome.point.u[:, : form.secrets]
-    if program.loss(x) >= limit:
+    if program.loss(x) >= limit - room:
         if outcome.proof.bound < limit:
             raise SolverError(
                 f"no mechanism within the loss bound {limit:.6g} was found: {outcome.status.value}",

@@ -1,0 +1,235 @@
+import importlib
+import importlib.util
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core import Metric, Prior, Space
+from sfumato.errors import InputError
+from sfumato.transport import Coupling, north_west_corner, wasserstein
+
+from .problems import distributions, least_cost, most_violation, problems
+
+INF = np.inf
+
+
+@given(problems(), st.sampled_from([1.0, 1.5, 2.0, 3.0]))
+def test_value_by_a_general_solver_and_from_below(problem, p):
+    first, second, d = problem
+    found = wasserstein(first, second, d, p)
+    assert found.value**p == pytest.approx(least_cost(first, second, d**p), rel=1e-6, abs=1e-6 * d.max() ** p)
+    assert found.coupling.expected(d, p) == pytest.approx(found.value, rel=1e-12, abs=1e-12)
+    assert found.lower <= found.value
+    assert found.lower**p == pytest.approx(found.value**p, rel=1e-12, abs=1e-12 * d.max() ** p)
+    assert np.count_nonzero(found.coupling.joint) <= np.count_nonzero(first) + np.count_nonzero(second) - 1
+
+
+@given(problems())
+def test_largest_distance_by_strassen(problem):
+    first, second, d = problem
+    found = wasserstein(first, second, d, INF)
+    assert found.ignored <= 1e-12
+    assert found.coupling.joint[d > found.value].sum() <= 1e-12
+    levels = np.unique(d)
+    feasible = [level for level in levels if most_violation(first, second, d <= level) <= 1e-12]
+    assert found.value == feasible[0]
+
+
+@given(problems(), st.data())
+def test_infinite_distances_carry_no_mass(problem, data):
+    first, second, d = problem
+    beyond = np.array(data.draw(st.lists(st.booleans(), min_size=d.size, max_size=d.size))).reshape(d.shape)
+    d = np.where(beyond, INF, d)
+    outside = most_violation(first, second, ~beyond)
+    for p in (1.0, 2.0):
+        found = wasserstein(first, second, d, p)
+        if outside > 1e-9:
+            assert found.value == INF
+        else:
+            slack = 1e-6 * max(1.0, d[np.isfinite(d)].max(initial=0.0)) ** p
+            assert found.value**p == pytest.approx(least_cost(first, second, d**p), rel=1e-6, abs=slack)
+            assert found.lower**p == pytest.approx(found.value**p, abs=slack)
+    assert (wasserstein(first, second, d, INF).value == INF) == (outside > 1e-9)
+
+
+@given(st.data(), st.integers(2, 7))
+def test_on_the_line_the_corner_rule_is_optimal_for_every_order(data, n):
+    steps = data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    x = np.cumsum(steps, dtype=float)
+    d = np.abs(x[:, None] - x)
+    first, second = data.draw(distributions(n)), data.draw(distributions(n))
+    for p in (1.0, 2.0, 3.0, INF):
+        corner = north_west_corner(first, second, d, p).expected(d, p)
+        assert corner == pytest.approx(wasserstein(first, second, d, p, tolerance=0.0).value, rel=1e-6, abs=1e-6)
+    gaps = np.abs(np.cumsum(first - second))[:-1] @ np.diff(x)
+    assert wasserstein(first, second, d).value == pytest.approx(gaps, abs=1e-12)
+
+
+def test_in_the_plane_the_corner_rule_is_refused_and_would_be_wrong():
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    d = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
+    first, second = [0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.0, 0.5]
+    joint = np.zeros((4, 4))
+    joint[0, 1] = joint[1, 3] = 0.5
+    unordered = Coupling(joint, first, second)
+    assert unordered.expected(d) == pytest.approx(1.0)
+    assert wasserstein(first, second, d).value == pytest.approx(np.sqrt(2) / 2)
+    for p, name in ((1.0, "Monge"), (2.0, "Monge"), (INF, "bottleneck Monge")):
+        with pytest.raises(InputError, match=name):
+            north_west_corner(first, second, d, p)
+
+
+@given(problems(largest=4), st.sampled_from([1.0, INF]))
+def test_the_corner_rule_is_refused_exactly_where_two_pairs_are_out_of_order(problem, p):
+    first, second, d = problem
+    n, m = d.shape
+    add = np.maximum if p == INF else np.add
+    quadruples = [
+        (i, k, j, c) for i in range(n) for k in range(i + 1, n) for j in range(m) for c in range(j + 1, m)
+    ]
+    monge = all(
+        add(d[i, j], d[k, c]) <= add(d[i, c], d[k, j]) + 1e-9 * max(1.0, d.max()) for i, k, j, c in quadruples
+    )
+    if monge:
+        best = wasserstein(first, second, d, p, tolerance=0.0)
+        assert north_west_corner(first, second, d, p).expected(d, p) == pytest.approx(best.value, abs=1e-9)
+    else:
+        with pytest.raises(InputError, match="wasserstein"):
+            north_west_corner(first, second, d, p)
+
+
+@given(st.data(), st.sampled_from([1.0, 2.0, INF]))
+def test_wasserstein_distances_are_metrics_that_grow_with_the_order(data, p):
+    points = np.array(data.draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=4, max_size=4)))
+    d = np.abs(points[:, None] - points).sum(axis=2).astype(float)
+    a, b, c = (data.draw(distributions(4)) for _ in range(3))
+    ab, bc, ac = (wasserstein(x, y, d, p).value for x, y in ((a, b), (b, c), (a, c)))
+    assert wasserstein(a, a, d, p).value == 0
+    assert ab == pytest.approx(wasserstein(b, a, d, p).value, abs=1e-6)
+    assert ac <= ab + bc + 1e-6
+    assert wasserstein(a, b, d, 1.0).value <= ab + 1e-6 <= wasserstein(a, b, d, INF).value + 2e-6
+
+
+def test_discrete_distances_give_total_variation():
+    first, second = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.3, 0.2, 0.4])
+    assert wasserstein(first, second, 1.0 - np.eye(4)).value == pytest.approx(0.4)
+
+
+@given(st.integers(0, 4), st.integers(0, 4))
+def test_point_masses_are_as_far_as_their_points(s, t):
+    d = np.abs(np.arange(5.0)[:, None] - np.arange(5.0)) ** 0.5
+    for p in (1.0, 2.0, INF):
+        assert wasserstein(np.eye(5)[s], np.eye(5)[t], d, p).value == pytest.approx(d[s, t])
+
+
+def test_large_orders_approach_the_largest_distance():
+    rng = np.random.default_rng(5)
+    x = rng.random((20, 2))
+    d = np.hypot(*(x[:, None] - x).transpose(2, 0, 1)) + 0.01 * (1 - np.eye(20))
+    a, b = rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20))
+    far = wasserstein(a, b, d, INF).value
+    for p in (8.0, 32.0, 100.0):
+        found = wasserstein(a, b, d, p)
+        assert found.lower == pytest.approx(found.value, rel=1e-9)
+        assert found.value <= far
+    assert found.value == pytest.approx(far, rel=0.05)
+    with pytest.raises(InputError, match="vanish"):
+        wasserstein(a, b, d, 1e6)
+
+
+def test_rounding_of_the_masses_is_ignored_and_reported():
+    first, second = [0.3, 0.7], [0.1 + 0.2, 0.7]
+    d = [[0.0, 9.0], [9.0, 0.0]]
+    assert wasserstein(first, second, d, INF).value == 0
+    assert 0 < wasserstein(first, second, d, INF).ignored < 1e-15
+    assert wasserstein(first, second, d, INF, tolerance=0.0).value == 9.0
+
+
+def test_tiny_masses_are_moved():
+    d = np.abs(np.arange(3.0)[:, None] - np.arange(3.0))
+    found = wasserstein([1.0, 0.0, 1e-200], [1.0, 1e-200, 0.0], d)
+    assert found.value == pytest.approx(1e-200, rel=1e-12)
+    assert found.coupling.joint[2, 1] == 1e-200
+
+
+def test_larger_problems_by_another_package_or_solver():
+    rng = np.random.default_rng(3)
+    x = rng.random((60, 2))
+    d = np.hypot(*(x[:, None] - x).transpose(2, 0, 1))
+    a, b = rng.dirichlet(np.full(60, 0.3)), rng.dirichlet(np.full(60, 0.3))
+    for p in (1.0, 2.0):
+        cost = d**p
+        if importlib.util.find_spec("ot"):
+            ot = importlib.import_module("ot")
+            other = float((ot.emd(a, b, cost) * cost).sum())
+        else:
+            other = least_cost(a, b, cost)
+        assert wasserstein(a, b, d, p).value ** p == pytest.approx(other, abs=1e-6)
+
+
+def test_uniform_masses_have_many_ties():
+    n = 60
+    x = np.arange(n) % 8
+    d = np.abs(x[:, None] - x[::-1]).astype(float)
+    found = wasserstein(np.full(n, 1 / n), np.full(n, 1 / n), d)
+    line = np.abs(np.sort(x) - np.sort(x[::-1])).mean()
+    assert found.value == pytest.approx(line, abs=1e-12)
+
+
+def test_priors_and_metrics_can_be_given():
+    space = Space("abc")
+    metric = Metric([[0, 1, 2], [1, 0, 1], [2, 1, 0]], "km")
+    first, second = Prior(space, [1.0, 0.0, 0.0]), Prior(space, [0.5, 0.0, 0.5])
+    assert wasserstein(first, second, metric).value == pytest.approx(1.0)
+    assert "order 1: 1" in repr(wasserstein(first, second, metric))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "distances", "p", "words"),
+    [
+        ([0.5, 0.6], [1.0], [[1.0], [1.0]], 1, "sums to 1.1"),
+        ([1.5, -0.5], [1.0], [[1.0], [1.0]], 1, "negative"),
+        ([0.5, 0.5], [1.0], [[1.0, 1.0]], 1, "shape 1 x 2"),
+        ([0.5, 0.5], [1.0], [[1.0], [-1.0]], 1, "negative"),
+        ([0.5, 0.5], [1.0], [[1.0], [np.nan]], 1, "nan"),
+        ([0.5, 0.5], [1.0], [[1.0], [1.0]], 0.5, "p is 0.5"),
+        ([0.5, 0.5], [1.0], Metric([[0, 1], [1, 0]]), 1, "metric is on 2"),
+    ],
+)
+def test_refusals(first, second, distances, p, words):
+    for ask in (wasserstein, north_west_corner):
+        with pytest.raises(InputError, match=words):
+            ask(first, second, distances, p)
+
+
+def test_other_refusals():
+    with pytest.raises(InputError, match="tolerance"):
+        wasserstein([1.0], [1.0], [[0.0]], tolerance=-1)
+    with pytest.raises(InputError, match="infinite"):
+        north_west_corner([1.0], [1.0], [[INF]])
+
+
+@given(problems())
+def test_couplings_check_their_marginals(problem):
+    first, second, d = problem
+    product = Coupling.independent(first, second)
+    assert product.expected(d) == pytest.approx(float(first @ d @ second))
+    assert product.expected(d, INF) == d[np.ix_(first > 0, second > 0)].max()
+    assert product.expected(d) >= wasserstein(first, second, d).value - 1e-9
+    assert not product.joint.flags.writeable
+    wrong = product.joint.copy()
+    wrong[0, 0] += 1e-6
+    with pytest.raises(InputError, match="row 0"):
+        Coupling(wrong, first, second)
+    wrong[0, 0] = -1
+    with pytest.raises(InputError, match="negative"):
+        Coupling(wrong, first, second)
+
+
+def test_couplings_check_the_second_marginal_too():
+    with pytest.raises(InputError, match="column 0"):
+        Coupling([[0.5, 0.0], [0.0, 0.5]], [0.5, 0.5], [0.25, 0.75])
+    with pytest.raises(InputError, match="shape 2 x 2"):
+        Coupling(np.eye(2) / 2, [0.5, 0.5], [1.0])
