@@ -10,6 +10,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import (
         attacks,
+        audits,
         core,
         divergences,
         errors,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
         leakage,
         mechanisms,
         optimal,
+        privacy,
         releases,
         report,
+        transport,
     )
     from .core import (
         DistortionPrivacy,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
         hamming,
         loss,
     )
-    from .files import MechanismFile, export_table, load, read, save
+    from .files import MechanismFile, export_table, load, read, read_matrix, save
     from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
     from .optimal import Design, design, design_private, repaired, sweep
     from .releases import release, sampler, simulator
@@ -63,6 +66,7 @@ _HOMES = {
     "load": "files",
     "loss": "core",
     "read": "files",
+    "read_matrix": "files",
     "read_visits": "geo",
     "release": "releases",
     "repaired": "optimal",
@@ -75,6 +79,7 @@ _HOMES = {
 _FOLDERS = frozenset(
     (
         "attacks",
+        "audits",
         "core",
         "divergences",
         "errors",
@@ -84,6 +89,7 @@ _FOLDERS = frozenset(
         "leakage",
         "mechanisms",
         "optimal",
+        "privacy",
         "releases",
         "report",
         "transport",
@@ -107,6 +113,7 @@ __all__ = [
     "Visits",
     "__version__",
     "attacks",
+    "audits",
     "core",
     "design",
     "design_private",
@@ -122,7 +129,9 @@ __all__ = [
     "loss",
     "mechanisms",
     "optimal",
+    "privacy",
     "read",
+    "read_matrix",
     "read_visits",
     "release",
     "releases",

@@ -51,7 +51,7 @@ def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_tex
 
     Args:
         path: The file.
-        columns: The names of the columns.
+        columns: The names of the columns; all of them if it is empty.
         as_text: Those that stay as they are written where the file is a CSV, so that
             ``007`` is not read as 7.
 
@@ -81,4 +81,4 @@ def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_tex
             raise DataError(
                 f"{os.fspath(path)!r} has no column {column!r}.", f"it has {', '.join(table.column_names)}."
             )
-    return table.select(list(dict.fromkeys(columns)))
+    return table.select(list(dict.fromkeys(columns))) if columns else table

@@ -1,0 +1,150 @@
+"""A requirement such as ``epsilon <= 0.7/km``, held against what an audit found."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from typing import Final, final
+
+from ..core import units
+from ..errors import InputError
+from .findings import Audit, Entry
+
+_FORM: Final = re.compile(
+    r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^)]*)\))?\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$"
+)
+_HINT: Final = 'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1" or "error >= 500 m".'
+
+
+class Outcome(enum.Enum):
+    """What an audit says of a requirement; the value is the message."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "is not decided"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A requirement's outcome, and why.
+
+    Attributes:
+        requirement: The requirement.
+        outcome: Whether it holds, fails, or is not decided.
+        entry: The entry of the audit that decides it.
+        reason: Why, in a sentence.
+    """
+
+    requirement: Requirement
+    outcome: Outcome
+    entry: Entry
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A bound that a notion's or measure's value must keep.
+
+    Attributes:
+        text: As it was written.
+        name: A key of the audit's entries, or a parameter that one of them alone has.
+        given: What is held fixed, such as ``{"delta": 1e-6}``.
+        at_most: Whether the bound is an upper one.
+        bound: The bound as text, such as ``"0.7/km"``.
+    """
+
+    text: str
+    name: str
+    given: dict[str, float]
+    at_most: bool
+    bound: str
+
+    @classmethod
+    def parse(cls, text: str) -> Requirement:
+        """Read a requirement.
+
+        Raises:
+            InputError: If it has another form.
+        """
+        match = _FORM.match(text)
+        if match is None:
+            raise InputError(f"{text!r} is no requirement.", _HINT)
+        given: dict[str, float] = {}
+        for part in (match["given"] or "").split(","):
+            if not part.strip():
+                continue
+            name, equals, value = part.partition("=")
+            if not equals:
+                raise InputError(f"{part.strip()!r} in {text!r} fixes nothing.", _HINT)
+            given[name.strip()] = units.parse(value.strip(), unit="", what=name.strip())
+        name = match["name"].strip().replace("_", "-").replace(" ", "-")
+        return cls(text.strip(), name, given, match["sign"] in ("<=", "≤"), match["bound"])
+
+    def hold_against(self, audit: Audit) -> Verdict:
+        """Return whether what the audit found keeps the requirement.
+
+        A bare ``epsilon`` per unit means metric privacy, a pure one differential privacy.
+
+        Raises:
+            InputError: If the audit has no such entry, or the unit does not fit.
+        """
+        entry = audit.find(self._key(audit), **self.given)
+        bound = self._value(entry)
+        shown = _quantity(bound, entry)
+        if self.at_most:
+            kept, broken = entry.upper, entry.lower
+            holds = kept is not None and kept <= bound
+            fails = broken is not None and broken > bound
+        else:
+            kept, broken = entry.lower, entry.upper
+            holds = kept is not None and kept >= bound
+            fails = broken is not None and broken < bound
+        if holds:
+            reason = f"{entry.parameter} is {_side(entry, upper=self.at_most)}."
+            return Verdict(self, Outcome.HOLDS, entry, reason)
+        if fails:
+            where = f", attained by {entry.witness}" if entry.witness else ""
+            reason = f"{entry.parameter} is {_side(entry, upper=not self.at_most)}{where}."
+            return Verdict(self, Outcome.FAILS, entry, reason)
+        if kept is None:
+            reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
+            reason += (
+                f" ({entry.parameter} is {_side(entry, upper=not self.at_most)})." if broken is not None else "."
+            )
+        else:
+            reason = f"{shown} lies within the rounding of the value, {_quantity(entry.value, entry)}."
+        return Verdict(self, Outcome.UNDECIDED, entry, reason)
+
+    def _key(self, audit: Audit) -> str:
+        if self.name != "epsilon":
+            return self.name
+        wanted = "metric-privacy" if "/" in self.bound or "per " in self.bound else "differential-privacy"
+        if any(entry.key == wanted for entry in audit.entries):
+            return wanted
+        raise InputError(
+            f"{self.text!r} needs {wanted.replace('-', ' ')}, which this audit did not measure.",
+            "pass the metric that epsilon counts per."
+            if wanted == "metric-privacy"
+            else f"name another: {', '.join(dict.fromkeys(entry.key for entry in audit.entries))}.",
+        )
+
+    def _value(self, entry: Entry) -> float:
+        text = self.bound
+        if text.endswith("%") and not entry.unit:
+            return units.parse(text[:-1].strip(), unit="", what=self.name) / 100
+        return units.parse(text, per=entry.per, unit=entry.unit, what=self.name)
+
+
+def _side(entry: Entry, *, upper: bool) -> str:
+    value = entry.upper if upper else entry.lower
+    word = "at most" if upper else "at least"
+    certain = f" with confidence {1 - entry.failure:.3g}" if entry.failure else ""
+    return f"{word} {_quantity(entry.value if value is None else value, entry)}{certain}"
+
+
+def _quantity(value: float, entry: Entry) -> str:
+    unit = f"/{entry.unit}" if entry.per and entry.unit else f" {entry.unit}" if entry.unit else ""
+    return f"{value:.6g}{unit}"

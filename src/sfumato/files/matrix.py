@@ -1,0 +1,177 @@
+"""Mechanisms that other programs wrote: a matrix, or a table of probabilities."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import Mechanism, Space
+from ..core.arrays import Floats
+from ..core.weights import ONE_WORD, TWO_WORDS
+from ..errors import DataError
+from ..releases.tables import read_columns
+
+SUFFIXES: Final = (".npy", ".csv", ".parquet")
+
+_LONG: Final = ("secret", "observable")
+
+
+def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
+    """Return the mechanism that a matrix or table on disk describes.
+
+    A ``.npy`` file holds the array (secrets, observables). A ``.csv`` or ``.parquet``
+    file is either wide (a row per secret and a column per observable; a first column of
+    text, or one named ``secret``, holds the secrets) or long (columns ``secret``,
+    ``observable`` and ``probability``; where there is a column ``weight``, as
+    `export_table` writes it, the mechanism comes back with the same integers).
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: If there is no such file, or it holds no such table.
+        InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npy":
+        return Mechanism(_array(path))
+    if suffix not in SUFFIXES:
+        raise DataError(
+            f"{os.fspath(path)!r} names no kind of matrix.", f"let the name end in one of {', '.join(SUFFIXES)}."
+        )
+    names, columns = _csv(path) if suffix == ".csv" else _parquet(path)
+    if set(_LONG) <= set(names):
+        return _of_long(path, names, columns)
+    return _of_wide(path, names, columns)
+
+
+def _array(path: str | os.PathLike[str]) -> Floats:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise DataError(
+            f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
+        ) from error
+    except ValueError as error:
+        raise DataError(f"{os.fspath(path)!r} is not an array ({error}).", "save it with numpy.save.") from error
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
+        kind = getattr(array, "dtype", type(array).__name__)
+        raise DataError(f"{os.fspath(path)!r} holds no real numbers, but {kind}.", "save an array of floats.")
+    return array.astype(np.float64)
+
+
+def _csv(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
+    """Return the names (empty for a table without a header) and the columns as texts."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+    except OSError as error:
+        raise DataError(
+            f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
+        ) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{os.fspath(path)!r} is not a CSV file ({error}).", "save it as CSV in UTF-8.") from error
+    if not rows:
+        raise DataError(f"{os.fspath(path)!r} is empty.", "write one row per secret.")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise DataError(
+                f"row {number} of {os.fspath(path)!r} has {len(row)} fields, the first one {len(rows[0])}.",
+                "give every row a field per observable.",
+            )
+    names = [] if all(_is_number(field) for field in rows[0]) else [field.strip() for field in rows.pop(0)]
+    if not rows:
+        raise DataError(f"{os.fspath(path)!r} has names but no rows.", "write one row per secret.")
+    return names, [list(column) for column in zip(*rows, strict=True)]
+
+
+def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
+    table = read_columns(path, ())
+    return list(table.column_names), [column.to_pylist() for column in table.columns]
+
+
+def _of_wide(path: str | os.PathLike[str], names: list[str], columns: list[list[Any]]) -> Mechanism:
+    labelled = bool(names) and (names[0].lower() in ("", "secret") or not all(map(_is_number, columns[0])))
+    secrets = Space(_labels(columns[0])) if labelled else None
+    values = columns[1:] if labelled else columns
+    matrix = np.array([_numbers(path, column) for column in values]).T
+    observables = Space(_labels(names[1:] if labelled else names)) if names else None
+    return Mechanism(matrix, secrets, observables)
+
+
+def _of_long(path: str | os.PathLike[str], names: list[str], columns: list[list[Any]]) -> Mechanism:
+    held = dict(zip(names, columns, strict=True))
+    given = [_labels(held[name]) for name in _LONG]
+    spaces = [Space(dict.fromkeys(labels)) for labels in given]
+    where = tuple(
+        np.array([space.position(label) for label in labels]) for space, labels in zip(spaces, given, strict=True)
+    )
+    shape = (len(spaces[0]), len(spaces[1]))
+    cells = np.ravel_multi_index(where, shape)
+    if len(np.unique(cells)) < len(cells):
+        raise DataError(
+            f"{os.fspath(path)!r} gives one secret and observable two rows.", "write one row for each such pair."
+        )
+    if "weight" in held:
+        return _of_weights(path, held["weight"], cells, shape, spaces)
+    if "probability" not in held:
+        raise DataError(
+            f"{os.fspath(path)!r} has neither a column 'probability' nor 'weight'.", f"it has {', '.join(names)}."
+        )
+    matrix = np.zeros(shape)
+    matrix.flat[cells] = _numbers(path, held["probability"])
+    return Mechanism(matrix, *spaces)
+
+
+def _of_weights(
+    path: str | os.PathLike[str], column: Sequence[Any], cells: Any, shape: tuple[int, int], spaces: list[Space]
+) -> Mechanism:
+    try:
+        integers = [int(value) for value in column]
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{os.fspath(path)!r} has a weight that is no integer ({error}).", "write whole numbers."
+        ) from None
+    weights = np.zeros(shape, dtype=object)
+    weights.flat[cells] = integers
+    totals = set(weights.sum(axis=1).tolist())
+    for bits in (ONE_WORD, TWO_WORDS):
+        if totals == {1 << bits}:
+            kept = weights.astype(np.int64) if bits == ONE_WORD else weights
+            return Mechanism.from_weights(kept, bits, *spaces)
+    raise DataError(
+        f"the weights of a secret in {os.fspath(path)!r} sum to {sorted(totals)[0]}.",
+        f"each secret's weights must sum to 2**{ONE_WORD}, or each to 2**{TWO_WORDS}; "
+        "leave the column out to use probabilities.",
+    )
+
+
+def _labels(values: Sequence[Any]) -> list[Hashable]:
+    """Return labels; text that is a whole number becomes one, as Parquet would have kept it."""
+    if all(isinstance(value, str) and value.strip().lstrip("-").isdigit() for value in values):
+        numbers = [int(value) for value in values]
+        if all(str(number) == value.strip() for number, value in zip(numbers, values, strict=True)):
+            return list(numbers)
+    return [value.strip() if isinstance(value, str) else value for value in values]
+
+
+def _numbers(path: str | os.PathLike[str], column: Sequence[Any]) -> Floats:
+    try:
+        return np.array([float(value) for value in column])
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{os.fspath(path)!r} holds an entry that is no number ({error}).", "write probabilities such as 0.25."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""What measuring a mechanism under a notion found: a value, which side it is on, and who attains it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Space
+from ..core.arrays import Floats
+
+if TYPE_CHECKING:
+    from .notion import Notion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witness:
+    """What attains a value; whatever does not apply is None or empty.
+
+    Attributes:
+        pair: Positions of two secrets, or of two distributions of a family.
+        outputs: Positions of the observables, one or a set.
+        prior: The prior, array (n,).
+        event: Positions of the secrets in the event whose probability changes most.
+        note: What else is needed to check it, in words.
+    """
+
+    pair: tuple[int, int] | None = None
+    outputs: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    prior: Floats | None = None
+    event: NDArray[np.intp] | None = None
+    note: str = ""
+
+    def describe(self, secrets: Space, observables: Space) -> str:
+        """Return the witness in words, with the labels of secrets and observables."""
+        parts = []
+        if self.pair is not None:
+            first, second = self.pair
+            inside = max(first, second) < len(secrets)
+            names = (secrets.labels[first], secrets.labels[second]) if inside else (first, second)
+            parts.append(f"{names[0]} against {names[1]}")
+        if self.event is not None:
+            parts.append(f"the event {_listed(secrets, self.event)}")
+        if len(self.outputs):
+            word = "report" if len(self.outputs) == 1 else "reports"
+            parts.append(f"{word} {_listed(observables, self.outputs)}")
+        if self.note:
+            parts.append(self.note)
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Finding:
+    """The least value of a notion's parameter that a mechanism satisfies.
+
+    Attributes:
+        notion: The notion, with its relation, priors and fixed parameters.
+        value: The least value, as floating point computed it; ``inf`` if none is enough.
+        rounding: A bound of what floating point may have got wrong.
+        witness: What attains the value.
+    """
+
+    notion: Notion
+    value: float
+    rounding: float
+    witness: Witness
+
+    @property
+    def upper(self) -> float:
+        """A value that the mechanism satisfies for certain: rounded up."""
+        return self.value if math.isinf(self.value) else math.nextafter(self.value + self.rounding, math.inf)
+
+    @property
+    def lower(self) -> float:
+        """A value below which it fails for certain: rounded down, at least 0."""
+        if math.isinf(self.value):
+            return self.value
+        return max(0.0, math.nextafter(self.value - self.rounding, -math.inf))
+
+    @property
+    def sentence(self) -> str:
+        """The finding in plain words."""
+        return self.notion.sentence(self.upper)
+
+    def __repr__(self) -> str:
+        return f"{self.notion.title}: {self.notion.parameter} {self.value:.6g}"
+
+
+def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
+    names = [str(space.labels[int(position)]) for position in positions[:most]]
+    if len(positions) > most:
+        names.append(f"... ({len(positions)} in all)")
+    return "{" + ", ".join(names) + "}" if len(positions) > 1 else names[0]

@@ -1,0 +1,112 @@
+"""Which secrets must not be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Metric, Space
+from ..core.arrays import readonly
+from ..errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Relation:
+    """A relation Phi on secrets: the ordered pairs (s, s') that a notion compares.
+
+    Args:
+        array: Boolean array (n, n); the diagonal is ignored.
+        name: What the related secrets are called in texts, such as ``"neighbours"``.
+
+    Attributes:
+        array: The same, read-only, with an empty diagonal.
+        name: The name.
+
+    Raises:
+        InputError: If the array is not square and boolean.
+
+    Source:
+        Kawamoto and Murakami, section II (adjacency); Desfontaines, 2.2.6 (neighbours).
+    """
+
+    array: NDArray[np.bool_]
+    name: str
+
+    def __init__(self, array: ArrayLike, name: str = "related secrets") -> None:
+        given = np.array(array)
+        if given.ndim != 2 or given.shape[0] != given.shape[1] or given.dtype != np.bool_:
+            raise InputError(
+                f"a relation was given as an array of {given.dtype} of shape {given.shape}.",
+                "pass booleans, array (n, n): entry [s, t] says whether s must look like t.",
+            )
+        np.fill_diagonal(given, val=False)
+        object.__setattr__(self, "array", readonly(given))
+        object.__setattr__(self, "name", name)
+
+    @classmethod
+    def all(cls, size: int) -> Relation:
+        """Return the relation of all pairs of ``size`` secrets: local differential privacy."""
+        return cls(np.ones((size, size), dtype=np.bool_), "any two secrets")
+
+    @classmethod
+    def within(cls, metric: Metric, limit: float | str) -> Relation:
+        """Return the pairs that are at most ``limit`` apart, a number or text such as ``"500 m"``."""
+        shown = limit if isinstance(limit, str) else f"{limit:g} {metric.unit}".strip()
+        return cls(metric.within(limit), f"secrets at most {shown} apart")
+
+    @classmethod
+    def of_pairs(
+        cls, space: Space, pairs: Iterable[tuple[Hashable, Hashable]], *, symmetric: bool = True
+    ) -> Relation:
+        """Return the relation of named pairs.
+
+        Args:
+            space: The secrets.
+            pairs: Pairs of labels.
+            symmetric: Whether each pair counts in both orders.
+        """
+        array = np.zeros((len(space), len(space)), dtype=np.bool_)
+        for first, second in pairs:
+            array[space.position(first), space.position(second)] = True
+        return cls(array | array.T if symmetric else array, "listed pairs")
+
+    def __len__(self) -> int:
+        """The number of ordered pairs."""
+        return int(np.count_nonzero(self.array))
+
+    def __repr__(self) -> str:
+        return f"Relation of {len(self):,} ordered pairs among {self.size} secrets ({self.name})"
+
+    @property
+    def size(self) -> int:
+        """The number of secrets."""
+        return len(self.array)
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """The ordered pairs, array (k, 2) of positions."""
+        return np.argwhere(self.array)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every pair counts in both orders."""
+        return bool((self.array == self.array.T).all())
+
+
+def relation_on(relation: Relation | None, size: int) -> Relation:
+    """Return the relation, all pairs if none was given.
+
+    Raises:
+        InputError: If it is on another number of secrets.
+    """
+    if relation is None:
+        return Relation.all(size)
+    if relation.size != size:
+        raise InputError(
+            f"the relation is on {relation.size} secrets, but the mechanism has {size}.",
+            "use a relation on the mechanism's secrets.",
+        )
+    return relation
