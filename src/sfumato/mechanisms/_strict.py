@@ -49,25 +49,56 @@ def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space
     Raises:
         InputError: If the exponents are too small for floats to keep them.
     """
-    limited = np.isfinite(exponents)
-    positive = exponents[limited & (exponents > 0)]
-    matrix = _lifted(build(exponents), limited)
+    reached = np.isfinite(exponents)
+    return lowered(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+
+
+def lowered(
+    build: Callable[[float], Floats],
+    exponents: Floats,
+    secrets: Space,
+    observables: Space,
+    *,
+    reached: NDArray[np.bool_] | None = None,
+    span: float = 0.0,
+    ratios: int = 1,
+) -> Mechanism:
+    """Return the mechanism that ``build`` gives for a scale a hair below 1.
+
+    Args:
+        build: From a scale to a stochastic matrix (n, m) that keeps ``scale * exponents``,
+            up to floating-point rounding.
+        exponents: What the integers must keep, array of any shape.
+        secrets: The n secrets.
+        observables: The m observables.
+        reached: Where a positive probability is needed, array (n, m); by default everywhere.
+        span: The largest exponent that ``build`` takes, where it is above ``exponents``.
+        ratios: How many ratios of the matrix are multiplied where it is used.
+
+    Raises:
+        InputError: If the exponents are too small for floats to keep them.
+    """
+    positive = exponents[np.isfinite(exponents) & (exponents > 0)]
+    matrix = build(1.0)
+    needed = np.ones(matrix.shape, dtype=bool) if reached is None else reached
+    matrix = _lifted(matrix, needed)
     if not positive.size:
-        return Mechanism(matrix, space, space)
-    floating = (float(positive.max()) + len(space) + 16) * 2.0**-52
+        return Mechanism(matrix, secrets, observables)
+    size = max(matrix.shape)
+    floating = (max(span, float(positive.max())) + size + 16) * 2.0**-52
     smallest = float(matrix[matrix > 0].min())
     for bits in (ONE_WORD, TWO_WORDS):
-        rounding = 2.0**-bits * (1 / smallest + len(space) ** 2)
-        lowered = 4 * (floating + rounding) / float(positive.min())
-        if lowered <= _NEGLIGIBLE:
+        rounding = 2.0**-bits * (1 / smallest + size**2)
+        hair = 4 * ratios * (floating + rounding) / float(positive.min())
+        if hair <= _NEGLIGIBLE:
             break
-    if lowered > _MOST:
+    if hair > _MOST:
         raise InputError(
             f"two secrets may differ by a factor exp({positive.min():.3g}) only, which rounding would blur.",
             "raise epsilon, or put the secrets that are so near into one.",
         )
-    matrix = _lifted(build(exponents * (1 - lowered)), limited)
-    return Mechanism.from_weights(quantised(matrix, bits), bits, space, space)
+    matrix = _lifted(build(1 - hair), needed)
+    return Mechanism.from_weights(quantised(matrix, bits), bits, secrets, observables)
 
 
 def joined(matrix: Floats, exponents: Floats) -> Floats:
@@ -76,12 +107,12 @@ def joined(matrix: Floats, exponents: Floats) -> Floats:
     return equal
 
 
-def _lifted(matrix: Floats, limited: NDArray[np.bool_]) -> Floats:
+def _lifted(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
     """Return the matrix, with a trace of the uniform distribution where integers need it.
 
     Mixing a constant in lowers every ratio that is above one.
     """
-    if not ((matrix < _TINY) & limited).any():
+    if not ((matrix < _TINY) & needed).any():
         return matrix
     lifted: Floats = (1 - _MIXED) * matrix + _MIXED / matrix.shape[1]
     return lifted

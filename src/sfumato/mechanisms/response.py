@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ._strict import exponents_of, strictly_private
+from .family import FrequencyOracle, categorical, check_listable
+from .steps import Row
 
 
 def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
@@ -34,3 +40,49 @@ def _responses(exponents: Floats) -> Floats:
     matrix = np.exp(-exponents)
     rows: Floats = matrix / matrix.sum(axis=1, keepdims=True)
     return rows
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomisedResponse(FrequencyOracle):
+    """k-ary randomised response as a family; see `randomised_response`.
+
+    Args:
+        space: The k categories, at least 2.
+        epsilon: A pure number.
+
+    Raises:
+        InputError: If epsilon is not positive, or there is one category only.
+    """
+
+    name: ClassVar[str] = "randomised response"
+    space: Space
+    _epsilon: float
+
+    def __init__(self, space: Space, epsilon: float | str) -> None:
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "_epsilon", categorical(space, epsilon))
+
+    @property
+    def epsilon(self) -> float:
+        """As given; every pair attains it."""
+        return self._epsilon
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """(p, q) with p = 1 / (1 + (k - 1) exp(-epsilon)) and q = p exp(-epsilon)."""
+        p = 1 / (1 + (len(self.space) - 1) * math.exp(-self._epsilon))
+        return p, p * math.exp(-self._epsilon)
+
+    @property
+    def hamming_loss(self) -> float:
+        """(k - 1) / (exp(epsilon) + k - 1)."""
+        return (len(self.space) - 1) * self.support[1]
+
+    def mechanism(self) -> Mechanism:
+        """Return `randomised_response` of the space."""
+        check_listable(len(self.space), len(self.space), self.name)
+        return randomised_response(self.space, self._epsilon)
+
+    def steps(self) -> Row:
+        """Return the row of the matrix."""
+        return Row(self.mechanism())

@@ -17,7 +17,7 @@ from ..core.distances import great_circle_m
 from ..errors import DataError, InputError
 from ..geo import Places, Projection, Visits, read_visits
 from .labels import find, label_column, numeric
-from .sampler import sampler
+from .sampler import Sampler
 from .tables import check_suffix, read_columns, write_table
 
 Outside = Literal["error", "nearest", "drop"]
@@ -126,7 +126,7 @@ def release(
         raise DataError(
             "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
         )
-    reports = sampler(mechanism).draw(positions[inside])
+    reports = Sampler(mechanism).draw(positions[inside])
     table = _joined(_columns(mechanism.observables, reports), read.kept, inside)
     write_table(table, target)
     return Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)

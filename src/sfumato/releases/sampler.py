@@ -85,18 +85,6 @@ class Simulator:
         return f"Simulator(seed={self.seed}) of a {self.mechanism!r}: for studies, never for release"
 
 
-def sampler(mechanism: Mechanism) -> Sampler:
-    """Return the sampler of a mechanism: exact and cryptographic, for release.
-
-    Example:
-        >>> import sfumato as sf
-        >>> keep = sf.Mechanism([[1.0, 0.0], [0.0, 1.0]])
-        >>> sf.sampler(keep).draw([0, 1, 1])
-        array([0, 1, 1])
-    """
-    return Sampler(mechanism)
-
-
 def simulator(mechanism: Mechanism, seed: int) -> Simulator:
     """Return a seeded simulator of a mechanism, for studies and tests; never for release.
 

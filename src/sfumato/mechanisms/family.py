@@ -1,0 +1,147 @@
+"""What every family of mechanisms can say of itself."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, Final
+
+from ..core import Mechanism, Space, units
+from ..errors import InputError
+from .steps import Steps
+
+LISTABLE: Final = 1 << 20
+"""The largest matrix, in entries, that a family writes out."""
+
+
+class Family(ABC):
+    """A mechanism by name and parameters, whether or not its matrix can be written out.
+
+    Attributes:
+        name: What it is called in texts.
+        study_only: Whether it lives in real numbers, which no computer draws exactly:
+            whatever releases data must refuse it.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    study_only: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """The least epsilon that is promised, in closed form; ``inf`` where there is none."""
+
+    @property
+    @abstractmethod
+    def hamming_loss(self) -> float:
+        """The probability that the decoded report is not the secret, all secrets being equally likely."""
+
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism in integers.
+
+        Raises:
+            InputError: If it has too many reports to list.
+        """
+
+    @abstractmethod
+    def steps(self) -> Steps:
+        """Return how a sampler draws a report exactly.
+
+        Raises:
+            InputError: If the family is for studies only.
+        """
+
+    def __repr__(self) -> str:
+        return f"{self.name}, epsilon {self.epsilon:.6g}{', for studies only' if self.study_only else ''}"
+
+
+class FrequencyOracle(Family):
+    """A family on k categories whose report supports each category or not.
+
+    The own category is supported with probability p, any other with probability q, and
+    so the share of supporting reports tells a category's frequency:
+    (share - q) / (p - q) is an unbiased estimate.
+
+    Source:
+        Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency
+        estimation", USENIX Security 2017 ("pure" protocols).
+
+    Attributes:
+        space: The k categories.
+    """
+
+    __slots__ = ()
+    space: Space
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """(p, q): how probably a report supports the own category, and how probably another one."""
+
+    def estimate_variance(self, frequency: float, reports: int) -> float:
+        """Return the variance of the estimated frequency of a category, exactly.
+
+        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population.
+
+        Args:
+            frequency: The category's true share f.
+            reports: The number of independent reports.
+
+        Raises:
+            InputError: If the frequency is not a share, or there are no reports.
+
+        Example:
+            >>> import sfumato as sf
+            >>> from sfumato.mechanisms import UnaryEncoding
+            >>> UnaryEncoding(sf.Space(range(100)), 1.0, "optimised").estimate_variance(0.0, 1000)
+            0.003682...
+        """
+        if not 0 <= frequency <= 1:
+            raise InputError(f"the frequency {frequency} is not a share.", "use a number from 0 to 1.")
+        if reports < 1:
+            raise InputError(f"{reports} reports were given.", "an estimate needs at least one.")
+        p, q = self.support
+        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (reports * (p - q) ** 2)
+
+
+def categorical(space: Space, epsilon: float | str) -> float:
+    """Return a pure epsilon for at least two categories, or say what is wrong.
+
+    Raises:
+        InputError: If epsilon is not positive or there is one category only.
+        UnitError: If epsilon has a unit.
+    """
+    if len(space) < 2:
+        raise InputError("there is one category only.", "one category needs no protection; pass at least two.")
+    return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+
+
+def positive(value: float, what: str) -> float:
+    """Return a positive, finite number, or say that it is none.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if not 0 < value < math.inf:
+        raise InputError(f"{what} must be a positive number, but {value} was given.", "use a number above 0.")
+    return float(value)
+
+
+def check_listable(secrets: int, reports: int, name: str) -> None:
+    """Raise an error with the count where a matrix would be too large.
+
+    Raises:
+        InputError: If it has more than `LISTABLE` entries.
+    """
+    if secrets * reports > LISTABLE:
+        raise InputError(
+            f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",
+            "draw from its steps() instead, which need no matrix.",
+        )
+
+
+def _count(number: int) -> str:
+    digits = math.log10(number)
+    return f"{number:,}" if digits < 15 else f"10**{int(digits)}"

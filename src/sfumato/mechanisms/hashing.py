@@ -1,0 +1,168 @@
+"""Local hashing: randomised response on the bucket of a random hash."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from ..core import Mechanism, Space
+from ..core.arrays import Floats
+from ..errors import InputError
+from ._strict import lowered
+from .family import FrequencyOracle, categorical, check_listable
+from .response import randomised_response
+from .steps import Hashed
+
+_MOST_CATEGORIES = 1 << 31  # a x + b then fits a signed 64-bit word
+_MOST_COUNTED = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LocalHashing(FrequencyOracle):
+    """Reports a random hash function and a randomised response to the secret's bucket.
+
+    The secret at position x has the bucket ((a x + b) mod p) mod g, for a uniform seed
+    1 <= a < p, 0 <= b < p, and the least prime p that is at least k and g. The bucket
+    then passes through randomised response on the g buckets.
+
+    The seed is independent of the secret, and there are seeds that separate any two
+    secrets; so epsilon is exact for every g, whatever collides. Any two secrets collide
+    with the same probability, a little below 1/g (`collision`), and so the estimate is
+    unbiased for this very p; the literature takes 1/g for granted.
+
+    Args:
+        space: The k categories, at least 2.
+        epsilon: A pure number.
+        buckets: g, at least 2; by default the integer nearest to e^epsilon + 1, but at most k.
+
+    Raises:
+        InputError: If epsilon is not positive, there is one category only, or g is below 2.
+
+    Source:
+        Wang, Blocki, Li and Jha, USENIX Security 2017, section 4.4 (optimal local
+        hashing); Carter and Wegman, "Universal classes of hash functions", 1979.
+        Proof: docs/proofs/categories.md.
+    """
+
+    name: ClassVar[str] = "local hashing"
+    space: Space
+    buckets: int
+    prime: int
+    _epsilon: float
+
+    def __init__(self, space: Space, epsilon: float | str, buckets: int | None = None) -> None:
+        value, k = categorical(space, epsilon), len(space)
+        if k > _MOST_CATEGORIES:
+            raise InputError(f"there are {k:,} categories.", f"use at most {_MOST_CATEGORIES:,}.")
+        g = (
+            max(2, k if value > math.log(k) else min(k, round(math.exp(value)) + 1))
+            if buckets is None
+            else buckets
+        )
+        if not 2 <= g <= _MOST_CATEGORIES:
+            raise InputError(f"{g} buckets were given.", f"use 2 to {_MOST_CATEGORIES:,}; e^epsilon + 1 is best.")
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "buckets", g)
+        object.__setattr__(self, "prime", _prime_from(max(k, g)))
+        object.__setattr__(self, "_epsilon", value)
+
+    @property
+    def epsilon(self) -> float:
+        """As given; every pair attains it for the seeds that separate it."""
+        return self._epsilon
+
+    @property
+    def collision(self) -> Fraction:
+        """The exact probability that two given categories share a bucket.
+
+        (a, b) -> (a x + b, a y + b) mod p is one to one onto the pairs of distinct
+        residues, so it is the share of these pairs that agree mod g.
+        """
+        p, g = self.prime, self.buckets
+        low, larger = divmod(p, g)
+        pairs = larger * (low + 1) * low + (g - larger) * low * (low - 1)
+        return Fraction(pairs, p * (p - 1))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """(p, q) with q = c p + (1 - c) p exp(-epsilon) for the collision probability c."""
+        own, other = self._response
+        c = float(self.collision)
+        return own, c * own + (1 - c) * other
+
+    @property
+    def hamming_loss(self) -> float:
+        """Of the decoder that picks one of the categories in the reported bucket, or any if it is empty.
+
+        1 - (N p + (g - N) p exp(-epsilon)) / k, where N is the mean number of buckets that
+        hold a category; no decoder does better.
+
+        Raises:
+            InputError: If buckets may be empty and there are more than about four thousand categories.
+        """
+        own, other = self._response
+        full = self.buckets - float(self._empty())
+        return 1 - (full * own + (self.buckets - full) * other) / len(self.space)
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism on all reports (a, b, bucket).
+
+        Raises:
+            InputError: If there are too many seeds to list.
+        """
+        k, p, g = len(self.space), self.prime, self.buckets
+        check_listable(k, p * (p - 1) * g, "local hashing")
+        a, b = (grid.ravel() for grid in np.meshgrid(np.arange(1, p), np.arange(p), indexing="ij"))
+        hashed = (a * np.arange(k)[:, None] + b) % p % g
+        reports = Space([(i, j, z) for i, j in zip(a.tolist(), b.tolist(), strict=True) for z in range(g)])
+
+        def build(scale: float) -> Floats:
+            odds = math.exp(-self._epsilon * scale)
+            chosen = np.where(hashed[:, :, None] == np.arange(g), 1.0, odds)
+            rows: Floats = chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a))
+            return rows
+
+        return lowered(build, np.array([self._epsilon]), self.space, reports)
+
+    def steps(self) -> Hashed:
+        """Return the seed's range and the randomised response on the buckets."""
+        check_listable(self.buckets, self.buckets, "the response to the buckets")
+        return Hashed(self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
+
+    @property
+    def _response(self) -> tuple[float, float]:
+        own = 1 / (1 + (self.buckets - 1) * math.exp(-self._epsilon))
+        return own, own * math.exp(-self._epsilon)
+
+    def _empty(self) -> Fraction:
+        """Return the mean number of buckets without a category.
+
+        Divided by a, the categories take k consecutive places mod p, and a bucket is
+        empty if they all lie between two neighbours among its residues.
+        """
+        k, p, g = len(self.space), self.prime, self.buckets
+        if p - k < p // g:
+            return Fraction(0)
+        if p > _MOST_COUNTED:
+            raise InputError(
+                f"with {k:,} categories and {g:,} buckets, some may be empty, and counting them takes too long.",
+                "use fewer buckets: then none is ever empty.",
+            )
+        factors = np.arange(1, p)[:, None]
+        fits = 0
+        for bucket in range(g):
+            places = np.sort(np.arange(bucket, p, g) * factors % p, axis=1)
+            gaps = np.diff(places, axis=1, append=places[:, :1] + p)
+            fits += int(np.maximum(gaps - k, 0).sum())
+        return Fraction(fits, p * (p - 1))
+
+
+def _prime_from(number: int) -> int:
+    """Return the least prime that is at least ``number``."""
+    return next(
+        n for n in range(max(2, number), 2 * number + 2) if all(n % d for d in range(2, math.isqrt(n) + 1))
+    )

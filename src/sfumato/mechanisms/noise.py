@@ -1,0 +1,217 @@
+"""Integer noise: what its families share, and the same on a range of integers."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Mechanism, Metric, Space
+from ..core.arrays import Floats
+from ..errors import InputError
+from .family import Family, check_listable
+from .steps import Row
+
+_LARGEST = 1 << 40  # noise of 2**23 times this scale does not fit a signed word
+
+
+class Noise(Family):
+    """Noise on all integers, added to a query's answer: p(o|s) = pmf(o - s).
+
+    Attributes:
+        sensitivity: The largest difference of two answers that must not be told apart.
+    """
+
+    __slots__ = ()
+    sensitivity: int
+
+    @abstractmethod
+    def pmf(self, value: ArrayLike) -> Floats:
+        """Return the probability of noise k, an integer array of any shape, in floating point."""
+
+    @abstractmethod
+    def tail(self, value: int) -> float:
+        """Return the probability of noise of at least k, for k >= 1, in floating point."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the noise."""
+
+    @property
+    @abstractmethod
+    def absolute(self) -> float:
+        """The expected absolute noise."""
+
+    @property
+    def hamming_loss(self) -> float:
+        """The probability that the noise is not 0."""
+        return 1 - float(self.pmf(0))
+
+    def estimate_variance(self, reports: int) -> float:
+        """Return the variance of the mean of independent reports about the mean of the answers.
+
+        Raises:
+            InputError: If there are no reports.
+        """
+        if reports < 1:
+            raise InputError(f"{reports} reports were given.", "an estimate needs at least one.")
+        return self.variance / reports
+
+    @abstractmethod
+    def on_range(self, space: Space) -> Mechanism:
+        """Return the mechanism on successive integers whose reports beyond an end are moved to it."""
+
+    def mechanism(self) -> Mechanism:
+        """Refuse: all integers are too many to list.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(
+            f"{self.name} on all integers has infinitely many reports.",
+            "use clamped(low, high) for a range, or draw from its steps().",
+        )
+
+    def clamped(self, low: int, high: int) -> Clamped:
+        """Return the family on the secrets low, ..., high whose reports are moved into the range.
+
+        Raises:
+            InputError: If the range is empty or too large to list.
+        """
+        return Clamped(self, low, high)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Clamped(Family):
+    """Integer noise whose reports beyond a range are moved to its ends; secrets and reports are low, ..., high.
+
+    Moving reports is post-processing, so whatever the noise guarantees still holds.
+
+    Args:
+        noise: The noise.
+        low: The least secret.
+        high: The largest secret.
+    """
+
+    name: ClassVar[str] = "clamped noise"
+    noise: Noise
+    low: int
+    high: int
+
+    def __init__(self, noise: Noise, low: int, high: int) -> None:
+        if high < low:
+            raise InputError(f"the range {low} to {high} is empty.", "put the smaller integer first.")
+        check_listable(high - low + 1, high - low + 1, f"{noise.name} from {low} to {high}")
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def space(self) -> Space:
+        """The integers of the range."""
+        return Space.numbers(range(self.low, self.high + 1))
+
+    @property
+    def metric(self) -> Metric:
+        """How many times the sensitivity two secrets are apart, rounded up."""
+        apart = np.ceil(self.space.metric("absolute").array / self.noise.sensitivity)
+        return Metric(apart, name=f"steps of at most {self.noise.sensitivity}", axioms_known=True)
+
+    @property
+    def epsilon(self) -> float:
+        """Between secrets one step apart, exactly that of the noise if the range is as wide as its sensitivity.
+
+        Gaussian noise promises none, but on a range there is one, computed in floating
+        point: ln of P(noise >= w - sensitivity) / P(noise >= w) for the range's width w.
+        """
+        width = self.high - self.low
+        if math.isfinite(self.noise.epsilon) or width == 0:
+            return self.noise.epsilon if width else 0.0
+        near = width - min(self.noise.sensitivity, width)
+        inner = self.noise.tail(near) if near else 0.5 * (2 - self.noise.hamming_loss)
+        outer = self.noise.tail(width)
+        return math.log(inner / outer) if outer > 0 else math.inf
+
+    @property
+    def hamming_loss(self) -> float:
+        """The probability that the report is not the secret, all secrets of the range being equally likely."""
+        n = self.high - self.low + 1
+        kept = 1 - self.noise.hamming_loss
+        return (1 - kept) * (n - 1) / n if n > 1 else 0.0
+
+    def mechanism(self) -> Mechanism:
+        """Return the truncated mechanism in integers."""
+        return self.noise.on_range(self.space)
+
+    def steps(self) -> Row:
+        """Return the row of the matrix."""
+        return Row(self.mechanism())
+
+
+def rational(value: Rational | float | str, what: str) -> Fraction:
+    """Return a positive number as the exact fraction it is.
+
+    Raises:
+        InputError: If it is not a positive number.
+    """
+    try:
+        found = Fraction(value)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise InputError(
+            f"{what} {value!r} is not a number.", "use a number or a fraction such as '1/3'."
+        ) from None
+    if found <= 0:
+        raise InputError(f"{what} must be positive, but {value} was given.", "use a number above 0.")
+    return found
+
+
+def check_scale(scale: Fraction) -> None:
+    """Raise an error where noise would not fit the words that samplers use.
+
+    Raises:
+        InputError: If the scale is above 2**40.
+    """
+    if scale > _LARGEST:
+        raise InputError(f"the noise has the scale {float(scale):.3g}, more than 2**40.", "use a coarser unit.")
+
+
+def whole(value: int, what: str) -> int:
+    """Return a positive integer, or say that it is none.
+
+    Raises:
+        InputError: If it is not a positive integer up to 2**31.
+    """
+    if type(value) is not int or not 1 <= value <= 1 << 31:
+        raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
+    return value
+
+
+def float_above(value: Fraction) -> float:
+    """Return the least float that is at least the fraction, so that an epsilon is never understated."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def float_below(value: Fraction) -> float:
+    """Return the largest float that is at most the fraction."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def integers(value: ArrayLike) -> NDArray[np.int64]:
+    """Return an array of integers, or say that it is none.
+
+    Raises:
+        InputError: If an entry is not an integer.
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"the noise is given as {array.dtype}.", "pass integers.")
+    return array.astype(np.int64)

@@ -1,0 +1,79 @@
+"""Reports drawn without the matrix, against the matrix."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from sfumato.core import Space
+from sfumato.errors import InputError
+from sfumato.mechanisms import LocalHashing, RandomisedResponse, SubsetSelection, UnaryEncoding
+from sfumato.releases.recipes import OracleSampler
+
+FALSE_ALARM = 1e-6
+FIVE = Space("abcde")
+FAMILIES = [
+    RandomisedResponse(FIVE, 1.0),
+    UnaryEncoding(FIVE, 1.0, "symmetric"),
+    UnaryEncoding(FIVE, 1.0, "optimised"),
+    LocalHashing(FIVE, 0.5),
+    LocalHashing(FIVE, 1.0, 7),
+    SubsetSelection(FIVE, 1.0),
+    SubsetSelection(FIVE, 1.0, 1),
+    SubsetSelection(FIVE, 1.0, 4),
+]
+
+
+def labels(family, reports):
+    names = FIVE.labels
+    if isinstance(family, RandomisedResponse):
+        return [names[o] for (o,) in reports.tolist()]
+    if isinstance(family, UnaryEncoding):
+        return [frozenset(n for n, bit in zip(names, row, strict=True) if bit) for row in reports.tolist()]
+    if isinstance(family, SubsetSelection):
+        return [frozenset(names[i] for i in row) for row in reports.tolist()]
+    return [tuple(row) for row in reports.tolist()]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.mechanism().shape[1]}")
+def test_reports_have_the_distribution_of_the_matrix(family):
+    mechanism, count = family.mechanism(), 40_000
+    for secret in (0, 3):
+        drawn = labels(family, OracleSampler(family).draw(np.full(count, secret)))
+        observed = np.bincount(mechanism.observables.positions(drawn), minlength=mechanism.shape[1])
+        expected = mechanism.matrix[secret] * count
+        statistic = ((observed - expected) ** 2 / expected).sum()
+        assert expected.min() > 5
+        assert chi2.sf(statistic, len(expected) - 1) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s: UnaryEncoding(s, 2.0, "optimised"),
+        lambda s: LocalHashing(s, 2.0),
+        lambda s: SubsetSelection(s, 2.0),
+    ],
+)
+def test_frequencies_of_many_categories(make):
+    family = make(Space(range(300)))
+    count = 20_000
+    reports = OracleSampler(family).draw(np.full(count, 7))
+    if isinstance(family, UnaryEncoding):
+        supported = reports[:, [7, 8]].mean(axis=0)
+    elif isinstance(family, SubsetSelection):
+        supported = np.array([(reports == x).any(axis=1).mean() for x in (7, 8)])
+    else:
+        a, b, z = reports.T
+        supported = np.array([((a * x + b) % family.prime % family.buckets == z).mean() for x in (7, 8)])
+    np.testing.assert_allclose(supported, family.support, atol=5.5 * 0.5 / np.sqrt(count))
+
+
+def test_shapes_and_refusals():
+    drawer = OracleSampler(FAMILIES[1])
+    assert drawer.draw(np.zeros(0, dtype=int)).shape == (0, 5)
+    subset = FAMILIES[5]
+    assert isinstance(subset, SubsetSelection)
+    assert OracleSampler(subset).draw([0, 1]).shape == (2, subset.size)
+    for bad in ([5], [-1], [0.5], [[0]]):
+        with pytest.raises(InputError, match="positions of secrets"):
+            drawer.draw(bad)
