@@ -26,6 +26,7 @@ class Witness:
         prior: The prior, array (n,).
         event: Positions of the secrets in the event whose probability changes most.
         note: What else is needed to check it, in words.
+        names: What the two of the pair are called, where they are no secrets.
     """
 
     pair: tuple[int, int] | None = None
@@ -33,15 +34,14 @@ class Witness:
     prior: Floats | None = None
     event: NDArray[np.intp] | None = None
     note: str = ""
+    names: tuple[str, str] | None = None
 
     def describe(self, secrets: Space, observables: Space) -> str:
         """Return the witness in words, with the labels of secrets and observables."""
         parts = []
         if self.pair is not None:
-            first, second = self.pair
-            inside = max(first, second) < len(secrets)
-            names = (secrets.labels[first], secrets.labels[second]) if inside else (first, second)
-            parts.append(f"{names[0]} against {names[1]}")
+            first, second = self.names or tuple(secrets.labels[each] for each in self.pair)
+            parts.append(f"{first} against {second}")
         if self.event is not None:
             parts.append(f"the event {_listed(secrets, self.event)}")
         if len(self.outputs):
@@ -77,7 +77,7 @@ class Finding:
     def lower(self) -> float:
         """A value below which it fails for certain: rounded down, at least 0."""
         if math.isinf(self.value):
-            return self.value
+            return 0.0 if math.isinf(self.rounding) else self.value
         return max(0.0, math.nextafter(self.value - self.rounding, -math.inf))
 
     @property

@@ -1,0 +1,60 @@
+"""Formulas of promises, evaluated so that rounding never makes a promise smaller than it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from flint import arb, ctx
+
+_PRECISION = 240  # bits: differences of nearly equal tails keep enough of them
+
+Interval = Any
+"""An interval of FLINT (``arb``), which carries no types."""
+
+
+def exact(value: float) -> Interval:
+    """Return the interval that holds one float and nothing else."""
+    return arb(value)
+
+
+def above(formula: Callable[[], Interval]) -> float:
+    """Return a float at least as large as a formula over intervals; ``inf`` where none is proved."""
+    with ctx.workprec(_PRECISION):
+        value = formula().upper()
+        nearest = float(value)
+        if math.isnan(nearest):
+            return math.inf
+        return nearest if arb(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def below(formula: Callable[[], Interval]) -> float:
+    """Return a float at most as large as a formula over intervals; ``-inf`` where none is proved."""
+    return -above(lambda: -formula())
+
+
+def least(guess: float, holds: Callable[[Interval], object]) -> float:
+    """Return a float close above a guess at which a condition that grows is proved.
+
+    Args:
+        guess: Where floating point believes that the condition begins to hold.
+        holds: The condition, true only where interval arithmetic proves it.
+
+    Returns:
+        The float, or ``inf`` if the condition is not proved within one part in a million.
+    """
+    with ctx.workprec(_PRECISION):
+        step = 2.0**-52
+        value = guess
+        while step < 1e-6:
+            if holds(arb(value)):
+                return value
+            value = guess + step * max(abs(guess), 2.0**-100)
+            step *= 2
+    return math.inf
+
+
+def normal(x: Interval) -> Interval:
+    """Return the standard normal distribution function."""
+    return (-x / arb(2).sqrt()).erfc() / 2

@@ -1,0 +1,182 @@
+"""Implications of trade-off curves and Gaussian privacy."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from .._outward import Interval, above, exact, least, normal
+from .._rounding import mass_error
+from ..curves.gaussian import GaussianTradeOff
+from ..curves.trade_off import TradeOff
+from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, symmetric
+from .claims import Claim
+
+
+def _about(claim: Claim) -> dict[str, object]:
+    return {"relation": claim.context["relation"]}
+
+
+def _to_curve(claim: Claim, _goal: Goal) -> Claim:
+    curve = TradeOff.of_epsilon(claim["epsilon"], min(claim["delta"], 1.0))
+    return Claim("trade-off", curve=curve, **_about(claim))
+
+
+def _curve_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
+    curve, epsilon, delta = claim.context["curve"], goal.number("epsilon"), goal.number("delta")
+    if not isinstance(curve, TradeOff):
+        return Refusal("an exact TradeOff is needed; a normal curve is Gaussian privacy")
+    if epsilon is None and delta is None:
+        epsilon = 0.0
+    # In both orders, since a relation may count a pair in one.
+    profiles = (curve.profile, curve.inverse.profile)
+    if epsilon is None:
+        wanted = max(0.0, float(delta or 0.0))
+        found = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
+        if math.isinf(found):
+            return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
+        return Claim("differential-privacy", epsilon=found * (1 + 2.0**-40), delta=wanted, **_about(claim))
+    spent = max(float(profile.delta(epsilon)) for profile in profiles)
+    spent += mass_error(spent, len(curve.null)) if spent else 0.0
+    return Claim("differential-privacy", epsilon=epsilon, delta=spent, **_about(claim))
+
+
+def _curve_to_gaussian(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    curve = claim.context["curve"]
+    if not isinstance(curve, GaussianTradeOff):
+        return Refusal("a GaussianTradeOff is needed; for other curves convert to differential privacy first")
+    return Claim("gaussian", mu=curve.mu, **_about(claim))
+
+
+def _gaussian_to_curve(claim: Claim, _goal: Goal) -> Claim:
+    return Claim("trade-off", curve=GaussianTradeOff(claim["mu"]), **_about(claim))
+
+
+def _dp_to_gaussian(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    epsilon = claim["epsilon"]
+    if epsilon == 0:
+        return Claim("gaussian", mu=0.0, **_about(claim))
+    guess = GaussianTradeOff.of_epsilon(epsilon).mu
+    # Phi(-mu / 2) is the least error of both kinds, 1 / (1 + e^epsilon) for randomised response.
+    mu = least(guess, lambda mu: normal(-mu / 2) <= 1 / (1 + exact(epsilon).exp()))
+    if math.isinf(mu):
+        return Refusal(f"no mu could be proved for epsilon {epsilon:g}; it is too large")
+    return Claim("gaussian", mu=mu, **_about(claim))
+
+
+def _delta(epsilon: Interval, mu: Interval) -> Interval:
+    return normal(mu / 2 - epsilon / mu) - epsilon.exp() * normal(-mu / 2 - epsilon / mu)
+
+
+def _gaussian_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
+    mu, epsilon, delta = claim["mu"], goal.number("epsilon"), goal.number("delta")
+    if mu == 0:
+        return Claim("differential-privacy", epsilon=0.0, **_about(claim))
+    if epsilon is None and delta is None:
+        epsilon = 0.0
+    if epsilon is not None:
+        found = above(lambda: _delta(exact(epsilon), exact(mu)))
+        return Claim("differential-privacy", epsilon=epsilon, delta=max(found, 0.0), **_about(claim))
+    if delta is None or delta == 0:
+        return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
+    guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))
+    value = guess if guess == 0 else least(guess, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    if guess == 0 and not above(lambda: _delta(exact(0.0), exact(mu))) <= delta:
+        value = least(2.0**-40, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    if math.isinf(value):
+        return Refusal(f"no epsilon could be proved at delta {delta:g}")
+    return Claim("differential-privacy", epsilon=value, delta=delta, **_about(claim))
+
+
+def _gaussian_to_concentrated(claim: Claim, _goal: Goal) -> Claim:
+    return Claim("concentrated-privacy", rho=above(lambda: exact(claim["mu"]) ** 2 / 2), **_about(claim))
+
+
+EDGES: Final = (
+    Edge(
+        "dp-to-curve",
+        "differential-privacy",
+        "trade-off",
+        "the curve max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))",
+        "the relation is symmetric",
+        Tightness.TIGHT,
+        "randomised response that tells the truth outright with probability delta",
+        "Wasserman and Zhou 2010, Theorem 2.4; Dong, Roth and Su 2022, Proposition 2.5",
+        Status.PUBLISHED,
+        symmetric(_to_curve),
+    ),
+    Edge(
+        "curve-to-dp",
+        "trade-off",
+        "differential-privacy",
+        "delta(epsilon) = max over a of 1 - f(a) - e^epsilon a, at epsilon 0 unless given, as floating point "
+        "computes it with its "
+        "rounding added",
+        "",
+        Tightness.TIGHT,
+        "the pair whose curve it is",
+        "Dong, Roth and Su 2022, Proposition 2.12",
+        Status.PUBLISHED,
+        _curve_to_dp,
+    ),
+    Edge(
+        "curve-to-gaussian",
+        "trade-off",
+        "gaussian",
+        "a normal curve is Gaussian privacy",
+        "the curve is normal",
+        Tightness.TIGHT,
+        "normal noise",
+        "Dong, Roth and Su 2022, Definition 2.6",
+        Status.DEFINITION,
+        _curve_to_gaussian,
+    ),
+    Edge(
+        "gaussian-to-curve",
+        "gaussian",
+        "trade-off",
+        "the curve Phi(Phi^-1(1 - a) - mu)",
+        "",
+        Tightness.TIGHT,
+        "normal noise",
+        "Dong, Roth and Su 2022, Definition 2.6",
+        Status.DEFINITION,
+        _gaussian_to_curve,
+    ),
+    Edge(
+        "dp-to-gaussian",
+        "differential-privacy",
+        "gaussian",
+        "mu = 2 Phi^-1(e^epsilon / (1 + e^epsilon))",
+        "delta = 0 and the relation is symmetric",
+        Tightness.TIGHT,
+        "randomised response",
+        "after Dong, Roth and Su 2022, Proposition 2.5",
+        Status.PROVED,
+        symmetric(pure(_dp_to_gaussian)),
+    ),
+    Edge(
+        "gaussian-to-dp",
+        "gaussian",
+        "differential-privacy",
+        "delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), at epsilon 0 unless given",
+        "",
+        Tightness.TIGHT,
+        "normal noise",
+        "Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 2.13",
+        Status.PUBLISHED,
+        _gaussian_to_dp,
+    ),
+    Edge(
+        "gaussian-to-zcdp",
+        "gaussian",
+        "concentrated-privacy",
+        "rho = mu^2 / 2",
+        "",
+        Tightness.TIGHT,
+        "normal noise",
+        "Bun and Steinke 2016; Dong, Roth and Su 2022, Corollary B.6",
+        Status.PUBLISHED,
+        _gaussian_to_concentrated,
+    ),
+)

@@ -1,0 +1,301 @@
+"""Claims: that a mechanism satisfies a notion at given values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
+from ...errors import InputError
+from ..beliefs.events import Events
+from ..beliefs.priors import Priors
+from ..finding import Finding
+from ..relation import Relation
+from ._vocabulary import WORDS, Word
+
+_LARGER_HIDES_MORE: Final = frozenset({"minimum"})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Claim:
+    """The statement that a mechanism satisfies a notion of privacy at given values.
+
+    A part of the context that is left out means what it means for the notions: every pair
+    of secrets, every prior, and as facts the single secrets.
+
+    Args:
+        notion: The notion's key, such as ``"differential-privacy"``.
+        parameters: Its numbers and its context, by name (`Claim.names` lists them).
+
+    Attributes:
+        notion: The key.
+        numbers: The values, by name; each is a bound that holds.
+        context: What the claim is about, by name; what was left out is None.
+
+    Raises:
+        InputError: If the notion is unknown, or a parameter is unknown, missing or out of range.
+
+    Example:
+        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> print(Claim("differential-privacy", epsilon=1.0))
+        differential privacy with epsilon 1, of any two secrets
+    """
+
+    notion: str
+    numbers: Mapping[str, float]
+    context: Mapping[str, object]
+
+    def __init__(self, notion: str, **parameters: object) -> None:
+        word = word_of(notion)
+        unknown = sorted(set(parameters) - {*word.numbers, *word.context})
+        if unknown:
+            raise InputError(
+                f"{word.title} has no parameter {unknown[0]!r}.",
+                f"its parameters are {', '.join((*word.numbers, *word.context))}.",
+            )
+        context = {name: parameters.get(name) for name in word.context}
+        for name in word.required:
+            if context[name] is None:
+                raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=.")
+        unit = _unit(context)
+        numbers = {}
+        for name in word.numbers:
+            given = parameters.get(name, word.defaults.get(name))
+            if given is None:
+                raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=, a number.")
+            if name == "epsilon" and unit is not None:
+                given = units.parse(_number_or_text(given, name), per=True, unit=unit, what=name)
+            numbers[name] = _checked(word, name, given)
+        object.__setattr__(self, "notion", notion)
+        object.__setattr__(self, "numbers", MappingProxyType(numbers))
+        object.__setattr__(self, "context", MappingProxyType(context))
+
+    @classmethod
+    def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
+        """Return what a guarantee or a finding claims; a finding claims its proved upper value.
+
+        Raises:
+            InputError: If the finding promises nothing.
+        """
+        if isinstance(given, Claim):
+            return given
+        if isinstance(given, ThresholdPrivacy):
+            near = Relation(given.metric.array == 1, "near secrets")
+            return cls("differential-privacy", epsilon=given.epsilon, relation=near)
+        if isinstance(given, MetricPrivacy):
+            return cls("metric-privacy", epsilon=given.epsilon, metric=given.metric)
+        if isinstance(given, DistortionPrivacy):
+            raise InputError(
+                "distortion privacy was given without the prior that it holds for.",
+                "use Claim('distortion', minimum=, distance=, priors=).",
+            )
+        return _of_finding(given)
+
+    @staticmethod
+    def names(notion: str) -> tuple[str, ...]:
+        """Return the names of the parameters of a notion, numbers first."""
+        word = word_of(notion)
+        return (*word.numbers, *word.context)
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name]
+
+    def __str__(self) -> str:
+        word = WORDS[self.notion]
+        shown = [
+            f"{name} {_shown(name, value)}"
+            for name, value in self.numbers.items()
+            if name not in word.defaults or value != word.defaults[name]
+        ]
+        about = f", of {self.about}" if {"relation", "metric"} & set(self.context) else ""
+        return f"{word.title}{' with ' if shown else ''}{', '.join(shown)}{about}"
+
+    def __repr__(self) -> str:
+        return f"Claim({self})"
+
+    @property
+    def about(self) -> str:
+        """Which secrets or distributions the claim is about, in words."""
+        relation, metric = self.context.get("relation"), self.context.get("metric")
+        if self.context.get("family") is not None:
+            return "the given family"
+        if isinstance(relation, Relation):
+            return relation.name
+        return f"any two secrets by the {metric.name}" if isinstance(metric, Metric) else "any two secrets"
+
+    @property
+    def sentence(self) -> str:
+        """The claim in plain words, with its numbers rounded up to six digits."""
+        word = WORDS[self.notion]
+        values: dict[str, str] = {name: _shown(name, value) for name, value in self.numbers.items()}
+        unit = _unit(self.context)
+        values["up_to"] = f", up to {values['delta']}" if self.numbers.get("delta") else ""
+        divergence = self.context.get("divergence")
+        text = word.text.format(
+            **values,
+            about=self.about,
+            unit=f" in {unit}" if unit else "",
+            divergence=divergence_name(divergence) if divergence is not None else "",
+        )
+        return text[0].upper() + text[1:] + "."
+
+    def with_values(self, **parameters: object) -> Claim:
+        """Return the claim with some parameters replaced."""
+        return Claim(self.notion, **{**self.numbers, **self.context, **parameters})
+
+    def meets(self, wanted: Mapping[str, object]) -> bool:
+        """Return whether the claim implies itself with the wanted parameters, by mere restriction."""
+        return all(
+            self._number_meets(name, float(str(value)))
+            if name in self.numbers
+            else covers(name, self.context.get(name), value)
+            for name, value in wanted.items()
+        )
+
+    def implies(self, other: Claim) -> bool:
+        """Return whether another claim of the same notion is a restriction or a weakening of this one."""
+        if self.notion != other.notion:
+            return False
+        return self.meets({**other.numbers, **other.context})
+
+    def _number_meets(self, name: str, wanted: float) -> bool:
+        if name == "order":
+            return self.numbers[name] == wanted
+        if name in _LARGER_HIDES_MORE:
+            return self.numbers[name] >= wanted
+        return self.numbers[name] <= wanted
+
+
+def word_of(notion: str) -> Word:
+    """Return the vocabulary of a notion.
+
+    Raises:
+        InputError: If the key is unknown.
+    """
+    if notion not in WORDS:
+        raise InputError(f"no notion of privacy is called {notion!r}.", f"the notions are {', '.join(WORDS)}.")
+    return WORDS[notion]
+
+
+def covers(name: str, held: object, wanted: object) -> bool:
+    """Return whether a promise about one context includes the promise about another of the same name."""
+    if held is wanted:
+        return True
+    if name == "relation":
+        return _relation_covers(held, wanted)
+    if name == "divergence":
+        return divergence_name(held) == divergence_name(wanted)
+    if name == "priors":
+        return _priors_cover(held, wanted)
+    if name == "events":
+        return _same_events(held, wanted)
+    if name == "possible":
+        return not wanted
+    if isinstance(held, Metric) and isinstance(wanted, Metric):
+        return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
+    if name == "maps":
+        return np.array_equal(np.asarray(held), np.asarray(wanted))
+    if name == "interventions" and isinstance(held, Sequence) and isinstance(wanted, Sequence):
+        return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
+    return False
+
+
+def divergence_name(divergence: object) -> str:
+    """Return the name of a divergence that was given by name or as an object."""
+    return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
+
+
+def _relation_covers(held: object, wanted: object) -> bool:
+    if held is None:
+        return True
+    if not isinstance(held, Relation):
+        return False
+    if wanted is None:
+        return len(held) == held.size * (held.size - 1)
+    return isinstance(wanted, Relation) and held.size == wanted.size and bool((held.array | ~wanted.array).all())
+
+
+def _priors_cover(held: object, wanted: object) -> bool:
+    inside, outside = (Priors.all() if priors is None else priors for priors in (wanted, held))
+    if not isinstance(inside, Priors) or not isinstance(outside, Priors):
+        return False
+    if outside.interval is None:
+        return inside.interval is None and {id(p) for p in inside.listed} <= {id(p) for p in outside.listed}
+    if outside.listed and not (
+        inside.listed and {id(p) for p in inside.listed} <= {id(p) for p in outside.listed}
+    ):
+        return False
+    low, high = inside.interval if inside.interval is not None else (0.0, 1.0)
+    return outside.interval[0] <= low and high <= outside.interval[1]
+
+
+def _same_events(held: object, wanted: object) -> bool:
+    given = [each for each in (held, wanted) if isinstance(each, Events)]
+    if not given:
+        return held is wanted
+    size = given[0].size
+    first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (held, wanted))
+    same = first.masks.shape == second.masks.shape and bool((first.masks == second.masks).all())
+    return same and first.attribute == second.attribute
+
+
+def _of_finding(finding: Finding) -> Claim:
+    word = word_of(finding.notion.key)
+    if getattr(finding.notion, "sets", True) is not True:
+        raise InputError("the finding is about single reports.", "measure with sets=True for a claim.")
+    if finding.notion.parameter not in word.numbers:
+        raise InputError(
+            f"{finding!r} is not about one of {', '.join(word.numbers) or 'no numbers'}.", "state the claim."
+        )
+    parameters: dict[str, object] = {
+        name: getattr(finding.notion, name)
+        for name in (*word.numbers, *word.context)
+        if getattr(finding.notion, name, None) is not None
+    }
+    parameters[finding.notion.parameter] = finding.upper
+    if math.isinf(finding.upper):
+        raise InputError(
+            f"the finding {finding!r} promises nothing.", "an infinite value implies no promise of another notion."
+        )
+    return Claim(finding.notion.key, **parameters)
+
+
+def _unit(context: Mapping[str, object]) -> str | None:
+    metric = context.get("metric")
+    return metric.unit if isinstance(metric, Metric) else None
+
+
+def _number_or_text(given: object, name: str) -> float | str:
+    if isinstance(given, str | int | float):
+        return given
+    raise InputError(f"{name} was given as {given!r}.", "pass a number, or text with a unit.")
+
+
+def _checked(word: Word, name: str, given: object) -> float:
+    value = float(given) if isinstance(given, int | float | np.number) else math.nan
+    unbounded = name == "order" or word.defaults.get(name) == math.inf
+    if not (value >= 0 and (unbounded or math.isfinite(value))):
+        raise InputError(
+            f"{name} of {word.title} is {given!r}, but a finite number of at least 0 is needed.",
+            "an infinite value promises nothing.",
+        )
+    if name == "order" and value < 1:
+        raise InputError(f"an order of {value:g} was given, but at least 1 is needed.", "use 1, 2 or inf, say.")
+    return value
+
+
+def _shown(name: str, value: float) -> str:
+    """Return six digits of a number, rounded to the side that promises no more."""
+    if value == 0 or math.isinf(value) or name == "order":
+        return f"{value:g}"
+    digits = 5 - math.floor(math.log10(value))
+    scaled = value * 10.0**digits
+    rounded = round(scaled) if abs(scaled - round(scaled)) < 1e-6 else None
+    if rounded is None:
+        rounded = math.floor(scaled) if name in _LARGER_HIDES_MORE else math.ceil(scaled)
+    return f"{rounded / 10.0**digits:.6g}"

@@ -1,0 +1,232 @@
+"""What notions keep: post-processing, mixtures, and use of two mechanisms on one secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from ...errors import InputError
+from .._outward import above, exact
+from . import _counterexamples
+from ._counterexamples import Counterexample
+from .claims import Claim, covers, word_of
+
+
+class Property(Enum):
+    """What may be asked of a notion; the value says it in words."""
+
+    POST_PROCESSING = "whatever is done to the reports, the same value holds"
+    CONVEXITY = "a fixed coin that chooses between two mechanisms of one value makes a mechanism of this value"
+    COMPOSITION = "two mechanisms that satisfy it, used on one secret, satisfy it at a value that theirs determine"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a notion has a property.
+
+    Attributes:
+        holds: Whether it has.
+        why: The rule, the reason, or the condition.
+        source: Where it is known from; "proved here" refers to docs/proofs/atlas.md.
+        make: Makes the counterexample; None where the property holds.
+    """
+
+    holds: bool
+    why: str
+    source: str
+    make: tuple[str, str] | None = None
+
+    def counterexample(self) -> Counterexample:
+        """Return the mechanisms that show that the property fails.
+
+        Raises:
+            InputError: If the property holds.
+        """
+        if self.make is None:
+            raise InputError("the property holds, so it has no counterexample.", "check `holds` first.")
+        name, key = self.make
+        maker = getattr(_counterexamples, name)
+        found: Counterexample = maker(key) if key else maker()
+        return found
+
+
+_TABLE: Final = "Desfontaines, 2.2.9"
+_HERE: Final = "proved here"
+_OPEN: Final = f"{_HERE}; {_TABLE} has a question mark"
+_SAME: Final = "sets of reports after the processing are (random) sets of reports before it"
+_MIXED: Final = "sums of inequalities are inequalities"
+_WEIGHTS: Final = (
+    "what is believed after a report of the mixture is an average of what is believed after its parts"
+)
+
+
+def _yes(why: str, source: str = _TABLE) -> Answer:
+    return Answer(True, why, source)
+
+
+def _parity(key: str, source: str = _TABLE) -> Answer:
+    return Answer(False, "randomness of the secret hides it only once", source, ("parity", key))
+
+
+def _row(post: Answer, convex: Answer, composed: Answer) -> dict[Property, Answer]:
+    return dict(zip(Property, (post, convex, composed), strict=True))
+
+
+def _plain(rule: str, source: str = _TABLE) -> dict[Property, Answer]:
+    return _row(_yes(_SAME, source), _yes(_MIXED, source), _yes(rule, source))
+
+
+def _beliefs(key: str) -> dict[Property, Answer]:
+    return _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity(key))
+
+
+PROPERTIES: Final[dict[str, dict[Property, Answer]]] = {
+    "differential-privacy": _plain("epsilons add and deltas add"),
+    "probabilistic-differential-privacy": _row(
+        Answer(False, "a bad report may be merged with a good one", _HERE, ("merged_rare", "")),
+        Answer(False, "bad reports of one are fed by good ones of the other", _HERE, ("mixed_rare", "")),
+        _yes("epsilons add and deltas add: bad sets are joined", _HERE),
+    ),
+    "metric-privacy": _plain("epsilons add and deltas add, for one metric"),
+    "kl-privacy": _plain("epsilons add, by the chain rule", _HERE),
+    "renyi-privacy": _plain("epsilons add, for one order", "Mironov 2017"),
+    "concentrated-privacy": _plain("rhos add", "Bun and Steinke 2016"),
+    "indistinguishable": _plain("epsilons add"),
+    "trade-off": _row(
+        _yes(_SAME),
+        _yes("errors of a mixture are averages, and the curve is convex", _OPEN),
+        _yes("curves are multiplied as tests of product distributions"),
+    ),
+    "gaussian": _row(_yes(_SAME), _yes("as for any trade-off curve", _OPEN), _yes("mu = sqrt(mu_1^2 + mu_2^2)")),
+    "bounded-range": _row(
+        _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
+        Answer(False, "the two ranges may lie on different sides of 0", _OPEN, ("shifted_ranges", "")),
+        _yes("etas add, since losses add", _OPEN),
+    ),
+    "positive-membership": _beliefs("positive-membership"),
+    "negative-membership": _beliefs("negative-membership"),
+    "membership": _beliefs("membership"),
+    "adversarial": _beliefs("adversarial"),
+    "noiseless": _row(_yes(_SAME), _yes(_MIXED), Answer(False, "Proposition 20", _TABLE, ("counting", ""))),
+    "aposteriori-noiseless": _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity("aposteriori-noiseless", _OPEN)),
+    "inferential": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("inferential", _HERE)),
+    "identity": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("identity", _HERE)),
+    "pufferfish": _row(_yes(_SAME), _yes(_MIXED), _parity("pufferfish")),
+    "causal": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("causal", _HERE)),
+    "semantic": _row(
+        Answer(
+            False,
+            "random processing may keep a part of a set; deterministic processing, and maps to one default, "
+            "are safe",
+            _OPEN,
+            ("merged_by_chance", ""),
+        ),
+        Answer(
+            False,
+            "factors common to two records may differ in a mixture; maps to one default are safe",
+            _OPEN,
+            ("mixed_semantics", ""),
+        ),
+        _yes(
+            "for maps to one default artanh(epsilon) adds, since it is a quarter of the epsilon of all pairs",
+            _OPEN,
+        ),
+    ),
+    "information": _row(
+        _yes(_WEIGHTS, _OPEN),
+        _yes(_WEIGHTS, _OPEN),
+        _yes("twice the sum of the epsilons; the sum alone where the claim is against every prior", _OPEN),
+    ),
+    "divergence-privacy": _plain(
+        "KL divergences and total variations add; of chi-square 1 + x, of the squared Hellinger distance 1 - x "
+        "multiply",
+        _HERE,
+    ),
+    "distribution-privacy": _row(_yes(_SAME), _yes(_MIXED), _parity("distribution-privacy")),
+    "metric-distribution-privacy": _plain(
+        "for order inf epsilons add, since it is metric privacy; the no of the table is about families",
+        f"{_HERE}; compare {_TABLE}",
+    ),
+}
+"""The table, by notion and property. Notions that are missing were not looked at."""
+
+
+def answer(notion: str, asked: Property) -> Answer:
+    """Return whether a notion has a property, with the reason and, if not, a counterexample.
+
+    Raises:
+        InputError: If the notion is unknown, or is not in the table.
+
+    Example:
+        >>> from sfumato.privacy.atlas.properties import Property, answer
+        >>> found = answer("membership", Property.COMPOSITION)
+        >>> found.holds, found.counterexample().run()
+        (False, ((Membership privacy: epsilon 0, Membership privacy: epsilon 0), Membership privacy: epsilon inf))
+    """
+    if word_of(notion).key not in PROPERTIES:
+        raise InputError(f"the properties of {notion} are not in the table.", f"it has {', '.join(PROPERTIES)}.")
+    return PROPERTIES[notion][asked]
+
+
+_ADDED: Final = frozenset(
+    {
+        "differential-privacy",
+        "probabilistic-differential-privacy",
+        "metric-privacy",
+        "kl-privacy",
+        "renyi-privacy",
+        "concentrated-privacy",
+        "indistinguishable",
+        "bounded-range",
+    }
+)
+
+
+def compose(claims: Sequence[Claim]) -> Claim:
+    """Return what several mechanisms, each run on the same secret with randomness of its own, satisfy together.
+
+    Args:
+        claims: One claim for each mechanism, of one notion and about the same secrets.
+
+    Raises:
+        InputError: If the notion does not compose (the message names a counterexample), the
+            claims differ in what they are about, or no rule in numbers is known here.
+
+    Example:
+        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> from sfumato.privacy.atlas.properties import compose
+        >>> print(compose([Claim("gaussian", mu=3.0), Claim("gaussian", mu=4.0)]))
+        Gaussian privacy with mu 5, of any two secrets
+    """
+    if not claims:
+        raise InputError("no claim was given.", "pass one claim for each mechanism.")
+    first = claims[0]
+    found = answer(first.notion, Property.COMPOSITION)
+    if not found.holds:
+        raise InputError(
+            f"{word_of(first.notion).title} does not compose: {found.counterexample().says}.",
+            "convert each claim to differential privacy first, or measure the joint mechanism.",
+        )
+    for other in claims[1:]:
+        same = other.notion == first.notion and all(
+            covers(name, first.context[name], value) and covers(name, value, first.context[name])
+            for name, value in other.context.items()
+        )
+        if not same or other.numbers.get("order") != first.numbers.get("order"):
+            raise InputError(
+                f"{other} is not about the same as {first}.", "convert the claims to one notion first."
+            )
+    if first.notion == "gaussian":
+        return first.with_values(
+            mu=above(lambda: sum((exact(each["mu"]) ** 2 for each in claims), exact(0.0)).sqrt())
+        )
+    if first.notion not in _ADDED:
+        raise InputError(f"how {word_of(first.notion).title} composes: {found.why}.", "apply the rule by hand.")
+    totals = {
+        name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
+        for name in first.numbers
+        if name != "order"
+    }
+    return first.with_values(**totals)

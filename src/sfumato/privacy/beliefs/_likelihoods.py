@@ -1,0 +1,111 @@
+"""How probable each report is where a fact is true, for every prior of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Prior
+from ...core.arrays import Floats
+from ...errors import InputError
+from .priors import Priors
+
+_LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
+_BLOCK = 2**22  # numbers held at a time
+
+
+class Likelihoods(NamedTuple):
+    """P[o | fact] of k facts, or its range where the distribution of the secrets may be any.
+
+    Attributes:
+        low: Array (k, m), the least that P[o | fact] can be.
+        high: Array (k, m), the largest; the same numbers where a prior is given.
+        mass: Array (k,), the prior probability of each fact; NaN where any may be held.
+        possible: Which facts the prior holds possible.
+    """
+
+    low: Floats
+    high: Floats
+    mass: Floats
+    possible: NDArray[np.bool_]
+
+
+def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
+    """Return the priors to be looked at one by one; None stands for any.
+
+    Raises:
+        InputError: If a prior is on another number of secrets, or a probability is too small for doubles.
+    """
+    smallest = float(matrix[matrix > 0].min())
+    for prior in priors.listed:
+        if len(prior) != len(matrix):
+            raise InputError(
+                f"a prior is on {len(prior)} secrets, but the mechanism has {len(matrix)}.",
+                "use a prior on the mechanism's secrets.",
+            )
+        smallest = min(smallest, float(matrix[matrix > 0].min() * prior.probabilities[prior.support].min()))
+    if smallest < _LEAST:
+        raise InputError(
+            f"a secret and a report occur together with probability {smallest:.3g}.",
+            f"likelihoods are compared in doubles, which needs at least {_LEAST:g}; set such entries to 0.",
+        )
+    return priors.listed or (None,)
+
+
+def terms(prior: Prior | None) -> int:
+    """Return how many terms the rounding of each likelihood counts: those of the sum and of its divisor."""
+    return 1 if prior is None else 2 * len(prior.support)
+
+
+def likelihoods(
+    matrix: Floats, prior: Prior | None, masks: NDArray[np.bool_], *, filled: bool = False
+) -> Likelihoods:
+    """Return the likelihoods of each fact.
+
+    Args:
+        matrix: Array (n, m), rows p(.|s).
+        prior: The prior; None for any.
+        masks: Boolean array (k, n) of facts.
+        filled: Whether a fact of prior probability 0 may gain some, as where an interval
+            of its probability is given. It must then be true of one secret only.
+
+    Raises:
+        InputError: If such a fact is true of several secrets.
+    """
+    if prior is None:
+        return _free(matrix, masks)
+    weights = np.where(masks, prior.probabilities, 0.0)
+    mass = weights.sum(axis=1)
+    if filled:
+        empty = (mass == 0) & masks.any(axis=1)
+        if (masks[empty].sum(axis=1) > 1).any():
+            raise InputError(
+                "the prior gives probability 0 to a fact that is true of several secrets.",
+                "it then does not say how they are distributed; smooth the prior, or leave that fact out.",
+            )
+        weights[empty] = masks[empty]
+    scale = weights.sum(axis=1)
+    possible = scale > 0
+    rows = np.divide(weights, scale[:, None], out=np.zeros_like(weights), where=possible[:, None]) @ matrix
+    return Likelihoods(rows, rows, mass, possible)
+
+
+def _free(matrix: Floats, masks: NDArray[np.bool_]) -> Likelihoods:
+    """Return the range over all distributions on each fact: point masses attain its ends."""
+    k, m = len(masks), matrix.shape[1]
+    low, high = np.zeros((k, m)), np.zeros((k, m))
+    possible = np.count_nonzero(masks, axis=1) > 0
+    for j in np.flatnonzero(possible):
+        members = matrix[masks[j]]
+        low[j], high[j] = members.min(axis=0), members.max(axis=0)
+    return Likelihoods(low, high, np.full(k, np.nan), possible)
+
+
+def blocks(count: int, width: int) -> Iterator[slice]:
+    """Yield slices of ``count`` rows of ``width`` numbers, each of moderate size in memory."""
+    step = max(1, _BLOCK // width)
+    for start in range(0, count, step):
+        yield slice(start, start + step)

@@ -1,0 +1,59 @@
+"""Information privacy: no report changes the probability of any secret by much."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from .._channel import AnyMechanism
+from .._words import at_most, factor
+from ..finding import Finding
+from ..notion import Notion
+from ._posterior import both, worst
+from .priors import Priors
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InformationPrivacy(Notion):
+    """Information privacy: e**-epsilon <= P[s | o] / P[s] <= e**epsilon for all secrets s.
+
+    epsilon = max over s and o of |ln(p(o|s) / p(o))|
+
+    It is a-posteriori noiseless privacy of the secret itself, and so bounds every fact
+    about it, not only single values. With a prior that holds every secret possible it
+    implies differential privacy of all pairs with twice its epsilon.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+
+    Example:
+        >>> import sfumato as sf
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> InformationPrivacy(Priors.of(sf.Prior.uniform(coin.secrets))).measure(coin)
+        Information privacy: epsilon 0.693147
+
+    Source:
+        du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41.
+    """
+
+    key: ClassVar[str] = "information"
+    title: ClassVar[str] = "Information privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41"
+
+    priors: Priors
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the secret, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, None, both)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report decides if a secret is the true one: no epsilon is enough."
+        return (
+            f"Under {self.priors}, a report multiplies or divides the probability of any fact about the secret by "
+            f"at most {factor(value)} (epsilon {at_most(value)})."
+        )

@@ -1,0 +1,146 @@
+"""Membership privacy: how much a report may raise, lower or move the belief in a fact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from .._channel import AnyMechanism
+from .._words import at_most, factor
+from ..finding import Finding
+from ..notion import Notion
+from ._posterior import both, downward, upward, worst
+from .events import Events
+from .priors import Priors
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PositiveMembershipPrivacy(Notion):
+    """Positive membership privacy: no set of reports makes a fact much more credible.
+
+    P[T | o in S] <= e**epsilon P[T]   and   P[not T | o in S] >= e**-epsilon P[not T]
+
+    for all priors, facts T and sets S. Single reports suffice, because the posterior
+    given a set is a mean of theirs. With rho the largest P[o|T] / P[o|not T] and p the
+    prior probability of T,
+
+    epsilon = max(ln(rho / (1 + p (rho - 1))), ln(1 + p (rho - 1))),
+
+    and over an interval of p its ends attain it. Only the upward ratio is bounded: a
+    report may still rule the fact out.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        events: The facts; every single secret if None.
+
+    Example:
+        >>> coin = [[0.75, 0.25], [0.25, 0.75]]
+        >>> PositiveMembershipPrivacy(Priors.between(0.5, 0.5)).measure(coin)
+        Positive membership privacy: epsilon 0.693147
+
+    Source:
+        Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37.
+    """
+
+    key: ClassVar[str] = "positive-membership"
+    title: ClassVar[str] = "Positive membership privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37"
+
+    priors: Priors
+    events: Events | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, upward)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, a report can make some fact certain: no epsilon is enough."
+        return (
+            f"Under {self.priors}, no report makes a fact more than {factor(value)} times as probable as it was, "
+            f"nor divides the probability that it is false by more (epsilon {at_most(value)})."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NegativeMembershipPrivacy(Notion):
+    """Negative membership privacy: no set of reports makes a fact much less credible.
+
+    P[T | o in S] >= e**-epsilon P[T]   and   P[not T | o in S] <= e**epsilon P[not T]
+
+    It is positive membership privacy of the facts "not T".
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        events: The facts; every single secret if None.
+
+    Source:
+        Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, 2.2.6.
+    """
+
+    key: ClassVar[str] = "negative-membership"
+    title: ClassVar[str] = "Negative membership privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013"
+
+    priors: Priors
+    events: Events | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, downward)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, a report can rule some fact out: no epsilon is enough."
+        return (
+            f"Under {self.priors}, no report divides the probability of a fact by more than {factor(value)}, "
+            f"nor multiplies the probability that it is false by more (epsilon {at_most(value)})."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MembershipPrivacy(Notion):
+    """Membership privacy: positive and negative membership privacy together.
+
+    Against all priors and every single secret it is differential privacy of all pairs.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        events: The facts; every single secret if None.
+
+    Example:
+        >>> MembershipPrivacy(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
+        Membership privacy: epsilon 1.09861
+
+    Source:
+        Li, Qardaji, Su, Wu and Yang, CCS 2013.
+    """
+
+    key: ClassVar[str] = "membership"
+    title: ClassVar[str] = "Membership privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013"
+
+    priors: Priors
+    events: Events | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, both)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, a report can decide some fact: no epsilon is enough."
+        return (
+            f"Under {self.priors}, no report multiplies or divides the probability that a fact is true, or that "
+            f"it is false, by more than {factor(value)} (epsilon {at_most(value)})."
+        )

@@ -1,0 +1,100 @@
+"""Noiseless privacy: what the uncertainty of the secret itself hides, before and after the report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from .._channel import AnyMechanism, channel
+from .._words import at_most, factor
+from ..finding import Finding
+from ..notion import Notion
+from ._facts import told_apart
+from ._posterior import both, worst
+from .events import Events, events_on
+from .priors import Priors
+
+
+@dataclass(frozen=True, slots=True)
+class NoiselessPrivacy(Notion):
+    """Noiseless privacy: p(o | a) <= e**epsilon p(o | a') for any two values of an attribute.
+
+    p(o | a) = sum over s with value a of prior(s) p(o | s) / prior(a)
+
+    The randomness of the secret counts like noise, so even a deterministic mechanism
+    may satisfy it against those who know little. It is Pufferfish privacy with the
+    values of the attribute as rivals.
+
+    Attributes:
+        priors: The beliefs; how probable the values are does not matter.
+        events: The attribute; the secret itself if None. Facts that are no attribute
+            are each compared with their opposite.
+
+    Source:
+        Bhaskar, Bhowmick, Goyal, Laxman and Thakurta, ASIACRYPT 2011; Desfontaines, definition 33.
+    """
+
+    key: ClassVar[str] = "noiseless"
+    title: ClassVar[str] = "Noiseless privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33"
+
+    priors: Priors
+    events: Events | None = None
+
+    @final
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the values, the prior and the report that attain it."""
+        events = events_on(self.events, len(channel(mechanism).matrix))
+        return told_apart(self, mechanism, self.priors, *events.rivals)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
+        return (
+            f"Under {self.priors}, every report is at most {factor(value)} times as likely with one value of what "
+            f"is hidden as with another (epsilon {at_most(value)})."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AposterioriNoiselessPrivacy(Notion):
+    """A-posteriori noiseless privacy: e**-epsilon <= P[a | o in S] / P[a] <= e**epsilon.
+
+    For a fixed prior it asks of the values of an attribute what membership privacy asks
+    of them as facts, and is the same number: the probabilities of the other values sum
+    to that of the opposite fact. Noiseless privacy implies it with the same epsilon;
+    it implies noiseless privacy with twice its epsilon.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        events: The attribute, or facts that are each looked at with their opposite;
+            the secret itself if None.
+
+    Source:
+        Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39.
+    """
+
+    key: ClassVar[str] = "aposteriori-noiseless"
+    title: ClassVar[str] = "A-posteriori noiseless privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39"
+
+    priors: Priors
+    events: Events | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, both)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report decides a fact: no epsilon is enough."
+        return (
+            f"Under {self.priors}, a report multiplies or divides the probability of a value of what is hidden by "
+            f"at most {factor(value)} (epsilon {at_most(value)})."
+        )

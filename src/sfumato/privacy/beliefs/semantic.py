@@ -1,0 +1,205 @@
+"""Semantic privacy: what one learns whether or not one's record was used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Space
+from ...core.arrays import Floats, readonly
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from .._rounding import log_error
+from .._words import at_most
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ._subsets import members, subset_sums
+
+MOST_OUTPUTS = 20
+"""How many used observables the exact measure over sets takes on."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class SemanticPrivacy(Notion):
+    """Semantic privacy: any belief after the true report is near that after a report without one's record.
+
+    |P[X | M(s) in S] - P[X | M(N(s)) in S]| <= epsilon
+
+    for all priors, all sets X of secrets, all sets S of reports, and each map N that
+    takes one record out of a secret or replaces it. With r(s) = p(S|s) / p(S|N(s)) and
+    R the ratio of the largest to the least r,
+
+    epsilon = max over N and S of tanh(ln(R) / 4).
+
+    Single reports may miss the worst: sets are strictly stronger. All sets of up to 20
+    used observables are looked at; for more, use `bound`, or the weaker notion of
+    single reports.
+
+    Attributes:
+        maps: Array (k, n) of positions: maps[i, s] is N_i(s), or -1 if no prior is to
+            hold s possible. In the local model one record is the secret itself, and the
+            natural map sends every secret to one default.
+        sets: Whether S ranges over sets of reports; else over single ones.
+
+    Raises:
+        InputError: If the maps are not positions of secrets.
+
+    Example:
+        >>> SemanticPrivacy.replacing(2, 0).measure([[0.75, 0.25], [0.25, 0.75]])
+        Semantic privacy: epsilon 0.267949
+
+    Source:
+        Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40.
+    """
+
+    key: ClassVar[str] = "semantic"
+    title: ClassVar[str] = "Semantic privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40"
+
+    maps: NDArray[np.intp]
+    sets: bool = True
+
+    def __post_init__(self) -> None:
+        maps = np.array(self.maps)
+        if maps.ndim != 2 or maps.dtype.kind not in "iu" or (maps < -1).any() or (maps >= maps.shape[1]).any():
+            raise InputError(
+                f"the maps were given as an array of {maps.dtype} of shape {maps.shape}.",
+                "pass positions of secrets, array (maps, secrets), with -1 for secrets to leave out.",
+            )
+        object.__setattr__(self, "maps", readonly(maps.astype(np.intp)))
+
+    @classmethod
+    def replacing(cls, size: int, default: int, *, sets: bool = True) -> SemanticPrivacy:
+        """Return the notion whose one map replaces each of ``size`` secrets by a default."""
+        return cls(np.full((1, size), default), sets)
+
+    @classmethod
+    def of_maps(
+        cls, space: Space, maps: Iterable[Mapping[Hashable, Hashable]], *, sets: bool = True
+    ) -> SemanticPrivacy:
+        """Return the notion of maps from labels to labels; secrets without an entry are left out."""
+        rows = []
+        for mapping in maps:
+            row = np.full(len(space), -1, dtype=np.intp)
+            for label, image in mapping.items():
+                row[space.position(label)] = space.position(image)
+            rows.append(row)
+        return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the prior, the secret and the set of reports that attain it.
+
+        Raises:
+            InputError: If sets of more than 20 used observables would have to be tried.
+        """
+        matrix, used = self._used(mechanism)
+        if self.sets and len(used) > MOST_OUTPUTS:
+            raise InputError(
+                f"{len(used)} observables are used: 2^{len(used)} sets of them are too many to try.",
+                f"merge them into at most {MOST_OUTPUTS}, call bound(), or use sets=False for single ones.",
+            )
+        blocks: Iterator[tuple[int, Floats]]
+        blocks = subset_sums(matrix[:, used]) if self.sets else iter([(0, matrix[:, used].T)])
+        best = _Best(0.0, -1, -1)
+        for start, sums in blocks:
+            for number, mapping in enumerate(self.maps):
+                value, row = _largest_spread(sums, mapping)
+                if value > best.log_spread:
+                    best = _Best(value, number, start + row)
+        value = math.tanh(best.log_spread / 4)
+        rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
+        witness = Witness()
+        if best.map >= 0:
+            outputs = used[members(best.subset)] if self.sets else used[[best.subset]]
+            witness = _attained(matrix, self.maps[best.map], outputs)
+        return Finding(self, value, rounding, witness)
+
+    def bound(self, mechanism: AnyMechanism) -> float:
+        """Return an upper bound of the least epsilon over sets, for any number of observables.
+
+        tanh((D + D') / 4), where D and D' bound |ln p(o|s) / p(o|N(s))| upwards and
+        downwards over all s and o: at most tanh(epsilon / 2) for differential privacy.
+        """
+        matrix, used = self._used(mechanism)
+        largest = 0.0
+        for mapping in self.maps:
+            logs = _ratio_logs(matrix[:, used].T, mapping)
+            logs = logs[~np.isnan(logs)]
+            if len(logs):
+                largest = max(largest, float(logs.max() - logs.min()))
+        rounding = 2 * log_error(largest)
+        return min(1.0, math.tanh((largest + rounding) / 4) * (1 + 2.0**-50))
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        what = "any set of reports" if self.sets else "any single report"
+        return (
+            f"Whatever one believed before, {what} changes the probability of any statement by at most "
+            f"{at_most(value)} more or less than it would without the person's own record."
+        )
+
+    def _used(self, mechanism: AnyMechanism) -> tuple[Floats, NDArray[np.intp]]:
+        matrix = channel(mechanism).matrix
+        if len(matrix) != self.maps.shape[1]:
+            raise InputError(
+                f"the maps are on {self.maps.shape[1]} secrets, but the mechanism has {len(matrix)}.",
+                "use maps on the mechanism's secrets.",
+            )
+        return matrix, np.flatnonzero(matrix.any(axis=0))
+
+
+class _Best(NamedTuple):
+    log_spread: float
+    map: int
+    subset: int
+
+
+def _ratio_logs(sums: Floats, mapping: NDArray[np.intp]) -> Floats:
+    """Return ln r(s) of each set, array (sets, secrets in the map); NaN where both probabilities are 0."""
+    secrets = np.flatnonzero(mapping >= 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs: Floats = np.log(sums[:, secrets]) - np.log(sums[:, mapping[secrets]])
+    return logs
+
+
+def _largest_spread(sums: Floats, mapping: NDArray[np.intp]) -> tuple[float, int]:
+    """Return the largest ln R over the sets of a block, and where."""
+    secrets = np.flatnonzero(mapping >= 0)
+    if not len(secrets):
+        return 0.0, 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = sums[:, secrets] / sums[:, mapping[secrets]]
+        largest, least = np.fmax.reduce(ratios, axis=1), np.fmin.reduce(ratios, axis=1)
+        spreads = largest / least
+        spreads[~(spreads >= 1)] = 1.0  # nothing was possible, or every ratio is infinite
+        row = int(spreads.argmax())
+        return float(np.log(spreads[row])), row
+
+
+def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.intp]) -> Witness:
+    """Return the two secrets and the prior between them that attain the value of a map and a set."""
+    secrets = np.flatnonzero(mapping >= 0)
+    a, b = matrix[secrets][:, outputs].sum(axis=1), matrix[mapping[secrets]][:, outputs].sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = a / b
+    top, bottom = int(np.nanargmax(ratios)), int(np.nanargmin(ratios))
+    s, t = int(secrets[top]), int(secrets[bottom])
+    spread = math.inf if ratios[bottom] == 0 else float(ratios[top] / ratios[bottom])
+    if math.isfinite(spread):
+        weights = np.array([math.sqrt(spread) * a[bottom], a[top]])
+        share, note = float(weights[0] / weights.sum()), ""
+    elif ratios[top] == math.inf and ratios[bottom] == 0:
+        share, note = 0.5, ""
+    else:
+        share = 1.0 if ratios[top] == math.inf else 0.0
+        note = f"approached as the prior probability of the event tends to {share:g}"
+    prior = np.zeros(len(mapping))
+    prior[s], prior[t] = share, 1 - share
+    return Witness((s, t), outputs, readonly(prior), readonly(np.array([s])), note)

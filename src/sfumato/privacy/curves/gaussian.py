@@ -1,0 +1,249 @@
+"""Gaussian differential privacy: as hard to tell apart as two shifted normal distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtr, ndtri_exp
+
+from ...core.arrays import Floats, numbers
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ..relation import Relation, relation_on
+from ._crossing import crossing
+from ._errors_of_tests import UNIT, Errors, blocks, errors, rejected
+from ._normal import LARGEST, QUANTILE_ERROR, quantile
+
+_LEAST = 1e-300  # below it exponentials lose their digits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GaussianTradeOff:
+    """The trade-off function of N(0, 1) against N(mu, 1).
+
+    G(a) = Phi(Phi^-1(1 - a) - mu)
+
+    Attributes:
+        mu: At least 0; ``inf`` hides nothing.
+
+    Raises:
+        InputError: If mu is negative or NaN.
+
+    Example:
+        >>> round(GaussianTradeOff(1.0).delta(0.5), 6)
+        0.238422
+
+    Source:
+        Dong, Roth and Su, definition 2.6 and corollary 2.13.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        if not self.mu >= 0:
+            raise InputError(f"mu is {self.mu}.", "the shift of Gaussian differential privacy is at least 0.")
+
+    @classmethod
+    def of_epsilon(cls, epsilon: float) -> Self:
+        """Return the least mu that every mechanism of epsilon-differential privacy has.
+
+        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
+        """
+        if not epsilon >= 0:
+            raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
+        return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
+
+    @classmethod
+    def composed(cls, curves: Iterable[Self]) -> Self:
+        """Return the curve of several mechanisms used on the same secret: mu = sqrt(sum of mu**2)."""
+        return cls(math.hypot(*(curve.mu for curve in curves)))
+
+    def __call__(self, alpha: ArrayLike) -> Floats:
+        """Return the least type II error at each type I error, array of the same shape.
+
+        Args:
+            alpha: Numbers from 0 to 1.
+
+        Raises:
+            InputError: If a number is outside.
+        """
+        at = numbers(alpha, "alpha")
+        if not ((at >= 0) & (at <= 1)).all():
+            raise InputError("a type I error is not between 0 and 1.", "pass probabilities.")
+        return self.errors(at, 1.0 - at)[0]
+
+    def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
+        """Return the least type II errors and their complements.
+
+        Args:
+            alphas: Type I errors, any shape.
+            confidences: Their complements 1 - alpha, computed without cancellation.
+        """
+        if math.isinf(self.mu):
+            return np.zeros_like(alphas), np.ones_like(alphas)
+        z = quantile(confidences, alphas) - self.mu
+        return np.asarray(ndtr(z)), np.asarray(ndtr(-z))
+
+    def delta(self, epsilon: float) -> float:
+        """Return the least delta that goes with an epsilon of at least 0, rounded up.
+
+        delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
+        """
+        if not epsilon >= 0:
+            raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
+        if self.mu == 0 or math.isinf(epsilon):
+            return float(math.isinf(self.mu))
+        if math.isinf(self.mu):
+            return 1.0
+        low = float(log_ndtr(-epsilon / self.mu - self.mu / 2)) + epsilon
+        high = float(log_ndtr(-epsilon / self.mu + self.mu / 2))
+        lost = 16 * UNIT * (1 + abs(high) + abs(low) + 2 * epsilon)
+        # As a product, so that a small difference of logarithms keeps its digits.
+        delta = math.exp(high) * (-math.expm1(min(0.0, low - high)) + lost)
+        return min(1.0, math.nextafter(delta, 1.0))
+
+    def epsilon(self, delta: float) -> float:
+        """Return an epsilon of at least 0 that goes with a delta: the least one, rounded up.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
+        if not 0 <= delta <= 1:
+            raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-6.")
+        if self.delta(0.0) <= delta:
+            return 0.0
+        if math.isinf(self.mu) or delta < _LEAST:
+            return math.inf
+        low, high = 0.0, 1.0
+        while self.delta(high) > delta:
+            low, high = high, 2 * high
+        return crossing(lambda epsilon: self.delta(epsilon) > delta, low, high)[1]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianPrivacy(Notion):
+    """Gaussian differential privacy, with the least mu.
+
+    T(p(.|s), p(.|s')) >= G_mu    for all related s, s'
+
+    where T is the trade-off function. G_mu is convex and T linear between its vertices,
+    so that mu = max over vertices (a, b) of Phi^-1(1 - a) - Phi^-1(b). It is ``inf`` where
+    some observable is possible for one secret only.
+
+    Attributes:
+        relation: The pairs that count; all pairs by default. Both orders give the same mu.
+
+    Example:
+        >>> round(GaussianPrivacy().measure([[0.75, 0.25], [0.25, 0.75]]).value, 6)
+        1.34898
+    """
+
+    key: ClassVar[str] = "gaussian"
+    title: ClassVar[str] = "Gaussian differential privacy"
+    parameter: ClassVar[str] = "mu"
+    source: ClassVar[str] = "Dong, Roth and Su, 2022, definition 2.7"
+
+    relation: Relation | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least mu, with the pair and the test that need it.
+
+        Args:
+            mechanism: A mechanism, or its array (secrets, observables).
+
+        Raises:
+            InputError: If the array is no mechanism, or the relation has another size.
+        """
+        rows = channel(mechanism).matrix
+        related = relation_on(self.relation, len(rows)).array
+        pairs = np.argwhere(np.triu(related | related.T))
+        alone = _told_apart(rows > 0, pairs)
+        if alone is not None:
+            return Finding(self, math.inf, 0.0, alone)
+        limits = _limits(rows, pairs)
+        order = np.argsort(-limits, kind="stable")
+        value, witness = 0.0, Witness(note="all related secrets have the same row")
+        done = 0
+        for block, p, q in blocks(rows, pairs[order]):
+            if limits[order[done]] <= value:
+                break
+            done += len(block)
+            found = errors(p, q)
+            shifts = _shifts(found)
+            worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
+            if shifts[worst, vertex] > value:
+                value = float(shifts[worst, vertex])
+                first, second = (int(position) for position in block[worst])
+                witness = Witness(
+                    (first, second),
+                    rejected(rows[first], rows[second], int(vertex)),
+                    note=f"a test with errors {found.alphas[worst, vertex]:.4g} "
+                    f"and {found.betas[worst, vertex]:.4g}",
+                )
+        # A relative error r of a probability of at most 1/2 moves its quantile by at most 1.26 r.
+        rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
+        return Finding(self, value, rounding, witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what a mechanism of this mu promises."""
+        related = "secrets" if self.relation is None else self.relation.name
+        if math.isinf(value):
+            return f"Some report tells some two {related} apart for certain."
+        return (
+            f"To tell from one report which of two {related} it came from is at least as hard as to tell from one "
+            f"draw whether a normal distribution of deviation 1 was shifted by {value:.4g}."
+        )
+
+
+def _shifts(found: Errors) -> Floats:
+    """Return the mu that each vertex needs, -inf at the ends."""
+    with np.errstate(invalid="ignore"):
+        shifts = quantile(found.confidences, found.alphas) - quantile(found.betas, found.powers)
+    inner = (found.alphas > 0) & (found.confidences > 0) & (found.betas > 0) & (found.powers > 0)
+    return np.where(inner, shifts, -np.inf)
+
+
+def _told_apart(support: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Witness | None:
+    """Return a pair of rows with different supports and an output of one of them, if there is one."""
+    _, groups = np.unique(support, axis=0, return_inverse=True)
+    apart = np.flatnonzero(groups[pairs[:, 0]] != groups[pairs[:, 1]])
+    if len(apart) == 0:
+        return None
+    first, second = (int(position) for position in pairs[apart[0]])
+    outputs = np.flatnonzero(support[first] != support[second])[:1]
+    return Witness((first, second), outputs, note="which is possible for one of them only")
+
+
+def _limits(rows: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return for each pair a mu that is large enough: that of its extreme likelihood ratios.
+
+    A pair whose ratios lie between c and d is a randomisation of the pair of coins with
+    exactly these two ratios, whose trade-off function has one inner vertex.
+    """
+    limits = [np.zeros(0)]
+    for _, p, q in blocks(rows, pairs):
+        ratios = np.divide(q, p, out=np.ones_like(p), where=p > 0)
+        least, most = ratios.min(axis=1), ratios.max(axis=1)
+        width = np.where(most > least, most - least, 1.0)
+        alpha, confidence = (1 - least) / width, (most - 1) / width
+        vertex = Errors(alpha, confidence, least * confidence, most * alpha)
+        # Far more than floating point takes away, and rows may sum to one within 1e-9 only.
+        enough = _shifts(vertex)
+        enough = np.where(np.isfinite(enough), enough + 1e-7, np.inf)
+        limits.append(np.where(most > least, enough, 0.0))
+    return np.concatenate(limits)

@@ -1,0 +1,256 @@
+"""Privacy loss distributions on a lattice: bounds, on both sides, of what many mechanisms reveal together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ...core.arrays import Floats, readonly
+from ...divergences._distributions import Rows, log_ratios, single
+from ...errors import InputError
+from ._crossing import crossing
+from ._errors_of_tests import UNIT
+from ._fourier import Factor, convolved
+from ._lattice import LARGEST, added_by_splits, split
+from .trade_off import TradeOff
+
+_TAIL = 1e-16  # mass that a composition may leave outside its lattice
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LossDistribution:
+    """The privacy loss ln(p/q) under p, on a lattice, with everything that was rounded.
+
+    delta(e) = mass at infinity + sum over losses l > e of mass(l) (1 - e**(e - l))
+
+    is the privacy profile of p against q. The mass of a loss between two points of the
+    lattice is split over them so that its mass under q stays the same too. That only adds to what an
+    observer learns, so deltas of the lattice are upper bounds, for compositions too; how
+    much the splits can have added is bounded in turn, which gives lower bounds. Both count
+    what floating point, the Fourier transform and the ends of the lattice may have lost.
+
+    Args:
+        p: The distribution that is to look like the other one, array (m,).
+        q: The other one.
+        spacing: The distance of the points of the lattice, in nats. The gap between the bounds falls
+            with its square and grows with the number of compositions.
+
+    Attributes:
+        spacing: The same.
+        masses: Array (k,), the masses at the losses ``spacing * (first + i)``.
+        first: The position of the first point.
+        infinite: The mass of an infinite loss: of p where q is zero.
+        splits: How many splits a loss has gone through.
+        shift: By how much rounding may have moved a loss, in nats.
+        lost: How much mass may be at the wrong place, in all.
+
+    Raises:
+        InputError: If p or q is no distribution, or the lattice would be too large.
+
+    Example:
+        >>> coin = LossDistribution([0.75, 0.25], [0.25, 0.75])
+        >>> ten = LossDistribution.composed([(coin, 10)])
+        >>> round(ten.delta_lower(1.0), 6), round(ten.delta_upper(1.0), 6)
+        (0.868248, 0.868248)
+
+    Source:
+        Koskela, Jälkö and Honkela, 2020 (Fourier accountant); Doroshenko, Ghazi, Kamath, Kumar
+        and Manurangsi, "Connect the dots", 2022 (the split). Lower bounds and proofs:
+        docs/proofs/trade-off.md.
+    """
+
+    spacing: float
+    masses: Floats
+    first: int
+    infinite: float
+    splits: int
+    shift: float
+    lost: float
+
+    def __init__(self, p: Rows, q: Rows, spacing: float = 1e-4) -> None:
+        if not (0 < spacing < math.inf):
+            raise InputError(f"the spacing is {spacing}.", "use a small number of nats, such as 1e-4.")
+        first, second = single(p, q)
+        seen = (first > 0) & (second > 0)
+        masses, losses = first[seen], log_ratios(first[seen], second[seen])
+        shift = 32 * UNIT * (1 + float(np.max(np.abs(losses), initial=0.0)))
+        start, lattice, exact = split(masses, losses, spacing, shift)
+        _set(
+            self,
+            spacing=spacing,
+            masses=readonly(lattice),
+            first=start,
+            infinite=float(first[second == 0].sum()),
+            splits=0 if exact else 1,
+            shift=shift,
+            lost=4 * (len(first) + 40) * UNIT,
+        )
+
+    @classmethod
+    def of(cls, curve: TradeOff, spacing: float = 1e-4) -> Self:
+        """Return the loss of the alternative against the null hypothesis of a trade-off function.
+
+        Its upper bounds hold for every pair whose trade-off function lies above the curve.
+
+        Args:
+            curve: The trade-off function; ``curve.inverse`` gives the other order.
+            spacing: The distance of the points of the lattice, in nats.
+        """
+        return cls(curve.alternative, curve.null, spacing)
+
+    @classmethod
+    def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
+        """Return the loss of independent draws: of each distribution, as many as its count says.
+
+        Args:
+            parts: Distributions on lattices of the same spacing, with counts of at least 1.
+
+        Raises:
+            InputError: If there is none, the spacings differ, a count is not positive, or
+                the lattice would be too large.
+        """
+        given = list(parts)
+        _check(given)
+        first, size = _window(given)
+        spacing = given[0][0].spacing
+        masses, error = convolved([Factor(part.masses, part.first, count) for part, count in given], first, size)
+        result = object.__new__(cls)
+        # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
+        kept = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
+        _set(
+            result,
+            spacing=spacing,
+            masses=readonly(masses),
+            first=first,
+            infinite=-math.expm1(kept),
+            splits=sum(part.splits * count for part, count in given),
+            shift=sum(part.shift * count for part, count in given),
+            lost=error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in given),
+        )
+        return result
+
+    def __repr__(self) -> str:
+        return (
+            f"LossDistribution on {len(self.masses):,} points {self.spacing:g} apart, infinite {self.infinite:.4g}"
+        )
+
+    @property
+    def losses(self) -> Floats:
+        """The points of the lattice, array (k,), in nats."""
+        return self.spacing * np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
+
+    def delta_upper(self, epsilon: float) -> float:
+        """Return a delta that is large enough for an epsilon, proved: at most 1.
+
+        Args:
+            epsilon: Any number.
+        """
+        return min(1.0, self._delta(epsilon - self.shift) + self.lost)
+
+    def delta_lower(self, epsilon: float) -> float:
+        """Return a delta that is not more than enough for an epsilon, proved: at least 0.
+
+        Args:
+            epsilon: Any number.
+        """
+        at = epsilon + self.shift
+        added = added_by_splits(self.masses, self.losses, self.spacing, self.splits, self.lost, at)
+        return max(0.0, self._delta(at) - added - self.lost)
+
+    def epsilon_upper(self, delta: float) -> float:
+        """Return an epsilon of at least 0 that is large enough for a delta, proved.
+
+        It is ``inf`` where delta is no more than the mass of infinite losses and what was lost.
+
+        Args:
+            delta: From 0 to 1.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
+        _check_delta(delta)
+        end = float(self.losses[-1]) + self.spacing + self.shift
+        if self.delta_upper(0.0) <= delta:
+            return 0.0
+        if self.delta_upper(end) > delta:
+            return math.inf
+        return crossing(lambda epsilon: self.delta_upper(epsilon) > delta, 0.0, end)[1]
+
+    def epsilon_lower(self, delta: float) -> float:
+        """Return an epsilon that is not more than enough for a delta, proved: at least 0.
+
+        Args:
+            delta: From 0 to 1.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
+        _check_delta(delta)
+        end = float(self.losses[-1]) + self.spacing
+        if self.delta_lower(0.0) <= delta:
+            return 0.0
+        if self.delta_lower(end) > delta:
+            return math.inf
+        return crossing(lambda epsilon: self.delta_lower(epsilon) > delta, 0.0, end)[0]
+
+    def _delta(self, epsilon: float) -> float:
+        losses = self.losses
+        above = int(np.searchsorted(losses, epsilon, side="right"))
+        terms = self.masses[above:] * -np.expm1(epsilon - losses[above:])
+        return self.infinite + float(np.sum(terms))
+
+
+def _set(target: LossDistribution, **fields: object) -> None:
+    for name, value in fields.items():
+        object.__setattr__(target, name, value)
+
+
+def _check(parts: list[tuple[LossDistribution, int]]) -> None:
+    if not parts:
+        raise InputError("nothing was given to compose.", "pass at least one distribution with its count.")
+    if any(count < 1 for _, count in parts):
+        raise InputError("a count is below 1.", "leave out what is not used.")
+    spacings = {part.spacing for part, _ in parts}
+    if len(spacings) > 1:
+        raise InputError(
+            f"the lattices have different spacings: {', '.join(f'{spacing:g}' for spacing in sorted(spacings))}.",
+            "make all loss distributions with one spacing.",
+        )
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 <= delta <= 1:
+        raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-6.")
+
+
+def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
+    """Return the first point and the size of a lattice that all but a tiny mass of the sum lies on."""
+    spacing = parts[0][0].spacing
+    seen: list[tuple[NDArray[np.intp], Floats, int]] = []
+    for part, count in parts:
+        used = np.flatnonzero(part.masses)
+        if len(used) == 0:
+            return 0, 1
+        seen.append((part.first + used, np.log(part.masses[used]), count))
+    low = sum(count * int(points[0]) for points, _, count in seen)
+    high = sum(count * int(points[-1]) for points, _, count in seen)
+    # Chernoff: the mass beyond b is at most exp(K(t) - t b) for every t > 0.
+    for tilt in np.geomspace(0.03, 3000, 32):
+        above = sum(count * float(logsumexp(logs + tilt * spacing * points)) for points, logs, count in seen)
+        below = sum(count * float(logsumexp(logs - tilt * spacing * points)) for points, logs, count in seen)
+        room = -math.log(_TAIL / 2) + 1e-6
+        high = min(high, math.ceil((above + room) / (tilt * spacing)))
+        low = max(low, math.floor(-(below + room) / (tilt * spacing)))
+    size = max(high, low) - low + 1
+    if size > LARGEST:
+        raise InputError(
+            f"the composition on a lattice of spacing {spacing:g} needs {size:,} points.", "use a larger spacing."
+        )
+    return low, size

@@ -1,0 +1,255 @@
+"""Trade-off functions: how small both errors of a test between two rows can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core.arrays import Floats, numbers, readonly
+from ...divergences import Profile
+from ...divergences._distributions import Rows, log_ratios, single
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from ..relation import Relation, relation_on
+from ._envelope import envelope, steps
+from ._errors_of_tests import UNIT, Errors, blocks, errors, in_order
+
+_TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TradeOff:
+    """The trade-off function of a pair of distributions, exact by its vertices.
+
+    T(p, q)(a) = least type II error, 1 - q[R], over tests R with type I error p[R] <= a
+
+    where a test may toss a coin. T is convex and falling, T(a) <= 1 - a, and it bends at
+    the tests of likelihood ratios only. A test hides the pair where T is near 1 - a. Every trade-off
+    function with finitely many vertices is that of the pair (``null``, ``alternative``)
+    kept here, which holds one output per bend.
+
+    Args:
+        p: The null hypothesis, a distribution, array (m,).
+        q: The alternative, a distribution on the same observables.
+
+    Attributes:
+        null: Array (k,), the masses of p where the ratio q/p is the same, by falling ratio.
+        alternative: Array (k,), the masses of q there.
+        alphas: Array (v,), the type I errors of the vertices, rising from 0.
+        confidences: Array (v,), their complements 1 - alpha, summed from the other end.
+        betas: Array (v,), the least type II errors there, falling to 0.
+        powers: Array (v,), their complements 1 - beta, summed from the other end.
+
+    Raises:
+        InputError: If an argument is no distribution, or their lengths differ.
+
+    Example:
+        >>> coin = TradeOff([0.75, 0.25], [0.25, 0.75])
+        >>> [(a, float(coin(a))) for a in (0.0, 0.25, 0.5, 1.0)]
+        [(0.0, 1.0), (0.25, 0.25), (0.5, 0.16666666666666666), (1.0, 0.0)]
+
+    Source:
+        Dong, Roth and Su, "Gaussian differential privacy", 2022, definition 2.1; the
+        vertices, the envelope and the duality are proved in docs/proofs/trade-off.md.
+    """
+
+    null: Floats
+    alternative: Floats
+    alphas: Floats
+    confidences: Floats
+    betas: Floats
+    powers: Floats
+
+    def __init__(self, p: Rows, q: Rows) -> None:
+        null, alternative = _merged(*single(p, q))
+        vertices = in_order(null, alternative)
+        # Of the points above alpha 0 and right of beta 0 only the ends are vertices.
+        start = int(null[0] == 0)
+        for name, values in zip(Errors._fields, vertices, strict=True):
+            object.__setattr__(self, name, readonly(values[start:]))
+        object.__setattr__(self, "null", readonly(null))
+        object.__setattr__(self, "alternative", readonly(alternative))
+
+    @classmethod
+    def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
+        """Return the largest trade-off function that a mechanism keeps: it is f-DP for this f.
+
+        It is the lower convex envelope of the trade-off functions of all related pairs.
+
+        Args:
+            mechanism: A mechanism, or its array (secrets, observables).
+            relation: The ordered pairs that count; all pairs by default.
+
+        Raises:
+            InputError: If the array is no mechanism, or the relation has another size.
+
+        Source:
+            Dong, Roth and Su, definition 2.3 and proposition 2.4.
+        """
+        rows = channel(mechanism).matrix
+        best = in_order(np.ones(1), np.ones(1))
+        for _, p, q in blocks(rows, relation_on(relation, len(rows)).pairs):
+            best = _lowered(best, errors(p, q))
+        return cls(*_pair(best))
+
+    @classmethod
+    def lowest(cls, curves: Iterable[Self]) -> Self:
+        """Return the largest trade-off function that lies below all given ones.
+
+        Args:
+            curves: At least one trade-off function.
+
+        Raises:
+            InputError: If there is none.
+        """
+        given = list(curves)
+        if not given:
+            raise InputError("no trade-off function was given.", "pass at least one.")
+        best = given[0]._errors
+        for curve in given[1:]:
+            best = _lowered(best, curve._errors)
+        return cls(*_pair(best))
+
+    @classmethod
+    def of_epsilon(cls, epsilon: float, delta: float = 0.0) -> Self:
+        """Return f_(epsilon, delta), which says the same as (epsilon, delta)-differential privacy.
+
+        f(a) = max(0, 1 - delta - e**epsilon a, e**-epsilon (1 - delta - a))
+
+        Args:
+            epsilon: At least 0.
+            delta: From 0 to 1.
+
+        Raises:
+            InputError: If epsilon or delta is out of range.
+
+        Source:
+            Wasserman and Zhou, 2010, theorem 2.4; Dong, Roth and Su, proposition 2.5.
+        """
+        if not (epsilon >= 0 and 0 <= delta <= 1):
+            raise InputError(
+                f"epsilon {epsilon} and delta {delta} promise nothing.", "use epsilon >= 0 and delta in [0, 1]."
+            )
+        lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+        kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
+        return cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
+
+    def __repr__(self) -> str:
+        return f"TradeOff with {len(self.alphas)} vertices, least total error {self.least_total_error:.4g}"
+
+    def __call__(self, alpha: ArrayLike) -> Floats:
+        """Return the least type II error at each type I error, array of the same shape.
+
+        Args:
+            alpha: Numbers from 0 to 1.
+
+        Raises:
+            InputError: If a number is outside.
+        """
+        at = numbers(alpha, "alpha")
+        if not ((at >= 0) & (at <= 1)).all():
+            raise InputError("a type I error is not between 0 and 1.", "pass probabilities.")
+        return _at(self._errors, at, 1.0 - at)[0]
+
+    @property
+    def inverse(self) -> Self:
+        """The trade-off function of the exchanged pair, T(q, p): the inverse function of T(p, q)."""
+        return type(self)(self.alternative, self.null)
+
+    @property
+    def symmetrised(self) -> Self:
+        """The largest trade-off function below this one and its inverse."""
+        return self.lowest([self, self.inverse])
+
+    @property
+    def profile(self) -> Profile:
+        """The privacy profile of q against p: its delta(e) is the largest 1 - T(a) - e**e a.
+
+        The other order is the profile of ``inverse``.
+        """
+        return Profile(self.alternative, self.null)
+
+    @property
+    def least_total_error(self) -> float:
+        """The least sum of both errors, one minus the total variation of the pair."""
+        return float(np.min(self.alphas + self.betas))
+
+    @property
+    def area(self) -> float:
+        """The area below the curve: 1/2 where the pair is equal, 0 where it is told apart for certain."""
+        return float(np.sum(np.diff(self.alphas) * (self.betas[:-1] + self.betas[1:])) / 2)
+
+    def shortfall(self, other: Self) -> tuple[float, float]:
+        """Return by how much this curve falls short of another one, and at which type I error.
+
+        Args:
+            other: The curve that this one should not lie below.
+
+        Returns:
+            The largest ``other(a) - self(a)``, at least 0, and the a that attains it.
+        """
+        gaps = gaps_below(self._errors, other)
+        worst = int(np.argmax(gaps))
+        return max(0.0, float(gaps[worst])), float(self.alphas[worst])
+
+    @property
+    def _errors(self) -> Errors:
+        return Errors(self.alphas, self.confidences, self.betas, self.powers)
+
+
+def gaps_below(points: Errors, curve: TradeOff) -> Floats:
+    """Return the curve minus the type II errors at the points, array of their shape."""
+    beta, power = _at(curve._errors, points.alphas, points.confidences)
+    return np.where(points.powers < points.betas, points.powers - power, beta - points.betas)
+
+
+def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Floats]:
+    """Return the curve through the vertices at the given errors, and its complement."""
+    if len(vertices.alphas) == 1:  # it falls to 0 at once
+        return np.zeros_like(alpha), np.ones_like(alpha)
+    low = alpha <= confidence
+    left = np.searchsorted(vertices.alphas, alpha, side="right") - 1
+    right = np.searchsorted(-vertices.confidences, -confidence, side="right") - 1
+    k = np.clip(np.where(low, left, right), 0, len(vertices.alphas) - 2)
+    other = steps(vertices)[1]
+    done = np.where(low, alpha - vertices.alphas[k], vertices.confidences[k] - confidence)
+    todo = np.where(low, vertices.alphas[k + 1] - alpha, confidence - vertices.confidences[k + 1])
+    width = done + todo
+    return vertices.betas[k + 1] + todo / width * other[k], vertices.powers[k] + done / width * other[k]
+
+
+def _lowered(best: Errors, points: Errors) -> Errors:
+    """Return the envelope of a convex curve and of points, most of which need not be looked at."""
+    flat = Errors(*(values.ravel() for values in points))
+    beta, power = _at(best, flat.alphas, flat.confidences)
+    # Sums of so many terms are known no better.
+    known = points.alphas.shape[-1] * UNIT
+    below = np.where(flat.powers < flat.betas, flat.powers > power * (1 + known), flat.betas < beta * (1 - known))
+    if not below.any():
+        return best
+    new = [np.unique(np.stack([values[below] for values in flat]), axis=1)]
+    return envelope(Errors(*np.concatenate([np.stack(best), *new], axis=1)))
+
+
+def _pair(vertices: Errors) -> tuple[Floats, Floats]:
+    """Return the pair of distributions whose trade-off function has these vertices."""
+    null, other = steps(vertices)
+    return np.array([0.0, *null]), np.array([vertices.powers[0], *other])
+
+
+def _merged(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return the masses by falling q/p, one output for each ratio, none without mass."""
+    used = (p > 0) | (q > 0)
+    p, q = p[used], q[used]
+    logs = log_ratios(p, q)
+    order = np.argsort(logs, kind="stable")
+    scale = np.max(np.abs(logs), initial=1.0, where=np.isfinite(logs))
+    names = np.rint(logs[order] / (_TIE * scale))
+    starts = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
+    return np.add.reduceat(p[order], starts), np.add.reduceat(q[order], starts)

@@ -1,0 +1,85 @@
+"""f-differential privacy: related rows are at least as hard to tell apart as a given curve says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from ...core.arrays import Floats
+from .._channel import AnyMechanism, channel
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ..relation import Relation, relation_on
+from ._errors_of_tests import UNIT, Errors, blocks, errors, rejected
+from .gaussian import GaussianTradeOff
+from .trade_off import TradeOff, gaps_below
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeOffPrivacy(Notion):
+    """f-differential privacy for a given curve f, with the slack that it needs.
+
+    T(p(.|s), p(.|s'))(a) >= f(a) - slack    for all related s, s' and all a
+
+    The mechanism is f-DP where the least slack is 0. It is found at a vertex of T, since
+    f is convex and T is linear between its vertices.
+
+    Attributes:
+        bound: The curve f.
+        relation: The ordered pairs that count; all pairs by default.
+    """
+
+    key: ClassVar[str] = "trade-off"
+    title: ClassVar[str] = "f-differential privacy"
+    parameter: ClassVar[str] = "slack"
+    source: ClassVar[str] = "Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36"
+
+    bound: TradeOff | GaussianTradeOff
+    relation: Relation | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least slack, with the pair and the test that need it.
+
+        Args:
+            mechanism: A mechanism, or its array (secrets, observables).
+
+        Raises:
+            InputError: If the array is no mechanism, or the relation has another size.
+        """
+        rows = channel(mechanism).matrix
+        value, witness = 0.0, Witness(note="no test does better than the curve allows")
+        for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
+            found = errors(p, q)
+            gaps = self._gaps(found)
+            worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+            if gaps[worst, vertex] > value:
+                value = float(gaps[worst, vertex])
+                first, second = (int(position) for position in pairs[worst])
+                witness = Witness(
+                    (first, second),
+                    rejected(rows[first], rows[second], int(vertex)),
+                    note=f"a test with errors {found.alphas[worst, vertex]:.4g} "
+                    f"and {found.betas[worst, vertex]:.4g}",
+                )
+        # A relative error of alpha moves a convex f <= 1 by no more than that.
+        return Finding(self, value, 8 * (rows.shape[1] + 8) * UNIT, witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what a mechanism of this slack promises."""
+        return (
+            f"Whoever tests from one report which of two {self._related} it came from errs at least as often as "
+            f"the curve says, up to {value:.3g}."
+        )
+
+    @property
+    def _related(self) -> str:
+        return "secrets" if self.relation is None else self.relation.name
+
+    def _gaps(self, found: Errors) -> Floats:
+        if isinstance(self.bound, TradeOff):
+            return gaps_below(found, self.bound)
+        beta, power = self.bound.errors(found.alphas, found.confidences)
+        return np.where(found.powers < found.betas, found.powers - power, beta - found.betas)

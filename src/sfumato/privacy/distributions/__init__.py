@@ -1,0 +1,47 @@
+"""Distribution privacy: what a report may tell of the distribution that the secret came from."""
+
+from .bayes_factors import BayesFactors, bayes_factors
+from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
+from .composition import independent_inputs, post_processed, same_input
+from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
+from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
+from .family import Family
+from .family_distance import FamilyDistance
+from .implied import (
+    lifted_differential_privacy,
+    lifted_divergence_privacy,
+    lifted_metric_privacy,
+    privacy_of_points,
+)
+from .preprocessing import pre_processed
+from .product_channel import product_channel
+from .promise import Promise, Reason
+from .stability import Stability, stability
+
+__all__ = [
+    "BayesFactors",
+    "DistributionPrivacy",
+    "DivergenceDistributionPrivacy",
+    "DivergenceMetricDistributionPrivacy",
+    "Family",
+    "FamilyDistance",
+    "MetricDistributionPrivacy",
+    "ProbabilisticDistributionPrivacy",
+    "Promise",
+    "Reason",
+    "Stability",
+    "WorstBeliefs",
+    "bayes_factors",
+    "close_beliefs",
+    "independent_inputs",
+    "lifted_differential_privacy",
+    "lifted_divergence_privacy",
+    "lifted_metric_privacy",
+    "post_processed",
+    "pre_processed",
+    "privacy_of_points",
+    "product_channel",
+    "same_input",
+    "stability",
+    "worst_beliefs",
+]

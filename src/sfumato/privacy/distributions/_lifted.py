@@ -1,0 +1,115 @@
+"""What a family of distributions becomes behind a mechanism, and comparisons of its pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Mechanism
+from ...core.arrays import Floats, numbers
+from ...divergences import Divergence, HockeyStick, MaxDivergence
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from .._pairs import grown
+from .._rounding import log_error, mass_error
+
+_FLOOR = 1e-280  # below it a product of two probabilities may have vanished
+_BLOCK = 1 << 21  # numbers in an array of pairs x observables
+
+
+def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
+    """Return the distribution of the report under each distribution of the secret, array (k, m).
+
+    Raises:
+        InputError: If the sizes differ, or a report's probability is too small for floats.
+    """
+    matrix = channel(mechanism).matrix
+    if len(matrix) != distributions.shape[1]:
+        raise InputError(
+            f"the distributions are on {distributions.shape[1]} secrets, but the mechanism has {len(matrix)}.",
+            "use distributions on the mechanism's secrets.",
+        )
+    lifted: Floats = distributions @ matrix
+    small = lifted < _FLOOR
+    if small.any() and (((distributions > 0) @ (matrix > 0).astype(np.float64) > 0) & small).any():
+        raise InputError(
+            f"a report has a probability below {_FLOOR:g}, where products of floats vanish.",
+            "leave out the secrets of negligible probability.",
+        )
+    return lifted
+
+
+def compared(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return the divergence of each pair of rows, array (c,), in blocks of bounded memory."""
+    step = max(1, _BLOCK // rows.shape[1])
+    blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
+    return np.concatenate([divergence.rows(rows[block[:, 0]], rows[block[:, 1]]) for block in blocks])
+
+
+def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
+    """Return for each pair the least epsilon, at least 0, and one that suffices for certain.
+
+    Args:
+        rows: Array (k, m) of distributions, each a sum of ``terms`` products.
+        pairs: Array (c, 2).
+        delta: The delta that is allowed.
+        terms: How many products each entry adds up.
+    """
+    value = np.maximum(compared(MaxDivergence(delta), rows, pairs), 0.0)
+    if delta == 0:
+        return value, np.array([v + log_error(v, terms) for v in value])
+    upper = np.full(len(pairs), np.inf)
+    slack, left = 2 * mass_error(1.0, rows.shape[1], terms), np.arange(len(pairs))
+    while len(left):
+        # The inverse rounds too: what it gives is checked directly, with less delta until it holds.
+        allowed = max(0.0, delta - slack)
+        found = np.maximum(compared(MaxDivergence(allowed), rows, pairs[left]), 0.0)
+        if allowed == 0:
+            upper[left] = [v + log_error(v, terms) for v in found]
+            break
+        deltas = _deltas_above(rows, pairs[left], found, terms)
+        good = (deltas <= delta) | np.isinf(found)
+        upper[left[good]] = found[good]
+        left, slack = left[~good], 4 * slack
+    return value, np.maximum(upper, value)
+
+
+def _deltas_above(rows: Floats, pairs: NDArray[np.intp], at: Floats, terms: int) -> Floats:
+    """Return for each pair a delta that suffices for certain at its own epsilon, array (c,)."""
+    step, excesses = max(1, _BLOCK // rows.shape[1]), []
+    for start in range(0, len(pairs), step):
+        first, second = pairs[start : start + step].T
+        larger = grown(rows[second], at[start : start + step, None])
+        excesses.append(np.maximum(rows[first] - larger, 0.0).sum(axis=1))
+    return np.concatenate(excesses) + mass_error(1.0, rows.shape[1], terms)
+
+
+def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool:
+    """Return whether two distributions give exactly the same reports, in fractions."""
+    weights = mechanism.weights if isinstance(mechanism, Mechanism) else numbers(mechanism, "the matrix")
+    moved = [(s, Fraction(float(first[s])) - Fraction(float(second[s]))) for s in np.flatnonzero(first != second)]
+    total = [Fraction(0)] * weights.shape[1]
+    for secret, mass in moved:
+        total = [
+            sum_ + mass * Fraction(entry) for sum_, entry in zip(total, weights[secret].tolist(), strict=True)
+        ]
+    return not any(total)
+
+
+def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
+    """Return an epsilon that does not suffice for certain, or 0: a lower bound of the least one."""
+    if delta == 0:
+        value = float(MaxDivergence()(p, q))
+        return max(0.0, value - log_error(value, terms))
+    slack = 2 * mass_error(delta, len(p), terms)
+    while delta + slack < 1:
+        found = float(MaxDivergence(delta + slack)(p, q))
+        if found <= 0:
+            break
+        excess = HockeyStick(found)(p, q)
+        if excess - mass_error(excess, len(p), terms) >= delta:
+            return found
+        slack *= 4
+    return 0.0

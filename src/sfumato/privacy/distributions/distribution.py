@@ -1,0 +1,262 @@
+"""Distribution privacy: the reports of two populations, or of two values of an attribute, look alike."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core import Metric
+from ...core.arrays import Floats, readonly
+from ...divergences import max_divergence
+from ...divergences._distributions import log_ratios
+from .._channel import AnyMechanism
+from .._pairs import check_delta
+from .._rounding import log_error, mass_error
+from .._words import factor
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ._lifted import epsilon_below, epsilons, reports_of, same_reports
+from .family import Family
+from .family_distance import FamilyDistance, distance_on
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DistributionPrivacy(Notion):
+    """Distribution privacy (DistP) for the pairs of a family.
+
+    A#(lam)[R] <= e**epsilon A#(mu)[R] + delta for every pair (lam, mu) and set R of reports
+
+    where A#(lam) is the distribution of the report when the secret is drawn from lam. It
+    hides which distribution the secret comes from, such as which group a person belongs to.
+
+    Args:
+        family: The distributions, and which pairs must look alike.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Example:
+        >>> groups = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+        >>> truth, coin = np.eye(3), np.full((3, 2), 0.5)
+        >>> DistributionPrivacy(groups).measure(truth), DistributionPrivacy(groups).measure(coin)
+        (Distribution privacy: epsilon inf, Distribution privacy: epsilon 0)
+
+    Source:
+        Kawamoto and Murakami, definition 11.
+    """
+
+    key: ClassVar[str] = "distribution-privacy"
+    title: ClassVar[str] = "Distribution privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 11"
+
+    family: Family
+    delta: float
+
+    def __init__(self, family: Family, delta: float = 0.0) -> None:
+        object.__setattr__(self, "family", family)
+        check_delta(delta)
+        object.__setattr__(self, "delta", float(delta))
+
+    def __repr__(self) -> str:
+        return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, the pair that needs it, and the set of reports that shows it."""
+        rows = reports_of(mechanism, self.family.distributions)
+        values, uppers = epsilons(rows, self.family.pairs, self.delta, self.family.size)
+        worst = int(np.argmax(values))
+        p, q = rows[self.family.pairs[worst]]
+        below = epsilon_below(p, q, self.delta, self.family.size)
+        witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
+        return finding_between(self, float(values[worst]), below, float(uppers.max()), witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        if math.isinf(value):
+            return f"Some reports tell {self.family} apart for certain."
+        odds = f"A report changes the odds between {self.family} by a factor of at most {factor(value)}"
+        return f"{odds}{_but(self.delta)}."
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricDistributionPrivacy(Notion):
+    """Extended distribution privacy (XDistP): near distributions look alike, far ones need not.
+
+    A#(lam)[R] <= e**(epsilon d(lam, mu)) A#(mu)[R] + delta for every pair and set R of reports
+
+    Args:
+        family: The distributions, and which pairs count.
+        distance: Between the distributions: a `FamilyDistance`, such as
+            ``FamilyDistance.wasserstein(family, metric)``, a metric on the k names, or an
+            array (k, k).
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1, or the distance is between another
+            number of distributions.
+
+    Source:
+        Kawamoto and Murakami, definition 12.
+    """
+
+    key: ClassVar[str] = "metric-distribution-privacy"
+    title: ClassVar[str] = "Metric distribution privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 12"
+
+    family: Family
+    distance: FamilyDistance
+    delta: float
+
+    def __init__(self, family: Family, distance: FamilyDistance | Metric | ArrayLike, delta: float = 0.0) -> None:
+        object.__setattr__(self, "family", family)
+        object.__setattr__(self, "distance", distance_on(family, distance))
+        check_delta(delta)
+        object.__setattr__(self, "delta", float(delta))
+
+    def __repr__(self) -> str:
+        return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon per unit of distance, with the pair and the reports that need it.
+
+        A pair at distance 0 needs equal reports, which is decided in fractions.
+        """
+        family, pairs = self.family, self.family.pairs
+        rows = reports_of(mechanism, family.distributions)
+        values, uppers = epsilons(rows, pairs, self.delta, family.size)
+        far, near = self.distance.array[pairs[:, 0], pairs[:, 1]], self.distance.lower[pairs[:, 0], pairs[:, 1]]
+        for k in np.flatnonzero(near == 0):
+            first, second = family.distributions[pairs[k]]
+            if same_reports(mechanism, first, second):
+                values[k] = uppers[k] = 0.0
+            elif self.delta == 0 and far[k] == 0:
+                values[k] = uppers[k] = math.inf
+        values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
+        worst = int(np.argmax(values))
+        p, q = rows[pairs[worst]]
+        needed = np.array([epsilon_below(p, q, self.delta, family.size)])
+        exactly = self.delta == 0 and far[worst] == 0
+        below = values[worst] if exactly else per_unit(needed, far[[worst]])[0]
+        witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
+        return finding_between(
+            self, float(values[worst]), float(below) * (1 - 2.0**-51), float(uppers.max()), witness
+        )
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        per = f" per {self.distance.unit or 'unit'}"
+        if math.isinf(value):
+            return f"Some pair of {self.family} is not hidden at any epsilon{per} of {self.distance.name}."
+        return (
+            f"A report changes the odds between {self.family} by a factor of at most "
+            f"{factor(value)}{per} of their {self.distance.name}{_but(self.delta)}."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ProbabilisticDistributionPrivacy(Notion):
+    """Probabilistic distribution privacy (PDistP): the odds stay bounded but for rare reports.
+
+    For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
+    outside which the two probabilities are within a factor e**epsilon of each other.
+
+    The least V for an epsilon is the set of reports whose log ratio exceeds it; so the
+    least epsilon is one of the log ratios, found by sorting them.
+
+    Args:
+        family: The distributions, and which pairs must look alike.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Source:
+        Kawamoto and Murakami, definition 13.
+    """
+
+    key: ClassVar[str] = "probabilistic-distribution-privacy"
+    title: ClassVar[str] = "Probabilistic distribution privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 13"
+
+    family: Family
+    delta: float
+
+    def __init__(self, family: Family, delta: float) -> None:
+        object.__setattr__(self, "family", family)
+        check_delta(delta)
+        object.__setattr__(self, "delta", float(delta))
+
+    def __repr__(self) -> str:
+        return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""
+        family = self.family
+        rows = reports_of(mechanism, family.distributions)
+        slack = mass_error(self.delta, rows.shape[1], family.size)
+        found = [
+            [_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in (0.0, slack, -slack)
+        ]
+        worst = int(np.argmax(found[0]))
+        p, q = rows[family.pairs[worst]]
+        value, upper = found[0][worst], max(found[2])
+        aside = np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > value))
+        below = found[1][worst] - log_error(found[1][worst], family.size)
+        witness = pair_witness(family, worst, readonly(aside))
+        return finding_between(self, value, max(0.0, below), upper + log_error(upper, family.size), witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        if math.isinf(value):
+            return f"Reports of probability above {self.delta:g} tell {self.family} apart for certain."
+        return (
+            f"But for reports of probability at most {self.delta}, the report changes the odds between "
+            f"{self.family} by a factor of at most {factor(value)}."
+        )
+
+
+def per_unit(values: Floats, distances: Floats) -> Floats:
+    """Return values / distances: 0 / 0 is 0, any other value / 0 is infinite, anything / inf is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotients = np.where(values == 0, 0.0, values / distances)
+    return np.where(np.isinf(distances), 0.0, quotients)
+
+
+def _exceeded(p: Floats, q: Floats, delta: float) -> float:
+    """Return the least epsilon such that the reports whose log ratio exceeds it have at most mass delta."""
+    used = (p > 0) | (q > 0)
+    logs = np.abs(log_ratios(p, q)[used])
+    order = np.argsort(-logs, kind="stable")
+    masses = np.maximum(np.cumsum(p[used][order]), np.cumsum(q[used][order]))
+    over = np.flatnonzero(masses > delta)
+    return float(logs[order][over[0]]) if len(over) else 0.0
+
+
+def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = None) -> Witness:
+    """Return the witness that names a pair of the family, and reports where they show it."""
+    i, j = (int(position) for position in family.pairs[worst])
+    chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
+    return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
+
+
+def finding_between(notion: Notion, value: float, below: float, above: float, witness: Witness) -> Finding:
+    """Return the finding whose rounding reaches from the bound below to the bound above."""
+    if math.isinf(value):
+        return Finding(notion, value, 0.0 if math.isinf(below) else math.inf, witness)
+    rounding = max(above - value, value - below)
+    return Finding(notion, value, rounding, witness)
+
+
+def _but(delta: float) -> str:
+    return f", up to an additional probability of {delta}" if delta else ""

@@ -1,0 +1,151 @@
+"""Distribution privacy measured by a divergence of the reports instead of their worst ratio."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Metric
+from ...core.arrays import Floats
+from ...divergences import Divergence
+from .._channel import AnyMechanism
+from .._words import at_most
+from ..finding import Finding
+from ..notion import Notion
+from ._divergence_error import divergence_error
+from ._lifted import compared, reports_of, same_reports
+from .distribution import finding_between, pair_witness, per_unit
+from .family import Family
+from .family_distance import FamilyDistance, distance_on
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DivergenceDistributionPrivacy(Notion):
+    """Distribution privacy for a divergence: D(A#(lam) || A#(mu)) <= epsilon for every pair.
+
+    Args:
+        family: The distributions, and which pairs must look alike; each ordered pair
+            counts for itself.
+        divergence: D, such as ``sfumato.divergences.KL``.
+
+    Example:
+        >>> from sfumato.divergences import TOTAL_VARIATION
+        >>> groups = Family({"day": [0.5, 0.5, 0.0], "night": [0.0, 0.5, 0.5]})
+        >>> DivergenceDistributionPrivacy(groups, TOTAL_VARIATION).measure(np.eye(3)).value
+        0.5
+
+    Source:
+        Kawamoto and Murakami, definition 16; Barthe and Olmedo, ICALP 2013.
+    """
+
+    key: ClassVar[str] = "divergence-distribution-privacy"
+    title: ClassVar[str] = "Divergence distribution privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 16"
+
+    family: Family
+    divergence: Divergence
+
+    def __repr__(self) -> str:
+        return f"DivergenceDistributionPrivacy({self.family!r}, {self.divergence.name})"
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of the pairs, with the pair."""
+        rows = reports_of(mechanism, self.family.distributions)
+        values = compared(self.divergence, rows, self.family.pairs)
+        errors = _errors(self.divergence, values, rows, self.family)
+        worst = int(np.argmax(values))
+        value = float(values[worst])
+        return finding_between(
+            self,
+            value,
+            value - float(errors[worst]),
+            float((values + errors).max()),
+            pair_witness(self.family, worst),
+        )
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        return f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}."
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DivergenceMetricDistributionPrivacy(Notion):
+    """Distribution privacy for a divergence and a distance: D(A#(lam) || A#(mu)) <= epsilon d(lam, mu).
+
+    Args:
+        family: The distributions, and which pairs count.
+        divergence: D.
+        distance: Between the distributions: a `FamilyDistance`, a metric on the k names,
+            or an array (k, k).
+
+    Raises:
+        InputError: If the distance is between another number of distributions.
+
+    Source:
+        Kawamoto and Murakami, definition 17.
+    """
+
+    key: ClassVar[str] = "divergence-metric-distribution-privacy"
+    title: ClassVar[str] = "Divergence metric distribution privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 17"
+
+    family: Family
+    divergence: Divergence
+    distance: FamilyDistance
+
+    def __init__(
+        self, family: Family, divergence: Divergence, distance: FamilyDistance | Metric | ArrayLike
+    ) -> None:
+        object.__setattr__(self, "family", family)
+        object.__setattr__(self, "divergence", divergence)
+        object.__setattr__(self, "distance", distance_on(family, distance))
+
+    def __repr__(self) -> str:
+        return (
+            f"DivergenceMetricDistributionPrivacy({self.family!r}, {self.divergence.name}, {self.distance.name})"
+        )
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence per unit of distance, with the pair.
+
+        A pair at distance 0 needs equal reports, which is decided in fractions.
+        """
+        family, pairs = self.family, self.family.pairs
+        rows = reports_of(mechanism, family.distributions)
+        values = compared(self.divergence, rows, pairs)
+        errors = _errors(self.divergence, values, rows, family)
+        lowers, uppers = np.maximum(values - errors, 0.0), values + errors
+        far, near = self.distance.array[pairs[:, 0], pairs[:, 1]], self.distance.lower[pairs[:, 0], pairs[:, 1]]
+        for k in np.flatnonzero(near == 0):
+            if same_reports(mechanism, *family.distributions[pairs[k]]):
+                values[k] = lowers[k] = uppers[k] = 0.0
+        values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
+        worst = int(np.argmax(values))
+        below = float(per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
+        return finding_between(self, float(values[worst]), below, float(uppers.max()), pair_witness(family, worst))
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        if math.isinf(value):
+            return f"Some pair of {self.family} has no finite {self.divergence.name} per unit of distance."
+        per = f" per {self.distance.unit or 'unit'}"
+        return (
+            f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}{per} of "
+            f"their {self.distance.name}."
+        )
+
+
+def _errors(divergence: Divergence, values: Floats, rows: Floats, family: Family) -> Floats:
+    found = [
+        divergence_error(divergence, float(value), rows[i], rows[j], family.size)
+        for value, (i, j) in zip(values, family.pairs, strict=True)
+    ]
+    return np.array(found)

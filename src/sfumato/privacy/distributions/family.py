@@ -1,0 +1,290 @@
+"""Families of distributions that must not be told apart: what distribution privacy protects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core import Metric, Prior
+from ...core.arrays import Floats, floats, readonly
+from ...core.prior import SUM_TOLERANCE
+from ...errors import InputError
+from ...transport import Coupling, lifting, optimal_lifting
+from ..relation import Relation
+
+Distributions = Mapping[str, Prior | ArrayLike] | Sequence[Prior | ArrayLike] | Floats
+"""Distributions on the same n secrets: by name, or in a sequence or array (k, n)."""
+
+_ROUNDING = 1e-12
+_ANY = "any two"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Family:
+    """Named distributions on the secrets, and which ordered pairs of them must look alike.
+
+    Args:
+        distributions: Priors or arrays (n,), by name or in a sequence.
+        pairs: Ordered pairs of names that count; by default all.
+
+    Attributes:
+        names: The k names; numbers from 0, as text, where none were given.
+        distributions: Array (k, n).
+        pairs: Array (c, 2) of positions, without pairs of a distribution with itself.
+        lifted_from: The relation Phi on secrets whose lifting chose the pairs, or None.
+        outside: Array (c,), the mass that the coupling of each pair leaves outside Phi: 0
+            up to the rounding of the distributions.
+
+    Raises:
+        InputError: If there are fewer than two distributions, one is none, their lengths
+            differ, or a name of a pair is unknown.
+
+    Example:
+        >>> Family({"north": [0.5, 0.5, 0.0], "south": [0.0, 0.5, 0.5]})
+        Family of 2 distributions on 3 secrets, 2 ordered pairs (any two)
+
+    Source:
+        Kawamoto and Murakami, definitions 9 to 11.
+    """
+
+    names: tuple[str, ...]
+    distributions: Floats
+    pairs: NDArray[np.intp]
+    lifted_from: Relation | None
+    outside: Floats
+    _chosen: str
+    _optimal: tuple[Metric | Floats, float] | None
+
+    def __init__(self, distributions: Distributions, pairs: Iterable[tuple[str, str]] | None = None) -> None:
+        names, rows = _named(distributions)
+        if pairs is None:
+            chosen, how = _all_pairs(len(names)), _ANY
+        else:
+            chosen, how = _positions(names, pairs), "the given list"
+        self._set(names, rows, chosen, how)
+
+    @classmethod
+    def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
+        """Return the family whose pairs are in the lifting of a relation, each with its coupling.
+
+        A secret always counts as related to itself: no mechanism tells it from itself.
+
+        Args:
+            distributions: The distributions.
+            relation: Phi, on the secrets.
+            tolerance: Mass outside Phi that is taken for rounding; it stays visible in
+                ``outside``, and guarantees add it to their delta.
+
+        Raises:
+            InputError: If no pair is in the lifting, or the relation is on other secrets.
+        """
+        names, rows = _named(distributions)
+        truths = _reflexive(relation, rows.shape[1])
+        found = {
+            (int(i), int(j)): answer.outside
+            for i, j in _all_pairs(len(names))
+            if (answer := lifting(truths, rows[i], rows[j], tolerance=tolerance)).holds
+        }
+        return cls._of_lifting(names, rows, relation, found, f"the lifting of {relation.name}")
+
+    @classmethod
+    def optimally_lifted(
+        cls,
+        distributions: Distributions,
+        relation: Relation,
+        distances: Metric | ArrayLike,
+        p: float = 1.0,
+        *,
+        tolerance: float = _ROUNDING,
+    ) -> Family:
+        """Return the family whose pairs have an optimal coupling within a relation.
+
+        Args:
+            distributions: The distributions.
+            relation: Phi, on the secrets.
+            distances: A metric on the secrets, or its array (n, n).
+            p: The order of the Wasserstein distance, from 1 to ``inf``.
+            tolerance: As in `lifted`.
+
+        Raises:
+            InputError: If no pair is in the lifting, or an argument does not fit.
+
+        Source:
+            Kawamoto and Murakami, definition 10.
+        """
+        names, rows = _named(distributions)
+        truths = _reflexive(relation, rows.shape[1])
+        array = (
+            distances
+            if isinstance(distances, Metric)
+            else floats(distances, "the distances", shape=truths.shape, infinite=True)
+        )
+        found = {}
+        for i, j in _all_pairs(len(names)):
+            answer = optimal_lifting(truths, rows[i], rows[j], array, p, tolerance=tolerance)
+            if answer.holds:
+                found[int(i), int(j)] = answer.coupling.mass_outside(truths)
+        how = f"the lifting of {relation.name} by optimal couplings of order {p:g}"
+        return cls._of_lifting(names, rows, relation, found, how, (array, p))
+
+    @classmethod
+    def of_points(cls, relation: Relation) -> Family:
+        """Return the point masses of all secrets, with the pairs of the relation.
+
+        Distribution privacy of it is differential privacy for the relation.
+        """
+        rows = readonly(np.eye(relation.size))
+        found = {(int(i), int(j)): 0.0 for i, j in relation.pairs}
+        names = tuple(str(secret) for secret in range(relation.size))
+        return cls._of_lifting(names, rows, relation, found, f"the lifting of {relation.name}")
+
+    @classmethod
+    def _of_lifting(
+        cls,
+        names: tuple[str, ...],
+        rows: Floats,
+        relation: Relation,
+        found: Mapping[tuple[int, int], float],
+        how: str,
+        optimal: tuple[Metric | Floats, float] | None = None,
+    ) -> Family:
+        if not found:
+            raise InputError(
+                f"no pair of the {len(names)} distributions is in {how}.",
+                "widen the relation, or list the pairs that must look alike.",
+            )
+        family = object.__new__(cls)
+        chosen = np.array(list(found), dtype=np.intp)
+        family._set(names, rows, chosen, how, relation, np.array(list(found.values())), optimal)
+        return family
+
+    def _set(
+        self,
+        names: tuple[str, ...],
+        rows: Floats,
+        pairs: NDArray[np.intp],
+        how: str,
+        relation: Relation | None = None,
+        outside: Floats | None = None,
+        optimal: tuple[Metric | Floats, float] | None = None,
+    ) -> None:
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "distributions", rows)
+        object.__setattr__(self, "pairs", readonly(pairs))
+        object.__setattr__(self, "lifted_from", relation)
+        object.__setattr__(self, "outside", readonly(np.zeros(len(pairs)) if outside is None else outside))
+        object.__setattr__(self, "_chosen", how)
+        object.__setattr__(self, "_optimal", optimal)
+
+    def __len__(self) -> int:
+        """The number of distributions."""
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return (
+            f"Family of {len(self)} distributions on {self.size} secrets, "
+            f"{len(self.pairs)} ordered pairs ({self._chosen})"
+        )
+
+    def __str__(self) -> str:
+        """Which distributions must look alike, in words."""
+        if len(self.names) == 2 and self.lifted_from is None:
+            return f"the distributions {self.names[0]} and {self.names[1]}"
+        if self._chosen == _ANY:
+            return f"{_ANY} of {len(self)} distributions"
+        return f"the {len(self.pairs)} pairs of {len(self)} distributions in {self._chosen}"
+
+    @property
+    def size(self) -> int:
+        """The number of secrets."""
+        return int(self.distributions.shape[1])
+
+    def position(self, name: str) -> int:
+        """Return the position of a distribution.
+
+        Raises:
+            InputError: If there is none of that name.
+        """
+        return _position(self.names, name)
+
+    def coupling(self, pair: int) -> Coupling:
+        """Return the coupling that puts a pair in the lifting: its support is within the relation.
+
+        Args:
+            pair: Position in ``pairs``.
+
+        Raises:
+            InputError: If the family was not lifted from a relation.
+        """
+        if self.lifted_from is None:
+            raise InputError(f"the {self!r} was not lifted from a relation.", "make it by Family.lifted.")
+        first, second = self.distributions[self.pairs[pair]]
+        truths = _reflexive(self.lifted_from, self.size)
+        if self._optimal is None:
+            return lifting(truths, first, second).coupling
+        return optimal_lifting(truths, first, second, *self._optimal).coupling
+
+    def same_pairs_as(self, other: Family) -> bool:
+        """Return whether the other family compares the same distributions in the same pairs."""
+        return np.array_equal(self.distributions, other.distributions) and np.array_equal(self.pairs, other.pairs)
+
+
+def _named(given: Distributions) -> tuple[tuple[str, ...], Floats]:
+    if isinstance(given, Mapping):
+        names, values = tuple(str(name) for name in given), list(given.values())
+    else:
+        values = list(given)
+        names = tuple(str(k) for k in range(len(values)))
+    if len(values) < 2:
+        raise InputError(
+            f"a family of {len(values)} distributions was given.", "pass at least two, such as one per attribute."
+        )
+    rows = [
+        value.probabilities if isinstance(value, Prior) else floats(value, f"distribution {name}", shape=(None,))
+        for name, value in zip(names, values, strict=True)
+    ]
+    sizes = {len(row) for row in rows}
+    if len(sizes) > 1 or 0 in sizes:
+        raise InputError(
+            f"the distributions are on {sorted(sizes)} secrets.", "a family is on one and the same set of secrets."
+        )
+    for name, row in zip(names, rows, strict=True):
+        if (row < 0).any() or abs(float(row.sum()) - 1) > SUM_TOLERANCE:
+            raise InputError(
+                f"distribution {name} has smallest entry {row.min():g} and sum {row.sum():.12g}.",
+                "pass probabilities that sum to 1; nothing is renormalised.",
+            )
+    return names, readonly(np.stack(rows))
+
+
+def _all_pairs(size: int) -> NDArray[np.intp]:
+    return np.argwhere(~np.eye(size, dtype=np.bool_))
+
+
+def _positions(names: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> NDArray[np.intp]:
+    found = [(_position(names, first), _position(names, second)) for first, second in pairs]
+    if not found or any(i == j for i, j in found):
+        raise InputError(
+            "the pairs are empty, or one compares a distribution with itself.",
+            "list ordered pairs of two names; both orders count separately.",
+        )
+    return np.array(found, dtype=np.intp)
+
+
+def _position(names: tuple[str, ...], name: str) -> int:
+    if name not in names:
+        raise InputError(f"the family has no distribution {name!r}.", f"it has {', '.join(names[:8])}.")
+    return names.index(name)
+
+
+def _reflexive(relation: Relation, size: int) -> NDArray[np.bool_]:
+    if relation.size != size:
+        raise InputError(
+            f"the relation is on {relation.size} secrets, but the distributions on {size}.",
+            "use a relation on the secrets of the distributions.",
+        )
+    truths: NDArray[np.bool_] = relation.array | np.eye(size, dtype=np.bool_)
+    return truths

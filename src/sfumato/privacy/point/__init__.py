@@ -1,0 +1,43 @@
+"""Point privacy: what a report may tell of one secret against another."""
+
+from .bounded_range import BoundedRange, concentrated_from_range, differential_from_range, range_from_differential
+from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
+from .divergence import (
+    DivergenceMetricPrivacy,
+    DivergencePrivacy,
+    KLPrivacy,
+    RenyiPrivacy,
+    kl_from_differential,
+    total_variation_from_kl,
+)
+from .indistinguishable import IndistinguishablePrivacy
+from .metric import MetricDifferentialPrivacy
+from .probabilistic import (
+    DeltaOfProbabilisticDifferentialPrivacy,
+    ProbabilisticDifferentialPrivacy,
+    differential_from_probabilistic,
+    probabilistic_from_differential,
+)
+from .profile import PrivacyProfile
+
+__all__ = [
+    "BoundedRange",
+    "DeltaOfDifferentialPrivacy",
+    "DeltaOfProbabilisticDifferentialPrivacy",
+    "DifferentialPrivacy",
+    "DivergenceMetricPrivacy",
+    "DivergencePrivacy",
+    "IndistinguishablePrivacy",
+    "KLPrivacy",
+    "MetricDifferentialPrivacy",
+    "PrivacyProfile",
+    "ProbabilisticDifferentialPrivacy",
+    "RenyiPrivacy",
+    "concentrated_from_range",
+    "differential_from_probabilistic",
+    "differential_from_range",
+    "kl_from_differential",
+    "probabilistic_from_differential",
+    "range_from_differential",
+    "total_variation_from_kl",
+]

@@ -1,0 +1,100 @@
+"""Range-bounded privacy: how far the privacy loss of a pair ranges over all reports."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from ...divergences import MaxDivergence, max_divergence
+from .._channel import AnyMechanism, channel
+from .._pairs import check_epsilon, largest
+from .._rounding import log_error
+from .._words import at_most, factor, related
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ..relation import Relation, relation_on
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BoundedRange(Notion):
+    """Range-bounded privacy: the least eta.
+
+    L(o) - L(o') <= eta for all related (s, s') and observables o, o', with L(o) = ln(p(o|s) / p(o|s'))
+
+    Eta is the sum of the max divergences of the two orders, so that both orders have the
+    same. It implies eta-differential privacy, and epsilon-differential privacy implies
+    eta = 2 epsilon. The exponential mechanism of weights e**(epsilon u / (2 sensitivity)) has
+    an eta of only epsilon.
+
+    Attributes:
+        relation: The pairs that must look alike; all pairs if None.
+
+    Example:
+        >>> BoundedRange().measure([[0.75, 0.25], [0.25, 0.75]])
+        Range-bounded privacy: eta 2.19722
+
+    Source:
+        Durfee and Rogers, NeurIPS 2019.
+    """
+
+    key: ClassVar[str] = "bounded-range"
+    title: ClassVar[str] = "Range-bounded privacy"
+    parameter: ClassVar[str] = "eta"
+    source: ClassVar[str] = "Durfee and Rogers, NeurIPS 2019"
+
+    relation: Relation | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return eta, with the pair and the two observables between which the loss ranges."""
+        matrix = channel(mechanism).matrix
+        mask = relation_on(self.relation, len(matrix)).array
+        logs = MaxDivergence().pairwise(matrix)
+        value, pair = largest(logs + logs.T, mask)
+        if pair is None:
+            return Finding(self, value, 0.0, Witness())
+        p, q = matrix[pair[0]], matrix[pair[1]]
+        ends = [int(max_divergence(p, q).outputs[0]), int(max_divergence(q, p).outputs[0])]
+        # Each max divergence is at most eta, so this is above the errors of both.
+        return Finding(self, max(0.0, value), 3 * log_error(value), Witness(pair, np.array(ends, dtype=np.intp)))
+
+    def sentence(self, value: float) -> str:
+        """Return what eta promises."""
+        if math.isinf(value):
+            return f"Some report gives away one of {related(self.relation)} for certain: no eta is enough."
+        return (
+            f"Between two reports, the odds of {related(self.relation)} never differ by more than a factor of "
+            f"{factor(value)} (eta {at_most(value)})."
+        )
+
+
+def differential_from_range(eta: float) -> float:
+    """Return the epsilon of differential privacy that eta implies: eta itself.
+
+    Two distributions have a loss above 0 and one below 0, unless they are equal, so no
+    loss is larger than the range.
+    """
+    check_epsilon(eta)
+    return eta
+
+
+def range_from_differential(epsilon: float) -> float:
+    """Return the eta that differential privacy in both orders implies: twice epsilon, attained by the coin."""
+    check_epsilon(epsilon)
+    return 2 * epsilon
+
+
+def concentrated_from_range(eta: float) -> float:
+    """Return the rho of zero-concentrated differential privacy that eta implies: eta**2 / 8, rounded up.
+
+    Rho bounds the Renyi divergence of every order a > 1 by rho a. From epsilon alone
+    follows only epsilon**2 / 2.
+
+    Source:
+        Cesar and Rogers, ALT 2021.
+    """
+    check_epsilon(eta)
+    return math.nextafter(eta * eta / 8, math.inf) if eta else 0.0

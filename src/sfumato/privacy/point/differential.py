@@ -1,0 +1,162 @@
+"""Differential privacy: the least epsilon at a delta, and the least delta at an epsilon."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from ...core.arrays import Floats
+from ...divergences import max_divergence
+from .._channel import AnyMechanism, channel
+from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span
+from .._rounding import inversion_error, log_error, mass_error
+from .._words import at_most, factor, related
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ..relation import Relation, relation_on
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DifferentialPrivacy(Notion):
+    """(epsilon, delta)-differential privacy: the least epsilon, at a given delta.
+
+    p[R | s] <= e**epsilon p[R | s'] + delta for all related (s, s') and all sets R of observables
+
+    Each ordered pair of the relation counts for itself. Epsilon is the largest of the
+    (approximate) max divergences, or 0; it is found by exact inversion of profiles.
+    Where delta equals, up to rounding, the mass at which epsilon jumps, `Finding.upper`
+    is on the far side of the jump.
+
+    Attributes:
+        relation: The pairs that must look alike; all pairs if None (local privacy).
+        delta: The probability by which the inequality may fail, from 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Example:
+        >>> coin = [[0.75, 0.25], [0.25, 0.75]]
+        >>> DifferentialPrivacy().measure(coin)
+        Differential privacy: epsilon 1.09861
+
+    Source:
+        Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3 and proposition 1.
+    """
+
+    key: ClassVar[str] = "differential-privacy"
+    title: ClassVar[str] = "Differential privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3"
+
+    relation: Relation | None = None
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the pair and the set of reports that attain it."""
+        matrix = channel(mechanism).matrix
+        mask = relation_on(self.relation, len(matrix)).array
+        scales = np.ones(mask.shape)
+        value, pair = least_epsilon(matrix, mask, scales, self.delta)
+        rounding = epsilon_rounding(matrix, mask, scales, self.delta, value) if self.delta else log_error(value)
+        return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Some report can tell apart {related(self.relation)} for certain: no epsilon is enough."
+        rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
+        return (
+            f"Whatever is reported is at most {factor(value)} times likelier from one than from the other of "
+            f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DeltaOfDifferentialPrivacy(Notion):
+    """(epsilon, delta)-differential privacy: the least delta, at a given epsilon.
+
+    delta = max over related (s, s') of the sum over o of max(0, p(o|s) - e**epsilon p(o|s'))
+
+    Attributes:
+        epsilon: At least 0; ``inf`` leaves the mass of what only one secret can report.
+        relation: The pairs that must look alike; all pairs if None.
+
+    Raises:
+        InputError: If epsilon is negative or NaN.
+
+    Example:
+        >>> DeltaOfDifferentialPrivacy(0.0).measure([[0.75, 0.25], [0.25, 0.75]]).value
+        0.5
+
+    Source:
+        Balle, Barthe and Gaboardi, NeurIPS 2018 (privacy profile).
+    """
+
+    key: ClassVar[str] = "differential-privacy"
+    title: ClassVar[str] = "Differential privacy"
+    parameter: ClassVar[str] = "delta"
+    source: ClassVar[str] = "Balle, Barthe and Gaboardi, NeurIPS 2018"
+
+    epsilon: float
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least delta, with the pair and the set of reports that attain it."""
+        matrix = channel(mechanism).matrix
+        mask = relation_on(self.relation, len(matrix)).array
+        value, pair = largest(excesses(matrix, mask, float(self.epsilon)), mask)
+        outputs = np.empty(0, dtype=np.intp)
+        if pair is not None:
+            outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
+        return Finding(self, value, mass_error(value, matrix.shape[1]), Witness(pair, outputs))
+
+    def sentence(self, value: float) -> str:
+        """Return what the delta promises."""
+        bound = "" if math.isinf(self.epsilon) else f" beyond a factor of {factor(self.epsilon)}"
+        return (
+            f"With probability at most {at_most(value)} a report tells apart {related(self.relation)}{bound} "
+            f"(delta {at_most(value)})."
+        )
+
+
+def attained(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witness:
+    """Return the pair with the set of reports that attains its (approximate) max divergence."""
+    if pair is None:
+        return Witness()
+    return Witness(pair, max_divergence(matrix[pair[0]], matrix[pair[1]], delta).outputs)
+
+
+def epsilon_rounding(matrix: Floats, mask: Mask, scales: Floats, delta: float, value: float) -> float:
+    """Return the most by which a computed least epsilon at a positive delta may be off.
+
+    The same is computed for a little less and a little more delta, by what rounding can
+    account for: the truth lies between.
+
+    Args:
+        matrix: Array (n, m).
+        mask: The ordered pairs, array (n, n).
+        scales: What epsilon is multiplied by for each pair, array (n, n).
+        delta: Positive.
+        value: The computed least epsilon.
+    """
+    slack = inversion_error(matrix.shape[1], span(matrix))
+    above, _ = least_epsilon(matrix, mask, scales, max(0.0, delta - slack))
+    below, _ = least_epsilon(matrix, mask, scales, min(1.0, delta + slack))
+    if math.isinf(value):
+        return 0.0 if math.isinf(below) else math.inf
+    if math.isinf(above):
+        return math.inf
+    smallest = float(scales[mask].min(initial=math.inf))
+    largest_log = above * float(scales[mask].max(initial=0.0))
+    return max(above - value, value - below) + log_error(largest_log) / smallest

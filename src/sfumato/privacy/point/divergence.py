@@ -1,0 +1,294 @@
+"""Privacy by a divergence between the rows: f-divergences, Kullback-Leibler and Renyi."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+
+from ...core import Metric
+from ...core.arrays import Floats
+from ...divergences import (
+    CHI_SQUARED,
+    HELLINGER,
+    KL,
+    REVERSE_KL,
+    TOTAL_VARIATION,
+    Divergence,
+    HockeyStick,
+    MaxDivergence,
+    Renyi,
+)
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from .._pairs import check_epsilon, largest, per_unit, span
+from .._rounding import divergence_errors, mass_error
+from .._words import at_most, related
+from ..finding import Finding, Witness
+from ..notion import Notion
+from ..relation import Relation, relation_on
+from .metric import metric_on, protected, same_place, unequal
+
+_BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DivergencePrivacy(Notion):
+    """Privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon for related (s, s').
+
+    Each ordered pair of the relation counts for itself; on a symmetric relation this is
+    the definition, which asks for both orders.
+
+    Attributes:
+        divergence: D; of the max divergence and the hockey-stick `DifferentialPrivacy` and
+            `DeltaOfDifferentialPrivacy` take care.
+        relation: The pairs that must look alike; all pairs if None.
+        precision: What you vouch for of a divergence of your own: its computed value is
+            off by at most ``precision * (1 + value)``. Without it nothing is known, and
+            `Finding.upper` is ``inf``. The package's divergences need none.
+
+    Raises:
+        InputError: If the divergence has a notion of its own, or the precision is negative.
+
+    Example:
+        >>> from sfumato.divergences import TOTAL_VARIATION
+        >>> DivergencePrivacy(TOTAL_VARIATION).measure([[0.75, 0.25], [0.25, 0.75]]).value
+        0.5
+
+    Source:
+        Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14.
+    """
+
+    key: ClassVar[str] = "divergence-privacy"
+    title: ClassVar[str] = "Divergence privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14"
+
+    divergence: Divergence
+    relation: Relation | None = None
+    precision: float = math.inf
+
+    def __post_init__(self) -> None:
+        if isinstance(self.divergence, HockeyStick):
+            raise InputError(
+                "the hockey-stick divergence of related secrets is the delta of differential privacy.",
+                "use DeltaOfDifferentialPrivacy(epsilon, relation).",
+            )
+        _check(self.divergence, self.precision)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows, with the pair."""
+        return _measure(self, self.divergence, self.relation, mechanism, self.precision)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        return _sentence(self.divergence, self.relation, value)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KLPrivacy(Notion):
+    """Kullback-Leibler privacy: the privacy loss of related secrets is at most epsilon nats on average.
+
+    sum over o of p(o|s) ln(p(o|s) / p(o|s')) <= epsilon for all related (s, s')
+
+    Attributes:
+        relation: The pairs that must look alike; all pairs if None.
+
+    Source:
+        Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
+    """
+
+    key: ClassVar[str] = "kl-privacy"
+    title: ClassVar[str] = "Kullback-Leibler privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Cuff and Yu, CCS 2016; Desfontaines, 2.2.2"
+
+    relation: Relation | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows in nats, with the pair."""
+        return _measure(self, KL, self.relation, mechanism)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        return _sentence(KL, self.relation, value)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RenyiPrivacy(Notion):
+    """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
+
+    Attributes:
+        order: Above 0 and finite; 1 is Kullback-Leibler.
+        relation: The pairs that must look alike; all pairs if None.
+
+    Raises:
+        InputError: If the order is not positive, or is infinite.
+
+    Source:
+        Mironov, CSF 2017, definition 4.
+    """
+
+    key: ClassVar[str] = "renyi-privacy"
+    title: ClassVar[str] = "Renyi differential privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Mironov, CSF 2017, definition 4"
+
+    order: float
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        _check(Renyi(self.order), 0.0)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows in nats, with the pair."""
+        return _measure(self, Renyi(self.order), self.relation, mechanism)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        return _sentence(Renyi(self.order), self.relation, value)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DivergenceMetricPrivacy(Notion):
+    """Metric privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon d(s, s').
+
+    Pairs at infinite distance need no protection; distinct secrets at distance zero must
+    be at divergence zero, or no epsilon is enough.
+
+    Attributes:
+        divergence: D; of the max divergence `MetricDifferentialPrivacy` takes care.
+        metric: The distances, on the mechanism's secrets.
+        precision: As for `DivergencePrivacy`.
+
+    Raises:
+        InputError: If the divergence has a notion of its own, or the precision is negative.
+
+    Source:
+        Kawamoto and Murakami, definition 15.
+    """
+
+    key: ClassVar[str] = "divergence-metric-privacy"
+    title: ClassVar[str] = "Metric privacy by a divergence"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Kawamoto and Murakami, definition 15"
+
+    divergence: Divergence
+    metric: Metric
+    precision: float = math.inf
+
+    def __post_init__(self) -> None:
+        _check(self.divergence, self.precision)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence per unit of distance, with the pair."""
+        matrix = channel(mechanism).matrix
+        metric = metric_on(self.metric, len(matrix))
+        values = self.divergence.pairwise(matrix)
+        errors = _errors(self.divergence, values, matrix, self.precision)
+        together = same_place(metric)
+        _, pair = largest(values, together & (values > errors))
+        if pair is not None:
+            return Finding(self, math.inf, 0.0, Witness(pair))
+        # Unequal rows at a divergence that rounding cannot tell from 0.
+        open_ = unequal(mechanism, together) is not None
+        mask = protected(metric)
+        value, worst = largest(per_unit(values, metric.array, mask), mask)
+        above, _ = largest(per_unit(values + errors, metric.array, mask), mask)
+        off = 0.0 if math.isinf(value) else above - value + 2.0**-51 * value
+        rounding = math.inf if open_ else off
+        return Finding(self, value, rounding, Witness(worst))
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        per = f" per {self.metric.unit}" if self.metric.unit else ""
+        return (
+            f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
+            f"their distance ({self.metric.name})."
+        )
+
+
+def kl_from_differential(epsilon: float) -> float:
+    """Return the largest Kullback-Leibler divergence under differential privacy in both orders, rounded up.
+
+    It is epsilon tanh(epsilon / 2), attained by the coin, and below both epsilon and
+    epsilon**2 / 2: better than the bound min(epsilon, epsilon**2) often quoted.
+
+    Args:
+        epsilon: At least 0.
+
+    Example:
+        >>> round(kl_from_differential(1.0), 6)
+        0.462117
+
+    Source:
+        Proved in docs/proofs/rounding-of-notions.md.
+    """
+    check_epsilon(epsilon)
+    return epsilon * math.tanh(epsilon / 2) * (1 + 2.0**-49)
+
+
+def total_variation_from_kl(epsilon: float) -> float:
+    """Return a bound of the total variation, the delta at epsilon 0, under KL privacy, rounded up.
+
+    It is the smaller of sqrt(epsilon / 2) (Pinsker) and sqrt(1 - e**-epsilon)
+    (Bretagnolle and Huber), at most half of the sqrt(2 epsilon) often quoted.
+
+    Args:
+        epsilon: In nats, at least 0.
+
+    Source:
+        Tsybakov, Introduction to Nonparametric Estimation, lemmas 2.5 and 2.6.
+    """
+    check_epsilon(epsilon)
+    return min(1.0, math.sqrt(min(epsilon / 2, -math.expm1(-epsilon))) * (1 + 2.0**-49))
+
+
+def _check(divergence: Divergence, precision: float) -> None:
+    if isinstance(divergence, MaxDivergence) or (isinstance(divergence, Renyi) and math.isinf(divergence.order)):
+        raise InputError(
+            f"the {divergence.name} is what differential and metric privacy bound.",
+            "use DifferentialPrivacy(relation, delta) or MetricDifferentialPrivacy(metric, delta).",
+        )
+    if not precision >= 0:
+        raise InputError(f"a precision of {precision} was given.", "pass a small number, such as 1e-12.")
+
+
+def _measure(
+    notion: Notion,
+    divergence: Divergence,
+    relation: Relation | None,
+    mechanism: AnyMechanism,
+    precision: float = math.inf,
+) -> Finding:
+    matrix = channel(mechanism).matrix
+    mask = relation_on(relation, len(matrix)).array
+    values = divergence.pairwise(matrix)
+    value, pair = largest(values, mask)
+    above, _ = largest(values + _errors(divergence, values, matrix, precision), mask)
+    rounding = 0.0 if math.isinf(value) or pair is None else above - value
+    return Finding(notion, value, rounding, Witness(pair))
+
+
+def _errors(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
+    """Return the most by which each computed divergence may be off, array (n, n)."""
+    m = matrix.shape[1]
+    if isinstance(divergence, HockeyStick):
+        return np.full(values.shape, mass_error(float(values.max()), m))
+    if isinstance(divergence, Renyi) or divergence in _BOUNDED:
+        # Rows that do not sum to exactly one are at no exact divergence.
+        defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
+        return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)
+    return np.where(np.isinf(values), 0.0, precision * (1 + np.where(np.isinf(values), 0.0, values)))
+
+
+def _sentence(divergence: Divergence, relation: Relation | None, value: float) -> str:
+    if math.isinf(value):
+        return f"The {divergence.name} of what {related(relation)} report has no bound."
+    return f"The {divergence.name} of what {related(relation)} report is at most {at_most(value)}."

@@ -1,0 +1,58 @@
+"""Indistinguishable privacy: differential privacy as a bound on what a report does to a belief."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from .._channel import AnyMechanism, channel
+from .._words import at_most, factor, related
+from ..finding import Finding
+from ..notion import Notion
+from ..relation import Relation, relation_on
+from .differential import DifferentialPrivacy
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IndistinguishablePrivacy(Notion):
+    """Indistinguishable privacy: no report moves the odds of two related secrets by more than e**epsilon.
+
+    epsilon = max over related s, s' and reports o of |ln(p(o|s) / p(o|s'))|
+
+    Whoever hesitates between the two, with probability p for one of them, then has
+    p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p) e**-epsilon). It is
+    differential privacy of the pairs in both orders, and is measured as such.
+
+    Attributes:
+        relation: The pairs; all pairs if None. One order implies the other.
+
+    Source:
+        Desfontaines, 2.2.6 and proposition 1.
+    """
+
+    key: ClassVar[str] = "indistinguishable"
+    title: ClassVar[str] = "Indistinguishable privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Desfontaines, 2.2.6"
+
+    relation: Relation | None = None
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the pair and the reports that attain it."""
+        given = relation_on(self.relation, len(channel(mechanism).matrix))
+        both_orders = Relation(given.array | given.array.T, given.name)
+        found = DifferentialPrivacy(both_orders).measure(mechanism)
+        return Finding(self, found.value, found.rounding, found.witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
+        half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
+        return (
+            f"Whoever hesitates between {related(self.relation)} has, after any report, odds of at most "
+            f"{factor(value)} times what they were: a belief of 1/2 becomes at most {half} "
+            f"(epsilon {at_most(value)})."
+        )

@@ -1,0 +1,146 @@
+"""Metric privacy: the least epsilon per unit of distance, at a delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from ...core import Mechanism, Metric
+from ...core.arrays import Floats
+from ...divergences import MaxDivergence
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit
+from .._rounding import log_errors, mass_error
+from .._words import at_most, factor
+from ..finding import Finding
+from ..notion import Notion
+from .differential import attained, epsilon_rounding
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MetricDifferentialPrivacy(Notion):
+    """Metric privacy (XDP) of a mechanism: the least epsilon per unit of the metric, at a given delta.
+
+    p[R | s] <= e**(epsilon d(s, s')) p[R | s'] + delta for all s, s' and all sets R of observables
+
+    Pairs at infinite distance need no protection. Distinct secrets at distance zero must
+    have equal rows (with a delta: rows whose total variation is at most delta), or no
+    epsilon is enough. With delta 0 this is the property that `MetricPrivacy` asks of a design.
+
+    Attributes:
+        metric: The distances, on the mechanism's secrets.
+        delta: The probability by which the inequality may fail, from 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Example:
+        >>> from sfumato import Metric
+        >>> MetricDifferentialPrivacy(Metric([[0, 2], [2, 0]], "km")).measure([[0.75, 0.25], [0.25, 0.75]])
+        Metric privacy: epsilon 0.549306
+
+    Source:
+        Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6.
+    """
+
+    key: ClassVar[str] = "metric-privacy"
+    title: ClassVar[str] = "Metric privacy"
+    parameter: ClassVar[str] = "epsilon"
+    source: ClassVar[str] = "Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6"
+
+    metric: Metric
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+
+    def measure(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon per unit, with the pair and the set of reports that attain it."""
+        matrix = channel(mechanism).matrix
+        distances = metric_on(self.metric, len(matrix)).array
+        broken, open_ = self._at_distance_zero(mechanism, matrix)
+        if broken is not None:
+            return Finding(self, math.inf, 0.0, attained(matrix, broken, self.delta))
+        mask = protected(self.metric)
+        value, pair = least_epsilon(matrix, mask, distances, self.delta)
+        if open_:
+            rounding = math.inf
+        elif self.delta:
+            rounding = epsilon_rounding(matrix, mask, distances, self.delta, value)
+        else:
+            rounding = _rounding(matrix, mask, distances, value)
+        return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+
+    def _at_distance_zero(self, mechanism: AnyMechanism, matrix: Floats) -> tuple[tuple[int, int] | None, bool]:
+        """Return a pair at distance zero that differs too much, and whether rounding leaves one open."""
+        together = same_place(self.metric)
+        if self.delta == 0:
+            return unequal(mechanism, together), False
+        most, pair = largest(excesses(matrix, together, 0.0), together)
+        error = mass_error(most, matrix.shape[1])
+        return pair if most > self.delta + error else None, most > self.delta - error
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return "Two secrets that should look alike can be told apart for certain: no epsilon is enough."
+        unit = self.metric.unit
+        per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
+        rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
+        return (
+            f"Whatever is reported is at most {factor(value)} times likelier from one than from the other of two "
+            f"secrets that are {step} apart, and the exponent grows with the distance{rest} "
+            f"(epsilon {at_most(value)}{per}, {self.metric.name})."
+        )
+
+
+def metric_on(metric: Metric, size: int) -> Metric:
+    """Return the metric.
+
+    Raises:
+        InputError: If it is on another number of secrets.
+    """
+    if len(metric) != size:
+        raise InputError(
+            f"the metric is on {len(metric)} values, but the mechanism has {size} secrets.",
+            "use a metric on the mechanism's secrets.",
+        )
+    return metric
+
+
+def protected(metric: Metric) -> Mask:
+    """Return the pairs at positive and finite distance, array (n, n)."""
+    return np.asarray((metric.array > 0) & np.isfinite(metric.array))
+
+
+def same_place(metric: Metric) -> Mask:
+    """Return the distinct pairs at distance zero, array (n, n)."""
+    return np.asarray((metric.array == 0) & ~np.eye(len(metric), dtype=np.bool_))
+
+
+def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
+    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
+
+    Args:
+        mechanism: A mechanism or array.
+        mask: Ordered pairs, array (n, n).
+    """
+    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
+    for s, t in np.argwhere(mask):
+        if not np.array_equal(rows[s], rows[t]):
+            return int(s), int(t)
+    return None
+
+
+def _rounding(matrix: Floats, mask: Mask, distances: Floats, value: float) -> float:
+    """Return by how much the largest of all log-ratios per distance may be off."""
+    if math.isinf(value):
+        return 0.0
+    logs = MaxDivergence().pairwise(matrix)
+    above, _ = largest(per_unit(logs + log_errors(logs), distances, mask), mask)
+    return (max(value, above) - value) + 2.0**-51 * value

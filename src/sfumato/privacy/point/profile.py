@@ -1,0 +1,225 @@
+"""The privacy profile of a mechanism: delta as a function of epsilon, over all related pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.arrays import Floats, numbers, readonly
+from ...errors import InputError
+from .._channel import AnyMechanism, channel
+from .._pairs import Mask, check_epsilon, excesses, grown, largest, span
+from .._rounding import inversion_error, mass_error
+from ..relation import Relation, relation_on
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PrivacyProfile:
+    """The exact privacy profile of a mechanism, for every epsilon of at least 0.
+
+    For one pair and one set R of observables p[R | s] - t p[R | s'] is a line in
+    t = e**epsilon. The profile is the largest of all these lines, convex and piecewise
+    linear in t. It is found without listing them: two lines are known, the profile is
+    evaluated where they meet, and either they are neighbours or a new line shows up there.
+
+    Args:
+        mechanism: A mechanism, or its array (secrets, observables).
+        relation: The pairs that must look alike; all pairs if None.
+
+    Attributes:
+        epsilons: Array (k,), where each line was found to be the largest, rising.
+        deltas: Array (k,), the profile there.
+        slopes: Array (k,), e**epsilon p[R | s'] there: the line is
+            delta + slope (1 - e**(e - epsilon)) at any e.
+        pairs: Array (k, 2), the secrets (s, s') of each line; -1 where no pair is related.
+        rounding: A bound of what floating point may have got wrong in any delta; of
+            smaller deltas nothing is known.
+
+    Raises:
+        InputError: If sizes do not fit.
+
+    Example:
+        >>> coin = PrivacyProfile([[0.75, 0.25], [0.25, 0.75]])
+        >>> coin.delta([0.0, 2.0]).tolist(), round(float(coin.epsilon(0.25)), 6)
+        ([0.5, 0.0], 0.693147)
+
+    Source:
+        Balle, Barthe and Gaboardi, NeurIPS 2018; the search is that of Eisner and
+        Severance, Journal of the ACM 23(4), 1976.
+    """
+
+    epsilons: Floats
+    deltas: Floats
+    slopes: Floats
+    pairs: NDArray[np.intp]
+    rounding: float
+
+    def __init__(self, mechanism: AnyMechanism, relation: Relation | None = None) -> None:
+        matrix = channel(mechanism).matrix
+        mask = relation_on(relation, len(matrix)).array
+        lines = _envelope(matrix, mask)
+        object.__setattr__(self, "epsilons", readonly(np.array([line.epsilon for line in lines])))
+        object.__setattr__(self, "deltas", readonly(np.array([line.delta for line in lines])))
+        object.__setattr__(self, "slopes", readonly(np.array([line.slope for line in lines])))
+        pairs = [(-1, -1) if line.pair is None else line.pair for line in lines]
+        object.__setattr__(self, "pairs", readonly(np.array(pairs, dtype=np.intp)))
+        object.__setattr__(self, "rounding", 2 * inversion_error(matrix.shape[1], span(matrix)))
+
+    def __repr__(self) -> str:
+        return f"PrivacyProfile of {len(self.epsilons)} lines, delta {self.deltas[0]:.4g} at epsilon 0"
+
+    def delta(self, epsilon: ArrayLike) -> Floats:
+        """Return the least delta for each epsilon, array of the same shape.
+
+        Args:
+            epsilon: Numbers of at least 0, or ``inf``.
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
+        values, _ = self._at(epsilon)
+        return values
+
+    def delta_upper(self, epsilon: ArrayLike) -> Floats:
+        """Return deltas that the mechanism satisfies for certain: rounded up, at most 1.
+
+        Args:
+            epsilon: Numbers of at least 0, or ``inf``.
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
+        return np.minimum(1.0, np.nextafter(self.delta(epsilon) + self.rounding, np.inf))
+
+    def pairs_at(self, epsilon: ArrayLike) -> NDArray[np.intp]:
+        """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2).
+
+        Args:
+            epsilon: Numbers of at least 0, or ``inf``.
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
+        _, lines = self._at(epsilon)
+        return np.asarray(self.pairs[lines])
+
+    def _at(self, epsilon: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the value of the largest line at each epsilon, and which line it is."""
+        at = numbers(epsilon, "epsilon")
+        for value in at.ravel():
+            check_epsilon(float(value))
+        best, which = np.full(at.shape, -np.inf), np.zeros(at.shape, dtype=np.intp)
+        for k, (e, d, s) in enumerate(zip(self.epsilons, self.deltas, self.slopes, strict=True)):
+            with np.errstate(over="ignore"):
+                values = d - (s * np.expm1(at - e) if s else 0.0)
+            higher = values > best
+            best, which = np.where(higher, values, best), np.where(higher, k, which)
+        return best, which
+
+    def epsilon(self, delta: ArrayLike) -> Floats:
+        """Return the least epsilon of at least 0 for each delta, array of the same shape.
+
+        Args:
+            delta: Numbers of at least 0; ``inf`` is the answer where delta is below the
+                probability of what only one of two related secrets can report.
+
+        Raises:
+            InputError: If a delta is negative or NaN.
+        """
+        at = numbers(delta, "delta")
+        if not (at >= 0).all():
+            raise InputError("a delta is negative or NaN.", "pass numbers of at least 0.")
+        best = np.zeros(at.shape)
+        for e, d, s in zip(self.epsilons, self.deltas, self.slopes, strict=True):
+            if s == 0:
+                best = np.where(at < d, np.inf, best)
+            else:
+                # A line that is below delta everywhere asks for nothing.
+                best = np.maximum(best, e + np.log1p(np.maximum((d - at) / s, -1 + 2.0**-53)))
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the profile, by its value and fall at one epsilon."""
+
+    epsilon: float
+    delta: float
+    slope: float
+    pair: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """The largest line at an epsilon, and for each pair a value that its profile does not exceed there."""
+
+    line: _Line
+    bounds: Floats
+
+
+def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Node:
+    """Return the node of the pairs in a mask; the bounds stay those of the others."""
+    found = excesses(matrix, mask, epsilon)
+    delta, pair = largest(found, mask)
+    slope = 0.0
+    if pair is not None and math.isfinite(epsilon):
+        others = grown(matrix[pair[1]], epsilon)
+        slope = float(others[matrix[pair[0]] > others].sum())
+    return _Node(_Line(epsilon, delta, slope, pair), np.where(mask, found, bounds))
+
+
+def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
+    """Return the lines of the profile for epsilon >= 0, by falling slope.
+
+    Each pair's own profile is convex, so that between two nodes it is below the chord of
+    its bounds: most pairs are never looked at again.
+    """
+    zeros = np.zeros(mask.shape)
+    # No finite ratio is beyond the last epsilon, where every profile has become flat.
+    last = span(matrix)
+    first, end = _node_at(matrix, mask, 0.0, zeros), _node_at(matrix, mask, math.inf, zeros)
+    final = _Node(_Line(last, end.line.delta, 0.0, end.line.pair), end.bounds)
+    lines, pending = [first.line], [(first, final)] if last > 0 else []
+    while pending:
+        left, right = pending.pop()
+        new = _between(matrix, mask, left, right)
+        if new is None:
+            lines.append(right.line)
+        else:
+            pending += [(new, right), (left, new)]
+    return lines
+
+
+def _between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | None:
+    """Return a node whose line is above both others where they meet, or None if there is none."""
+    at = _meeting(left.line, right.line)
+    if at is None:
+        return None
+    known = _value(left.line, at) + mass_error(1.0, matrix.shape[1])
+    before = math.exp(left.line.epsilon - right.line.epsilon)
+    share = (math.exp(at - right.line.epsilon) - before) / (1 - before)
+    bounds = left.bounds + share * (right.bounds - left.bounds)
+    above = mask & (bounds > known)
+    if not above.any():
+        return None
+    new = _node_at(matrix, above, at, bounds)
+    return new if new.line.delta > known else None
+
+
+def _value(line: _Line, epsilon: float) -> float:
+    return line.delta - line.slope * math.expm1(epsilon - line.epsilon)
+
+
+def _meeting(left: _Line, right: _Line) -> float | None:
+    """Return the epsilon strictly between two lines' own where they meet, or None if nowhere."""
+    shrunk = right.slope * math.exp(left.epsilon - right.epsilon)
+    if not left.slope > shrunk:
+        return None
+    ratio = (left.delta + left.slope - right.delta - right.slope) / (left.slope - shrunk)
+    if not ratio > 0:
+        return None
+    at = left.epsilon + math.log(ratio)
+    return at if left.epsilon < at < right.epsilon else None
