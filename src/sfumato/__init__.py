@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         report,
         transport,
     )
+    from .audits import audit
     from .core import (
         DistortionPrivacy,
         Loss,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         hamming,
         loss,
     )
+    from .evidence.observed import Sample
     from .files import MechanismFile, export_table, load, read, read_matrix, save
     from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
     from .optimal import Design, design, design_private, repaired, sweep
@@ -56,9 +58,11 @@ _HOMES = {
     "MetricPrivacy": "core",
     "Prior": "core",
     "Region": "geo",
+    "Sample": "evidence.observed",
     "Space": "core",
     "ThresholdPrivacy": "core",
     "Visits": "geo",
+    "audit": "audits",
     "design": "optimal",
     "design_private": "optimal",
     "export_table": "files",
@@ -108,11 +112,13 @@ __all__ = [
     "MetricPrivacy",
     "Prior",
     "Region",
+    "Sample",
     "Space",
     "ThresholdPrivacy",
     "Visits",
     "__version__",
     "attacks",
+    "audit",
     "audits",
     "core",
     "design",

@@ -65,32 +65,3 @@ def test_version(run):
     done = run("--version")
     assert done.code == 0
     assert done.out.strip() == f"sfumato {sf.__version__}"
-
-
-def test_audit_proves_the_file_again(run, designed):
-    done = run("audit", "m.sfm")
-    assert done.code == 0, done.err
-    assert "epsilon is at most 1/km" in done.text
-    assert "comes closest to the bound" in done.text
-    assert "By the prices in the file, no mechanism with this promise loses less than" in done.text
-
-
-def test_audit_does_not_believe_the_file(run, designed):
-    liar = sf.MechanismFile(
-        designed.mechanism,
-        designed.prior,
-        designed.loss,
-        [sf.MetricPrivacy(0.5, designed.guarantees[0].metric)],
-        {"certificate": {"holds": True}},
-    )
-    sf.save(liar, "liar.sfm")
-    done = run("audit", "liar.sfm")
-    assert done.code == 1
-    assert "NOT PROVED" in done.text
-
-
-def test_audit_of_a_file_without_promises(run, designed):
-    sf.save(designed.mechanism, "bare.sfm")
-    done = run("audit", "bare.sfm")
-    assert done.code == 1
-    assert "promises nothing" in done.text

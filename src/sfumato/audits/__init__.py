@@ -1,6 +1,19 @@
 """Audits: every notion and measure that applies to a mechanism, samples of one, or a black box."""
 
+from .audit import audit
+from .black_box import BlackBoxAudit, audit_black_box
 from .findings import Audit, Entry
 from .requirement import Outcome, Requirement, Verdict
+from .samples import audit_sample
 
-__all__ = ["Audit", "Entry", "Outcome", "Requirement", "Verdict"]
+__all__ = [
+    "Audit",
+    "BlackBoxAudit",
+    "Entry",
+    "Outcome",
+    "Requirement",
+    "Verdict",
+    "audit",
+    "audit_black_box",
+    "audit_sample",
+]

@@ -27,6 +27,7 @@ class Entry:
         given: What is held fixed, such as ``{"delta": 1e-6}``.
         proved: Whether integers or interval arithmetic prove the upper bound.
         failure: The probability that a bound is wrong; 0 where it is certain.
+        larger_hides: Whether larger values hide more, as the attacker's error does.
         witness: Who attains the value, in words.
         sentence: What the value means, in plain words.
         source: Paper and definition.
@@ -43,6 +44,7 @@ class Entry:
     given: dict[str, float] = field(default_factory=dict)
     proved: bool = False
     failure: float = 0.0
+    larger_hides: bool = False
     witness: str = ""
     sentence: str = ""
     source: str = ""
@@ -50,16 +52,19 @@ class Entry:
     @property
     def side(self) -> str:
         """Which side of the true value is known, in a few words."""
-        if self.upper is None:
-            return f"at least, with confidence {1 - self.failure:.3g}" if self.lower is not None else "estimate"
+        safe = self.lower if self.larger_hides else self.upper
+        word = "at least" if (safe is None) != self.larger_hides else "at most"
+        if safe is None and (self.lower is None) == (self.upper is None):
+            return "estimate"
         if self.failure:
-            return f"at most, with confidence {1 - self.failure:.3g}"
-        return "at most, proved" if self.proved else "at most, rounded up"
+            return f"{word}, with confidence {1 - self.failure:.3g}"
+        return f"{word}, proved" if self.proved else f"{word}, rounded {'down' if word == 'at least' else 'up'}"
 
     @property
     def shown(self) -> float:
-        """The value on the side that is safe to tell: the upper bound, else the lower one, else the estimate."""
-        return next(v for v in (self.upper, self.lower, self.value) if v is not None)
+        """The value on the side that is safe to tell, else on the other one, else the estimate."""
+        sides = (self.lower, self.upper) if self.larger_hides else (self.upper, self.lower)
+        return next(value for value in (*sides, self.value) if value is not None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON has it; infinities are text."""
@@ -133,9 +138,8 @@ class Audit:
 
 
 def _fits(entry: Entry, given: dict[str, float]) -> bool:
-    fixed = {name: value for name, value in entry.given.items() if value != 0 or name in given}
-    return set(fixed) == set(given) and all(
-        math.isclose(fixed[name], value, rel_tol=1e-9) for name, value in given.items()
+    return set(entry.given) == set(given) and all(
+        math.isclose(entry.given[name], value, rel_tol=1e-9) for name, value in given.items()
     )
 
 

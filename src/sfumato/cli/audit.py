@@ -1,29 +1,116 @@
-"""``sfumato audit``: prove again, from the integers alone, what a mechanism file promises."""
+"""``sfumato audit``: what a mechanism, samples or a function keep hidden, and what they promise in vain."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InputError
-from .console import print_summary
+from .console import PARTIAL, print_summary
+
+if TYPE_CHECKING:
+    from ..audits import Audit, Requirement
+    from ..files import MechanismFile
 
 
-def audit(file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm).")]) -> None:
-    """Prove what a mechanism file promises, from its integers.
+def audit(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A mechanism file (.sfm), a matrix (.npy, .csv, .parquet), or with --samples a table."
+        ),
+    ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="The file holds samples: secrets and reports.")
+    ] = False,
+    columns: Annotated[
+        str, typer.Option(help="With --samples: the columns of the secrets and of the reports.")
+    ] = "secret,output",
+    bins: Annotated[int | None, typer.Option(help="Reports are numbers: count them in so many cells.")] = None,
+    function: Annotated[
+        str | None, typer.Option(help="Call module:function with secrets, instead of reading a file.")
+    ] = None,
+    secrets: Annotated[
+        str | None, typer.Option(help="With --function: the secrets, such as home,work or 0-9.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="With --function: the epsilon that it claims.")] = None,
+    limit: Annotated[int, typer.Option(help="With --function: the most calls.")] = 100_000,
+    require: Annotated[
+        list[str] | None, typer.Option(help='What must hold, such as "epsilon <= 0.7/km"; may be repeated.')
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="What epsilon counts per: euclidean, great-circle, absolute, hamming, ...")
+    ] = None,
+    distances: Annotated[
+        Path | None, typer.Option(help="A file with the distances instead (.npy or .csv).")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="The unit of the metric.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="'uniform', or a table with the columns secret and probability.")
+    ] = None,
+    delta: Annotated[
+        list[float] | None, typer.Option(help="Also the epsilon at this delta; may be repeated. [default: 1e-6]")
+    ] = None,
+    failure: Annotated[
+        float, typer.Option(help="With samples or a function: the probability that a bound is wrong.")
+    ] = 0.05,
+    promises: Annotated[
+        bool, typer.Option("--promises", help="Prove the file's promises and nothing else.")
+    ] = False,
+    figures: Annotated[Path | None, typer.Option(help="Write the figures to this folder.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write all that was found to this JSON file.")] = None,
+) -> None:
+    """Audit a mechanism file, a matrix, samples, or a function.
 
-    Nothing that the file claims of itself is believed, and nothing of how it was made is
-    used; its prior, loss and metrics are taken as given. Exit code 1 if a promise is not
-    proved, or if there is none.
+    Nothing that a file claims of itself is believed, and nothing of how it was made is
+    used. Exit code 0 if every promise and requirement holds, 1 if one fails, 3 if one is
+    left undecided: samples can refute a requirement, but never prove it.
     """
+    from ..audits import Requirement
+
+    asked = [Requirement.parse(text) for text in require or []]
+    deltas = tuple(delta) if delta else (1e-6,)
+    if (file is None) == (function is None):
+        raise InputError(
+            "a file and --function were both given." if file else "nothing to audit was given.",
+            "name one file, or a function with --function.",
+        )
+    kept = True
+    if function is not None:
+        found, kept = _of_function(
+            function, secrets, epsilon, metric, distances, unit, delta[0] if delta else 0.0, bins, failure, limit
+        )
+    elif samples and file is not None:
+        found = _of_samples(file, columns, bins, metric, distances, unit, deltas, failure)
+    else:
+        held = _held(file)
+        kept = _print_promises(held)
+        if promises:
+            raise typer.Exit(0 if kept and held.guarantees else 1)
+        found = _of_mechanism(held, metric, distances, unit, prior, deltas, figures)
+    _print(found)
+    if output is not None:
+        _write(found, output)
+    raise typer.Exit(max(_verdicts(found, asked), 0 if kept else 1, key=_severity))
+
+
+def _held(file: Path | None) -> MechanismFile:
+    from .subjects import mechanism_from
+
+    if file is None:
+        raise InputError("no file was given.", "name one.")
+    return mechanism_from(file)
+
+
+def _print_promises(held: MechanismFile) -> bool:
+    """Prove what the file promises; return whether nothing that it promises fails."""
     from ..core import DistortionPrivacy, Prior
     from ..evidence import prove
-    from ..files import read
     from ..report import audited
 
-    held = read(file)
     if held.prior is None and any(isinstance(promise, DistortionPrivacy) for promise in held.guarantees):
         raise InputError(
             "the file promises distortion privacy but holds no prior, and without one it means nothing.",
@@ -32,6 +119,140 @@ def audit(file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm).")]
     prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     print_summary(audited(held, epsilons, distortions))
-    proved = [proof.holds for proof in epsilons] + [proof.holds for proof in distortions]
-    if not proved or not all(proved):
-        raise typer.Exit(1)
+    return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+
+
+def _of_mechanism(
+    held: MechanismFile,
+    kind: str | None,
+    distances: Path | None,
+    unit: str | None,
+    prior_text: str | None,
+    deltas: tuple[float, ...],
+    figures: Path | None,
+) -> Audit:
+    from rich.console import Console
+
+    from ..audits import audit as measured
+    from ..core import MetricPrivacy
+    from .subjects import metric_from, prior_from
+
+    space = held.mechanism.secrets
+    metric = metric_from(space, kind, distances, unit)
+    promised = [promise.metric for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
+    if promised and kind is None and distances is None:
+        metric = promised[0] if unit is None else promised[0].to(unit)
+    prior = prior_from(space, prior_text, held.prior)
+    with Console(stderr=True).status("Measuring every notion") as status:
+        found = measured(
+            held.mechanism,
+            prior=prior,
+            metric=metric,
+            deltas=deltas,
+            progress=lambda entry: status.update(f"Measured: {entry.title}"),
+        )
+    if figures is not None:
+        from ..report import save_audit_figures
+
+        for path in save_audit_figures(held.mechanism, figures, prior=prior, metric=metric):
+            typer.echo(f"Wrote {path}", err=True)
+    return found
+
+
+def _of_samples(
+    file: Path,
+    columns: str,
+    bins: int | None,
+    kind: str | None,
+    distances: Path | None,
+    unit: str | None,
+    deltas: tuple[float, ...],
+    failure: float,
+) -> Audit:
+    from ..audits import audit as measured
+    from .subjects import metric_from, sample_from
+
+    sample = sample_from(file, columns, bins)
+    metric = metric_from(sample.secrets, kind, distances, unit)
+    return measured(sample, metric=metric, deltas=deltas, failure=failure)
+
+
+def _of_function(
+    name: str,
+    secrets: str | None,
+    epsilon: str | None,
+    kind: str | None,
+    distances: Path | None,
+    unit: str | None,
+    delta: float,
+    bins: int | None,
+    failure: float,
+    limit: int,
+) -> tuple[Audit, bool]:
+    from ..audits import audit_black_box
+    from ..core import Space
+    from .subjects import function_from, labels_from, metric_from
+
+    if secrets is None or epsilon is None:
+        raise InputError("--function needs --secrets and --epsilon.", "say which secrets to try, and the claim.")
+    labels = labels_from(secrets)
+    metric = metric_from(Space(labels), kind, distances, unit)
+    found = audit_black_box(
+        function_from(name),
+        labels,
+        epsilon,
+        metric=metric,
+        delta=delta,
+        failure=failure,
+        limit=limit,
+        cells=bins,
+    )
+    return found.audit, not found.refuted
+
+
+def _print(found: Audit) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..report.words import lower, per, upper
+
+    console = Console(highlight=False)
+    table = Table(title="What was measured", title_justify="left")
+    for heading in ("notion or measure", "value", "side", "attained by"):
+        table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
+    for entry in found:
+        number = (lower if entry.side.startswith("at least") else upper)(entry.shown, 5)
+        suffix = per(entry.unit) if entry.per else f" {entry.unit}" if entry.unit else ""
+        table.add_row(entry.title, f"{entry.parameter} {number}{suffix}", entry.side, entry.witness)
+    console.print(table)
+    console.print("In words", style="bold cyan")
+    for entry in found:
+        if entry.sentence:
+            console.print(f"- {entry.title}: {entry.sentence}", markup=False)
+    for note in found.notes:
+        console.print(note, markup=False)
+
+
+def _verdicts(found: Audit, asked: list[Requirement]) -> int:
+    from ..audits import Outcome
+
+    codes = {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}
+    worst = 0
+    for requirement in asked:
+        verdict = requirement.hold_against(found)
+        word = verdict.outcome.value.upper()
+        typer.echo(f"{requirement.text}: {word}: {verdict.reason}")
+        worst = max(worst, codes[verdict.outcome], key=_severity)
+    return worst
+
+
+def _severity(code: int) -> int:
+    """Return how bad an exit code is: a failure is worse than what is left undecided."""
+    return {0: 0, PARTIAL: 1, 1: 2}[code]
+
+
+def _write(found: Audit, path: Path) -> None:
+    from ..core.atomic import atomically
+
+    with atomically(path) as temporary:
+        Path(temporary).write_text(json.dumps(found.as_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")

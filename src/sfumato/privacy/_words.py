@@ -18,6 +18,8 @@ def at_most(value: float) -> str:
 
 def factor(epsilon: float) -> str:
     """Return e**epsilon in words, rounded up."""
+    if epsilon == 0:
+        return "1"
     if epsilon >= 20:
         return f"e^{at_most(epsilon)}"
     return at_most(math.nextafter(math.exp(epsilon) * (1 + 2.0**-50), math.inf))

@@ -1,0 +1,157 @@
+"""From the options of ``sfumato audit`` to what is audited: a mechanism, samples, or a function."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from ..core import Metric, Prior, Space
+    from ..evidence.observed import Sample
+    from ..files import MechanismFile
+
+
+def mechanism_from(path: Path) -> MechanismFile:
+    """Return what a mechanism file holds, or the mechanism of a matrix or table alone."""
+    from ..files import MechanismFile, read, read_matrix
+
+    if path.suffix.lower() == ".sfm":
+        return read(path)
+    return MechanismFile(read_matrix(path))
+
+
+def sample_from(path: Path, columns: str, bins: int | None) -> Sample:
+    """Return the samples in two columns of a CSV or Parquet file.
+
+    Args:
+        path: The file.
+        columns: The columns of the secrets and of the reports, with a comma between.
+        bins: How many cells to count reports in that are numbers; None for labels.
+    """
+    from ..core import Space
+    from ..evidence.observed import Sample
+    from ..releases.tables import read_columns
+
+    named = _parts(columns)
+    if len(named) != 2:
+        raise InputError(f"--columns {columns!r} names {len(named)} columns.", "name two, such as secret,output.")
+    secret, output = named
+    table = read_columns(path, (secret, output))
+    space = Space(_in_order(table[secret].to_pylist()))
+    if bins is None:
+        return Sample.from_columns(table, secret, output, space=space)
+    return Sample.of_values(table[secret].to_pylist(), table[output].to_pylist(), bins, space=space)
+
+
+def function_from(name: str) -> Callable[[Any], Any]:
+    """Return the function that ``module:function`` names; modules in the present folder are found.
+
+    Raises:
+        InputError: If there is none.
+    """
+    module, colon, function = name.partition(":")
+    if not colon or not module or not function:
+        raise InputError(f"{name!r} names no function.", "write module:function, such as noise:blur.")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise InputError(
+            f"the module {module!r} cannot be imported ({error}).", "check its name and path."
+        ) from error
+    except AttributeError:
+        raise InputError(f"the module {module!r} has no {function!r}.", "check the function's name.") from None
+    if not callable(found):
+        raise InputError(f"{name!r} is no function.", "name something that takes a secret and returns a report.")
+    return found  # type: ignore[no-any-return]
+
+
+def labels_from(text: str) -> list[str | int]:
+    """Return the secrets of ``--secrets``: names between commas, or numbers such as ``0-9``."""
+    first, dash, last = text.partition("-")
+    if dash and first.strip().isdigit() and last.strip().isdigit():
+        return list(range(int(first), int(last) + 1))
+    labels: list[str | int] = [int(part) if part.lstrip("-").isdigit() else part for part in _parts(text)]
+    if len(labels) < 2:
+        raise InputError(f"{text!r} names {len(labels)} secrets.", "name at least two, such as home,work or 0-9.")
+    return labels
+
+
+def metric_from(space: Space, kind: str | None, distances: Path | None, unit: str | None) -> Metric | None:
+    """Return the metric that the options ask for; for places Euclidean in kilometres, else none.
+
+    Args:
+        space: The secrets.
+        kind: The name of a metric.
+        distances: A file with the distances, array (secrets, secrets).
+        unit: Their unit.
+    """
+    from ..core import Metric, Space
+    from ..geo import Places
+
+    if distances is not None:
+        if kind is not None:
+            raise InputError("both --metric and --distances were given.", "choose one.")
+        found = Metric(_distances(distances), unit or "", name=distances.stem)
+        if len(found) != len(space):
+            raise InputError(
+                f"{distances.name} holds distances of {len(found)} values, but there are {len(space)} secrets.",
+                "give a row and a column per secret, in their order.",
+            )
+        return found
+    if kind is None:
+        return space.metric("euclidean", unit=unit or "km") if isinstance(space, Places) else None
+    numeric = [float(label) for label in space.labels if type(label) in (int, float)]  # type: ignore[arg-type]
+    if space.coordinates is None and len(numeric) == len(space):
+        space = Space.numbers(numeric, unit=unit or "")
+    return space.metric(kind, unit=unit)
+
+
+def prior_from(space: Space, text: str | None, held: Prior | None) -> Prior | None:
+    """Return the prior that ``--prior`` names: ``uniform``, or a table of ``secret`` and ``probability``."""
+    from ..core import Prior
+    from ..releases.tables import read_columns
+
+    if text is None:
+        return held
+    if text == "uniform":
+        return Prior.uniform(space)
+    table = read_columns(Path(text), ("secret", "probability"))
+    given = dict(zip(table["secret"].to_pylist(), table["probability"].to_pylist(), strict=True))
+    unknown = [label for label in given if label not in set(space.labels)]
+    if unknown:
+        raise DataError(f"{text!r} names {unknown[0]!r}, which is no secret.", "use the mechanism's secrets.")
+    return Prior(space, [float(given.get(label, 0.0)) for label in space.labels])
+
+
+def _distances(path: Path) -> Any:
+    import numpy as np
+
+    try:
+        if path.suffix.lower() == ".npy":
+            return np.load(path, allow_pickle=False)
+        return np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{str(path)!r} cannot be read as distances ({error}).",
+            "give an array in .npy, or numbers between commas without names.",
+        ) from error
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    """Return the distinct labels, numbers by size and all else by its text."""
+    distinct = list(dict.fromkeys(labels))
+    if all(type(label) in (int, float) for label in distinct):
+        return sorted(distinct)
+    return sorted(distinct, key=str)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

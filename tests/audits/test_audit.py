@@ -1,0 +1,115 @@
+"""Audits of mechanisms, samples and black boxes: the known bad are flagged, the known good never."""
+
+import math
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.audits import Outcome, Requirement, audit_black_box
+from sfumato.errors import InputError
+from sfumato.privacy import DifferentialPrivacy, Family, Relation
+
+from ..catalogue import CASES
+from ..evidence.test_corpus import BAD, EPSILON, GOOD
+
+CLAIM = Requirement.parse(f"epsilon <= {EPSILON}/step")
+
+
+def held_against(matrix, distances, requirement=CLAIM):
+    found = sf.audit(np.asarray(matrix), metric=sf.Metric(distances, "step"), deltas=())
+    return requirement.hold_against(found)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_known_bad_is_flagged_with_a_witness_that_breaks_the_promise(name):
+    matrix, distances, _ = BAD[name]
+    verdict = held_against(matrix, distances)
+    assert verdict.outcome is Outcome.FAILS
+    names = verdict.entry.witness.replace("against", ",").replace("reports", ",").replace("report", ",")
+    s, t, *reports = (int(part.strip(" {}")) for part in names.split(",") if part.strip(" {}").isdigit())
+    p, q = matrix[s, reports].sum(), matrix[t, reports].sum()
+    assert p > math.exp(EPSILON * distances[s, t]) * q
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_known_good_never_is(name):
+    assert held_against(*GOOD[name]).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_entries_agree_with_each_other(case):
+    found = sf.audit(case.mechanism, prior=case.prior, metric=case.metric, deltas=(1e-3,))
+    pure = found.find("differential-privacy")
+    for entry in found:
+        assert entry.lower is None or entry.upper is None or entry.lower <= entry.upper
+        assert entry.title
+        assert entry.sentence
+        assert entry.source
+    at_delta = found.find("differential-privacy", delta=1e-3)
+    assert at_delta.value <= pure.value
+    assert found.find("probabilistic-differential-privacy", delta=1e-3).value >= at_delta.value - 1e-12
+    assert found.find("bounded-range").value <= 2 * pure.value + 1e-12
+    assert found.find("kl-privacy").value <= pure.value * math.tanh(min(pure.value, 700) / 2) + 1e-9
+    spread = next(entry for entry in found if entry.title.startswith("Divergence privacy (total variation"))
+    assert spread.value <= math.tanh(pure.value / 2) + 1e-9
+    every = next(entry for entry in found if entry.key == "membership" and "every prior" in entry.title)
+    assert every.value == pytest.approx(pure.value, rel=1e-9)
+    metric = found.find("metric-privacy")
+    assert metric.value == pytest.approx(case.epsilon, rel=1e-6, abs=1e-9)
+    if math.isfinite(metric.value):
+        assert metric.proved
+        assert metric.upper is not None
+        assert metric.upper >= case.epsilon * (1 - 1e-6)
+    assert found.find("bayes-vulnerability").value >= case.prior.probabilities.max() - 1e-12
+
+
+def test_a_relation_and_a_family_narrow_what_is_compared():
+    line = sf.Space.numbers(range(4))
+    mechanism = sf.mechanisms.geometric(line, 0.5)
+    steps = Relation.within(line.metric("absolute"), 1)
+    young, old = sf.Prior(line, [0.5, 0.5, 0, 0]), sf.Prior(line, [0, 0, 0.5, 0.5])
+    found = sf.audit(mechanism, relation=steps, family=Family({"young": young, "old": old}), deltas=())
+    assert found.find("differential-privacy").value == pytest.approx(0.5, rel=1e-6)
+    apart = found.find("distribution-privacy")
+    assert 0.5 < apart.value < 1.5
+    assert "young against old" in apart.witness or "old against young" in apart.witness
+    assert DifferentialPrivacy(steps).holds(mechanism, 0.5)
+
+
+def test_samples_are_bounded_from_below_and_refuse_what_needs_a_matrix():
+    rng = np.random.default_rng(3)
+    secrets = rng.integers(0, 2, 20_000)
+    outputs = np.where(rng.random(20_000) < 0.75, secrets, 1 - secrets)
+    sample = sf.Sample.of(secrets.tolist(), outputs.tolist(), space=sf.Space([0, 1]))
+    found = sf.audit(sample, deltas=(0.1,), failure=1e-6)
+    lower = found.find("differential-privacy").lower
+    assert lower is not None
+    assert 0.8 * math.log(3) < lower < math.log(3)
+    assert found.find("differential-privacy", delta=0.1).value < lower
+    assert Requirement.parse("epsilon <= 0.9").hold_against(found).outcome is Outcome.FAILS
+    assert Requirement.parse("epsilon <= 1.2").hold_against(found).outcome is Outcome.UNDECIDED
+    with pytest.raises(InputError, match="relation was given for samples"):
+        sf.audit(sample, relation=Relation.all(2))
+
+
+def test_a_black_box_that_keeps_its_claim_is_not_accused():
+    honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0))
+    found = audit_black_box(lambda s: int(honest.draw([s])[0]), range(3), 1.0, failure=1e-6, limit=8_000)
+    assert not found.refuted
+    assert found.fresh
+
+
+@pytest.mark.parametrize("kind", ["ignores epsilon", "memo", "cycle"])
+def test_black_boxes_that_do_not_are(kind):
+    drawer = sf.simulator(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0), seed=5)
+    memo = drawer.draw(np.arange(3))
+    calls = iter(range(10**9))
+    box = {
+        "ignores epsilon": lambda s: s,
+        "memo": lambda s: int(memo[s]),
+        "cycle": lambda s: next(calls) // 3 % 3,
+    }[kind]
+    found = audit_black_box(box, range(3), 1.0, failure=1e-3, limit=8_000)
+    assert found.refuted
+    assert found.fresh is (kind == "ignores epsilon" and not found.decision.repetition)
