@@ -52,7 +52,7 @@ def test_the_two_games_are_inverse(request_):
     # One that is a little less private is cheaper, so the budget buys no more than this.
     less = solved(replace(request_, minimum=request_.minimum * 0.99))
     assert less is not None
-    if less.value < cost.value - 1e-3:
+    if truth + 0.02 * blind < less.value < cost.value - 1e-3:
         more = played(replace(request_, max_loss=less.value)).certificate.bound
         assert more < request_.minimum
 

@@ -1,10 +1,14 @@
 """A dual bound from any multipliers.
 
 Every block's reduced cost c_o + D_o' eta - mu - G_o' lam - A' nu must be non-negative,
-since p(o|s) >= 0 follows from the rows. What is missing is taken from mu:
-mu'_s = mu_s + min(0, min_o reduced_o[s]). The guess weights nu_o are scaled to sum to
-theta for every o, which removes the distortion variables exactly. Multipliers of rows at
-the cap are left out: they stand for x >= 0.
+since p(o|s) >= 0 follows from the rows. So for any lam >= 0 the best mu is what the rest
+leaves: mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s]. The guess weights nu_o are
+scaled to sum to theta for every o, which removes the distortion variables exactly.
+Multipliers of rows at the cap are left out: they stand for x >= 0.
+
+The multipliers are those at the end of Newton's full dual step, where reduced costs
+vanish but for rounding, with the few negative ones set to zero. At the iterate itself, after a
+shortened step, the reduced costs are far from zero and the bound lags behind the value.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ class Proof:
 
     Attributes:
         bound: Lower bound of the minimised value, up to float rounding.
-        mu: Array (n,), shifted multipliers of the row sums.
+        mu: Array (n,), multipliers of the row sums.
         theta: Multiplier of the distortion.
         eta: Array (loss rows,), multipliers of the loss rows.
         pairs: Array (pair rows,), multipliers of the scaled pair rows, zero where capped.
@@ -39,11 +43,17 @@ class Proof:
 
 
 def prove(rows: Rows, point: Point) -> Proof:
-    """Return the bound that an iterate's multipliers prove, with the multipliers that prove it."""
+    """Return the bound that a point's multipliers prove, with the multipliers that prove it.
+
+    Only lam, which must not be negative, and mu of the point are used.
+    """
     form, program = rows.form, rows.form.program
     n = form.secrets
     pairs = rows.pairs
-    lam = np.where(program.capped[pairs.upper, pairs.lower], 0.0, point.lam[: pairs.count])
+    lam = point.lam[: pairs.count]
+    if program.capped.any():
+        _, upper, lower = pairs.triples()
+        lam = np.where(program.capped[upper, lower], 0.0, lam)
     eta = np.maximum(0.0, -point.mu[form.size :])
     if form.free is not None and not program.game:
         total = float(eta.sum())
@@ -58,8 +68,7 @@ def prove(rows: Rows, point: Point) -> Proof:
         sums = guesses.sum(axis=1, keepdims=True)
         guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
         reduced = reduced - guesses @ program.weighted
-    shift = np.minimum(0.0, (reduced - point.mu[:n]).min(axis=0))
-    mu = point.mu[:n] + shift[form.symmetry.secrets].min(axis=0)
+    mu = reduced.min(axis=0)[form.symmetry.secrets].min(axis=0)
     bound = float(mu.sum())
     if program.minimum is not None:
         bound += theta * program.minimum

@@ -16,10 +16,8 @@ from . import _lapack
 from ._arrays import Floats
 from ._form import Form
 from ._rows import BreakdownError, Point, Rows
+from ._schur import FIRST_SHIFT, LAST_SHIFT, Sum, assemble
 from ._workers import Workers
-
-FIRST_SHIFT = 1e-15
-LAST_SHIFT = 1e-6
 
 
 class DenseBlocks:
@@ -50,8 +48,7 @@ class DenseBlocks:
         form, store = rows.form, self._store
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
         weights = rows.weights(point, z)
-        size, extra = form.size, form.slack_rows
-        pairs, guesses, losses, copies = rows.pairs, form.guesses, form.losses, form.symmetry.copies
+        size, pairs, guesses, copies = form.size, rows.pairs, form.guesses, form.symmetry.copies
         diagonals = pairs.diagonals(weights[: pairs.count])
         pair_weights, guess_weights = weights[: pairs.count], weights[pairs.count : rows.cut]
 
@@ -59,9 +56,9 @@ class DenseBlocks:
         energy = rows.sums(point.lam * z)
         along, anchor = self._along, self._anchor
 
-        def part(share: range) -> tuple[Floats, Floats, Floats]:
+        def part(share: range) -> Sum:
+            out = Sum(form)
             total = np.zeros((size, size))
-            cross, corner = np.zeros((size, extra)), np.zeros((extra, extra))
             inverse, plain = np.empty((size, size)), np.empty((size, size))
             mixed = np.empty((len(share), size))
             for place, o in enumerate(share):
@@ -83,22 +80,15 @@ class DenseBlocks:
                 if copies[o] != 1:
                     inverse *= copies[o]
                 total += inverse
-                if losses is not None:
+                if form.losses is not None:
                     full = np.triu(inverse) + np.triu(inverse, 1).T
                     full += np.outer(along[o], mixed[place]) + np.outer(mixed[place], along[o])
-                    wide, square = losses.schur(o, full)
-                    cross += wide
-                    corner += square
+                    out.couple(o, full)
             outer = (along[share.start : share.stop] * copies[share.start : share.stop, None]).T @ mixed
-            return np.triu(total) + np.triu(total, 1).T + outer + outer.T, cross, corner
+            out.total += np.triu(total) + np.triu(total, 1).T + outer + outer.T
+            return out
 
-        parts = self._workers.share(part, form.blocks)
-        total = form.symmetry.average_matrix(sum((p[0] for p in parts[1:]), parts[0][0]))
-        if losses is None:
-            return total
-        cross = sum((p[1] for p in parts[1:]), parts[0][1])
-        corner = sum((p[2] for p in parts[1:]), parts[0][2])
-        return np.block([[total, cross], [cross.T, corner]])
+        return assemble(form, self._workers, part)
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o.

@@ -9,9 +9,12 @@ needed.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ._arrays import Floats, Ints
+from ._bound import Proof
 from ._pairs import PairRows, search
 from ._rows import Point, Rows
 from ._workers import Workers
@@ -57,33 +60,32 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
     return BACK * float((before[broken] / (before[broken] - after[broken])).min())
 
 
-def extend(rows: Rows, point: Point, new: Ints, residual: float) -> tuple[Rows, Point]:
-    """Return the rows with new ones added, and the point with multipliers for them.
+def extend(rows: Rows, point: Point, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Point, Proof]:
+    """Return the rows with new ones added, and the point and the proof with multipliers for them.
 
-    The new multipliers sit on the central path unless that would spoil the dual residual.
+    The point's new multipliers sit on the central path unless that would spoil the dual residual;
+    the proof's are zero.
 
     Args:
         rows: The rows present.
         point: The iterate, strictly inside the new rows too.
-        new: Keys of the rows that join.
+        proof: The best bound so far.
+        new: Sorted keys of the rows that join.
         residual: The largest dual residual of the iterate.
     """
     form, old = rows.form, rows.pairs
-    keys = np.concatenate([old.keys, new])
-    order = np.argsort(keys, kind="stable")
-    grown = Rows(form, PairRows(keys[order], form.program.ratio, form.blocks, form.size))
-    z = grown.slack(point.u, point.w)
-    fresh = order >= old.count
-    lam = np.empty(grown.count)
-    lam[grown.pairs.count :] = point.lam[old.count :]
-    pairs = lam[: grown.pairs.count]
-    pairs[~fresh] = point.lam[: old.count]
-    known = np.concatenate([~fresh, np.ones(grown.count - grown.pairs.count, dtype=np.bool_)])
-    mean = float(lam[known] @ z[known]) / int(known.sum())
+    mean = float(point.lam @ rows.slack(point.u, point.w)) / rows.count
+    n, ratio = form.secrets, form.program.ratio
+    block, rest = np.divmod(new, n * n)
+    s, t = np.divmod(rest, n)
+    z = np.exp(ratio[s, t] / 2) * point.u[block, t] - np.exp(-ratio[s, t] / 2) * point.u[block, s]
     largest = max(float(np.abs(form.program.expected).max()), 1e-300)
     cap = min(MULTIPLIER_CAP * largest, max(residual, LEAST_CAP * largest))
-    pairs[fresh] = np.minimum(mean / z[: grown.pairs.count][fresh], cap)
-    return grown, Point(point.u, point.w, point.v, lam, point.mu)
+    place = np.searchsorted(old.keys, new)
+    lam = np.insert(point.lam, place, np.minimum(mean / z, cap))
+    grown = Rows(form, PairRows(np.insert(old.keys, place, new), ratio, form.blocks, form.size))
+    moved = Point(point.u, point.w, point.v, lam, point.mu)
+    return grown, moved, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
 
 
 def broken(rows: Rows, x: Floats, threshold: Floats, workers: Workers) -> Ints:

@@ -21,7 +21,7 @@ from ._rows import BreakdownError, Point, Rows
 from ._steps import compute
 from ._workers import Workers
 
-NEIGHBOURS = 8
+NEIGHBOURS = 4
 FLOOR = 1e-6
 SHORTEST_STEP = 1e-7
 PATIENCE = 5
@@ -72,8 +72,7 @@ class Outcome:
     Attributes:
         rows: The rows present at the end.
         point: The last iterate.
-        proof: The best bound that was proved on the way.
-        proof_rows: The rows present when it was.
+        proof: The best bound that was proved on the way, with multipliers for all rows.
         status: Why the loop ended.
         growths: Iterations at which rows joined.
         log: One entry per iteration.
@@ -82,7 +81,6 @@ class Outcome:
     rows: Rows
     point: Point
     proof: Proof
-    proof_rows: Rows
     status: Status
     growths: int
     log: tuple[Entry, ...]
@@ -130,7 +128,7 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
     blocks = _blocks.choose(form, workers)
     least = floor(form)
     log: list[Entry] = []
-    best, best_rows = prove(rows, point), rows
+    best = prove(rows, point)
     growths = short = 0
     primal = dual = 0.0
     while True:
@@ -145,14 +143,17 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         if status is None and short >= PATIENCE:
             status = Status.STALLED
         if status is not None:
-            return Outcome(rows, point, best, best_rows, status, growths, tuple(log))
+            return Outcome(rows, point, best, status, growths, tuple(log))
         z = rows.slack(point.u, point.w)
         try:
             system = System(rows, point, z, blocks)
             step = compute(system, point, z, OVERSHOOT * control.gap * max(abs(value), least) / rows.count)
         except BreakdownError:
-            return Outcome(rows, point, best, best_rows, Status.STALLED, growths, tuple(log))
+            return Outcome(rows, point, best, Status.STALLED, growths, tuple(log))
         d, primal, dual = step.direction, step.primal, step.dual
+        proof = prove(rows, step.full(point))
+        if proof.bound > best.bound:
+            best = proof
         trial = point.u[:, :n] + primal * d.u[:, :n]
         new = broken(rows, trial, threshold, workers)
         if len(new):
@@ -167,12 +168,11 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         if not (
             np.isfinite(moved.mu).all() and (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
         ):
-            return Outcome(rows, point, best, best_rows, Status.STALLED, growths, tuple(log))
+            return Outcome(rows, point, best, Status.STALLED, growths, tuple(log))
         point = moved
         short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
-        proof = prove(rows, point)
-        if proof.bound > best.bound:
-            best, best_rows = proof, rows
         if len(new):
             growths += 1
-            rows, point = extend(rows, point, new, (1 - dual) * float(np.abs(system.dual_residual).max()))
+            residual = (1 - dual) * float(np.abs(system.dual_residual).max())
+            del system, step, d, moved, z
+            rows, point, best = extend(rows, point, best, new, residual)

@@ -103,8 +103,13 @@ class System:
             more, more_v = self._coupled(rest, free)
             mu, v = mu + more, v + more_v
             step, w = self._apply(right, slack_right, stiffness, mu)
-        dz = rows.slack(step[0], w) + rows.repeat(step[1]) * z
-        return Direction(self._whole(step), w, v, (wanted - lam * dz) / z, mu, dz)
+        dz, along = rows.slack(step[0], w), rows.repeat(step[1])
+        along *= z
+        dz += along
+        change = np.multiply(lam, dz, out=along)
+        np.subtract(wanted, change, out=change)
+        change /= z
+        return Direction(self._whole(step), w, v, change, mu, dz)
 
     def _whole(self, step: tuple[Floats, Floats]) -> Floats:
         return step[0] + step[1][:, None] * self._point.u

@@ -18,6 +18,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -49,7 +50,7 @@ class Order:
     anchor: int
     secrets: Ints | None
     position: Ints
-    entries: Ints
+    entries: npt.NDArray[np.int32]
     descending: Bools
     panels: tuple[tuple[int, int, int], ...]
     width: int
@@ -125,7 +126,7 @@ def _order(
 ) -> Order:
     one, other = position[upper], position[lower]
     entries = np.minimum(one, other) * len(position) + np.maximum(one, other)
-    return Order(anchor, secrets, position, entries, one > other, panels, width, ordered)
+    return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered)
 
 
 def _reach(one: Ints, other: Ints, size: int) -> Ints:

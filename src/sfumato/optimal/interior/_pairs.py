@@ -13,6 +13,7 @@ from ._arrays import Bools, Floats, Ints
 from ._workers import Workers
 
 CHAIN_TOLERANCE = 1e-12
+CHUNK = 1 << 15
 
 
 def irreducible(ratio: Floats, workers: Workers) -> Bools:
@@ -84,23 +85,26 @@ class PairRows:
 
     def __init__(self, keys: Ints, ratio: Floats, blocks: int, size: int) -> None:
         n = ratio.shape[0]
-        block, rest = np.divmod(keys, n * n)
-        upper, lower = np.divmod(rest, n)
         self.keys, self.blocks, self.size, self.count = keys, blocks, size, len(keys)
-        self.block, self.upper, self.lower = block, upper, lower
-        self.log_ratio = ratio[upper, lower]
-        self._edges = np.searchsorted(block, np.arange(blocks + 1))
-        index = np.empty((self.count, 2), dtype=np.int32)
-        index[:, 0] = block * size + lower
-        index[:, 1] = block * size + upper
-        value = np.empty((self.count, 2))
-        value[:, 0] = np.exp(self.log_ratio / 2)
-        value[:, 1] = -np.exp(-self.log_ratio / 2)
-        starts = np.arange(0, 2 * self.count + 1, 2, dtype=np.int32)
-        shape = (self.count, blocks * size)
-        self._matrix = sparse.csr_matrix((value.ravel(), index.ravel(), starts), shape=shape)
+        self._n, self._edges = n, np.searchsorted(keys, np.arange(blocks + 1) * (n * n))
+        # Per row only its two columns and coefficients are kept: there are tens of millions of rows.
+        self._index = np.empty((self.count, 2), dtype=np.int32)
+        self._value = np.empty((self.count, 2))
+        root = np.exp(ratio / 2).reshape(-1)
+        for o in range(blocks):
+            cut = self.cut(o)
+            pair = keys[cut] - o * n * n
+            upper, lower = np.divmod(pair, n)
+            self._index[cut, 0], self._index[cut, 1] = lower + o * size, upper + o * size
+            self._value[cut, 0] = root[pair]
+            np.divide(-1.0, self._value[cut, 0], out=self._value[cut, 1])
+        self._starts = np.arange(0, 2 * self.count + 1, 2, dtype=np.int32)
+        self._matrix = self._of(self._value)
         self._transpose = self._matrix.T
-        self._squared = sparse.csr_matrix((value.ravel() ** 2, index.ravel(), starts), shape=shape).T
+
+    def _of(self, value: Floats) -> sparse.csr_matrix:
+        shape = (self.count, self.blocks * self.size)
+        return sparse.csr_matrix((value.ravel(), self._index.ravel(), self._starts), shape=shape)
 
     def slack(self, point: Floats) -> Floats:
         """Return G u, array (rows,), for u of shape (m, size)."""
@@ -112,13 +116,13 @@ class PairRows:
 
     def diagonals(self, weights: Floats) -> Floats:
         """Return the diagonals of G' diag(w) G, array (m, size)."""
-        return np.asarray(self._squared @ weights).reshape(self.blocks, self.size)
+        return np.asarray(self._of(self._value**2).T @ weights).reshape(self.blocks, self.size)
 
     def fill(self, o: int, weights: Floats, diagonals: Floats, out: Floats) -> None:
         """Write block o of G' diag(w) G into the upper triangle of ``out``, array (size, size)."""
         out[:] = 0.0
-        flat, share = out.reshape(-1), self.cut(o)
-        upper, lower, weight = self.upper[share], self.lower[share], weights[share]
+        flat, weight = out.reshape(-1), weights[self.cut(o)]
+        upper, lower = self.ends(o)
         position, descending = np.minimum(upper, lower) * self.size + np.maximum(upper, lower), upper > lower
         flat[position[descending]] = -weight[descending]
         ascending = ~descending
@@ -129,6 +133,25 @@ class PairRows:
     def cut(self, o: int) -> slice:
         """Return where block o's rows lie."""
         return slice(int(self._edges[o]), int(self._edges[o + 1]))
+
+    def ends(self, o: int) -> tuple[Ints, Ints]:
+        """Return s and t of block o's rows."""
+        pair = self._index[self.cut(o)].astype(np.int64) - o * self.size
+        return pair[:, 1], pair[:, 0]
+
+    def triples(self) -> tuple[Ints, Ints, Ints]:
+        """Return o, s and t of every row."""
+        block, pair = np.divmod(self.keys, self._n * self._n)
+        upper, lower = np.divmod(pair, self._n)
+        return block, upper, lower
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of the rows' values in each block, array (m,)."""
+        return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
+
+    def repeat(self, share: Floats) -> Floats:
+        """Return one number per block, repeated for its rows."""
+        return np.repeat(share, np.diff(self._edges))
 
 
 def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
@@ -144,16 +167,22 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
         Sorted keys.
     """
     blocks, n = point.shape
+    step = max(1, CHUNK // n)
 
     def part(share: range) -> Ints:
-        product = np.empty((n, n))
+        product, hits = np.empty((step, n)), np.empty((step, n), dtype=np.bool_)
         found: list[Ints] = []
-        for o in share:
-            x = point[o]
-            np.multiply(bound, x[None, :], out=product)
-            hit = np.flatnonzero(np.less(product, x[:, None]).reshape(-1))
-            found.append(hit.astype(np.int64) + o * n * n)
-        return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        # A few rows of the thresholds at a time, which stay in the cache for all observables.
+        for start in range(0, n, step):
+            some = bound[start : start + step]
+            count = len(some)
+            for o in share:
+                np.multiply(some, point[o], out=product[:count])
+                np.less(product[:count], point[o, start : start + step, None], out=hits[:count])
+                hit = np.flatnonzero(hits[:count])
+                if len(hit):
+                    found.append(hit.astype(np.int64) + (o * n * n + start * n))
+        return np.sort(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
     near = np.concatenate(workers.share(part, blocks))
     if len(known) == 0:

@@ -74,14 +74,14 @@ class Rows:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the block rows' values in each block, array (blocks,)."""
-        out = np.bincount(self.pairs.block, values[: self.pairs.count], self.form.blocks).astype(np.float64)
+        out = self.pairs.sums(values[: self.pairs.count])
         if self.form.guesses is not None:
             out += values[self.pairs.count : self.cut].reshape(self.form.blocks, -1).sum(axis=1)
         return out
 
     def repeat(self, share: Floats) -> Floats:
         """Return one number per block, repeated for its rows; zero for w."""
-        parts = [share[self.pairs.block]]
+        parts = [self.pairs.repeat(share)]
         if self.form.guesses is not None:
             parts.append(np.repeat(share, self.form.guesses.count // self.form.blocks))
         return np.concatenate([*parts, np.zeros(self.form.slack_rows)])

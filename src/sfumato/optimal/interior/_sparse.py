@@ -23,10 +23,10 @@ from ._arrays import Floats
 from ._form import Form
 from ._order import Order, arrange
 from ._rows import BreakdownError, Point, Rows
+from ._schur import FIRST_SHIFT, LAST_SHIFT, Sum, assemble
 from ._workers import Workers
 
-FIRST_SHIFT = 1e-15
-LAST_SHIFT = 1e-6
+CHUNK = 32
 
 
 class BandedBlocks:
@@ -66,16 +66,10 @@ class BandedBlocks:
         image, energy = rows.adjoint(point.lam), rows.sums(point.lam * z)
         diagonals = pairs.diagonals(weights[: pairs.count])
 
-        def part(share: range) -> tuple[Floats, Floats, Floats]:
+        def part(share: range) -> Sum:
             return self._factor_share(share, rows, weights, diagonals, image, energy)
 
-        parts = self._workers.share(part, form.blocks)
-        total = form.symmetry.average_matrix(sum((p[0] for p in parts[1:]), parts[0][0]))
-        if form.losses is None:
-            return total
-        cross = sum((p[1] for p in parts[1:]), parts[0][1])
-        corner = sum((p[2] for p in parts[1:]), parts[0][2])
-        return np.block([[total, cross], [cross.T, corner]])
+        return assemble(form, self._workers, part)
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o.
@@ -109,14 +103,12 @@ class BandedBlocks:
 
     def _factor_share(
         self, share: range, rows: Rows, weights: Floats, diagonals: Floats, image: Floats, energy: Floats
-    ) -> tuple[Floats, Floats, Floats]:
+    ) -> Sum:
         form = self._form
-        size, losses = form.size, form.losses
-        total = np.zeros((size, size))
-        cross, corner = np.zeros((size, form.slack_rows)), np.zeros((form.slack_rows, form.slack_rows))
+        size, sums = form.size, Sum(form)
         # Twice the length: a band that is read off the matrix runs past its end.
         scratch = np.zeros(2 * size * size)[: size * size].reshape(size, size)
-        inverse, half, moved = np.zeros((size, size)), np.empty((size, size)), np.empty((size, size))
+        inverse, natural = np.zeros((size, size)), np.zeros((size, size))
         pasts = np.empty((len(share), size))
         for o in share:
             order = self._arrange(o, rows)
@@ -137,35 +129,28 @@ class BandedBlocks:
             inverse[place, place] = 0.0
             if not np.isfinite(inverse[place - 1 if place else size - 1]).all():
                 raise BreakdownError("a block's inverse overflows")
-            natural = inverse
-            if order.secrets is not None:
-                np.take(inverse, order.position, axis=0, out=half, mode="clip")
-                np.take(half, order.position, axis=1, out=moved, mode="clip")
-                natural = moved
-            if losses is not None:
+            if form.losses is not None:
+                natural[:] = 0.0
+                _add(natural, inverse, order)
                 full = natural + natural.T
                 full.reshape(-1)[:: size + 1] *= 0.5
                 full += np.outer(past, past / self._pivot[o])
-                wide, square = losses.schur(o, full)
-                cross += wide
-                corner += square
+                sums.couple(o, full)
             if form.symmetry.copies[o] != 1:
-                natural *= form.symmetry.copies[o]
-            total += natural
-        out = total + total.T
-        out.reshape(-1)[:: size + 1] *= 0.5
+                inverse *= form.symmetry.copies[o]
+            _add(sums.total, inverse, order)
+        sums.total += sums.total.T.copy()
+        sums.total.reshape(-1)[:: size + 1] *= 0.5
         cut = slice(share.start, share.stop)
-        out += (pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]).T @ pasts
-        return out, cross, corner
+        sums.total += (pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]).T @ pasts
+        return sums
 
     def _arrange(self, o: int, rows: Rows) -> Order:
         """Return block o's order, the last one if its rows and its anchor are still the same."""
         cut, anchor, known = rows.pairs.cut(o), int(self._anchor[o]), self._orders[o]
         # Rows only ever join, so as many rows are the same rows.
         if known is None or known.anchor != anchor or len(known.entries) != cut.stop - cut.start:
-            pairs = rows.pairs
-            upper, lower, size = pairs.upper[cut], pairs.lower[cut], self._form.size
-            known = arrange(upper, lower, anchor, size, known)
+            known = arrange(*rows.pairs.ends(o), anchor, self._form.size, known)
             self._orders[o] = known
             self._secrets[o] = np.arange(self._form.size) if known.secrets is None else known.secrets
             shape = (self._form.size, self._form.size if known.secrets is None else known.width + 1)
@@ -212,3 +197,19 @@ class BandedBlocks:
                     return
             shift = 10 * shift or FIRST_SHIFT
         raise BreakdownError("a block is not positive definite")
+
+
+def _add(total: Floats, inverse: Floats, order: Order) -> None:
+    """Add a matrix in the order's positions to one in the natural order."""
+    if order.secrets is None:
+        total += inverse
+        return
+    size = len(total)
+    some, moved = np.empty((CHUNK, size)), np.empty((CHUNK, size))
+    # A few rows at a time, which stay in the cache.
+    for start in range(0, size, CHUNK):
+        stop = min(start + CHUNK, size)
+        near, far = some[: stop - start], moved[: stop - start]
+        np.take(inverse, order.position[start:stop], axis=0, out=near, mode="clip")
+        np.take(near, order.position, axis=1, out=far, mode="clip")
+        total[start:stop] += far

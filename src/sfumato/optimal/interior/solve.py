@@ -179,11 +179,11 @@ def _result(outcome: Outcome, interior: Floats, started: float, spent: int, want
 
 def _multipliers(outcome: Outcome) -> Multipliers:
     """Return the proof's multipliers, one block per observable."""
-    form, proof, pairs = outcome.rows.form, outcome.proof, outcome.proof_rows.pairs
+    form, proof = outcome.rows.form, outcome.proof
     group = form.symmetry
     # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
-    weight = proof.pairs * np.exp(-pairs.log_ratio / 2)
-    block, upper, lower = pairs.block, pairs.upper, pairs.lower
+    block, upper, lower = outcome.rows.pairs.triples()
+    weight = proof.pairs * np.exp(-form.program.ratio[upper, lower] / 2)
     if group.order > 1:
         first = np.full(group.images.shape[1], -1)
         for k, image in enumerate(group.images):
