@@ -10,10 +10,11 @@ from sfumato.mechanisms import (
     Laplace,
     PermuteAndFlip,
     RandomisedResponse,
+    Tupling,
     UnaryEncoding,
     UtilityTable,
 )
-from sfumato.releases import NoiseSampler, OracleSampler, Sampler, sampler
+from sfumato.releases import NoiseSampler, OracleSampler, Sampler, TupleSampler, sampler
 
 SPACE = Space("abc")
 
@@ -25,6 +26,7 @@ SPACE = Space("abc")
         (RandomisedResponse(SPACE, 1.0), OracleSampler),
         (UnaryEncoding(SPACE, 1.0, "optimised"), OracleSampler),
         (DiscreteLaplace(1.0), NoiseSampler),
+        (Tupling(Mechanism(np.full((3, 3), 1 / 3)), 2, [1 / 3] * 3), TupleSampler),
         (PermuteAndFlip(UtilityTable(np.eye(3), SPACE, SPACE), 1.0), Sampler),
     ],
 )

@@ -4,16 +4,25 @@ from .coin import coin, coin_of_distortion
 from .constant import constant
 from .discrete_gaussian import DiscreteGaussian
 from .discrete_laplace import DiscreteLaplace
+from .elastic import elastic_metric, elastic_surplus
 from .exponential import exponential
 from .family import Family, FrequencyOracle
 from .geometric import geometric
+from .geometric_median import GeometricMedian, geometric_median
 from .hashing import LocalHashing
+from .lattice import Lattice
+from .matching import Matched, matched
 from .noise import Clamped, Noise
 from .permute_and_flip import PermuteAndFlip
+from .planar_gaussian import PlanarGaussian
+from .planar_geometric import PlanarGeometric, planar_geometric
+from .planar_laplace import PlanarLaplace, epsilon_before_rounding, rounded_epsilon
 from .queries import JointQueries
+from .rate_distortion import RateDistortion, rate_distortion, rate_distortion_of_loss
 from .real import Gaussian, Laplace, RealNoise
-from .remap import remapped
+from .remap import remapped, remapped_in_plane
 from .response import RandomisedResponse, randomised_response
+from .restricted_laplace import restricted_laplace
 from .sensitivity import (
     Sensitivity,
     count_sensitivity,
@@ -27,28 +36,60 @@ from .staircase import ContinuousStaircase, Staircase
 from .steps import Bits, GaussianNoise, Hashed, LaplaceNoise, Row, StaircaseNoise, Steps, Subset
 from .subset import SubsetSelection
 from .tight import tight_constraints
+from .tupling import (
+    Bracket,
+    DummyChoice,
+    FamilyAccountant,
+    PairAccountant,
+    Plan,
+    PublishedBound,
+    Tupling,
+    Worst,
+    attack_success,
+    mixture_dummies,
+    optimised_dummies,
+    plan_dummies,
+    published_for_delta,
+    published_for_epsilon,
+    quality_loss,
+    quality_loss_of_secrets,
+    uniform_dummies,
+)
 from .unary import UnaryEncoding
 from .utility import ExponentialMechanism, UtilityTable
 
 __all__ = [
     "Bits",
+    "Bracket",
     "Clamped",
     "ContinuousStaircase",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "DummyChoice",
     "ExponentialMechanism",
     "Family",
+    "FamilyAccountant",
     "FrequencyOracle",
     "Gaussian",
     "GaussianNoise",
+    "GeometricMedian",
     "Hashed",
     "JointQueries",
     "Laplace",
     "LaplaceNoise",
+    "Lattice",
     "LocalHashing",
+    "Matched",
     "Noise",
+    "PairAccountant",
     "PermuteAndFlip",
+    "Plan",
+    "PlanarGaussian",
+    "PlanarGeometric",
+    "PlanarLaplace",
+    "PublishedBound",
     "RandomisedResponse",
+    "RateDistortion",
     "RealNoise",
     "Row",
     "Sensitivity",
@@ -57,20 +98,42 @@ __all__ = [
     "Steps",
     "Subset",
     "SubsetSelection",
+    "Tupling",
     "UnaryEncoding",
     "UtilityTable",
+    "Worst",
+    "attack_success",
     "coin",
     "coin_of_distortion",
     "constant",
     "count_sensitivity",
     "datasets",
+    "elastic_metric",
+    "elastic_surplus",
+    "epsilon_before_rounding",
     "exponential",
     "geometric",
+    "geometric_median",
     "histogram_sensitivity",
+    "matched",
     "mean_sensitivity",
+    "mixture_dummies",
+    "optimised_dummies",
+    "plan_dummies",
+    "planar_geometric",
+    "published_for_delta",
+    "published_for_epsilon",
+    "quality_loss",
+    "quality_loss_of_secrets",
     "randomised_response",
+    "rate_distortion",
+    "rate_distortion_of_loss",
     "remapped",
+    "remapped_in_plane",
+    "restricted_laplace",
+    "rounded_epsilon",
     "sensitivity",
     "sum_sensitivity",
     "tight_constraints",
+    "uniform_dummies",
 ]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, Space, as_loss
+from ..core.arrays import Floats
+from ..errors import InputError
+from .geometric_median import median_from
 
 
 def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Space | None = None) -> Mechanism:
@@ -38,3 +43,59 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
         kept = label in own and costs[z, own[label]] <= costs[z, best[z]]
         mapping[label] = label if kept else space.labels[best[z]]
     return mechanism.then(Mechanism.deterministic(mapping, reports, space))
+
+
+def remapped_in_plane(
+    mechanism: Mechanism,
+    prior: Prior,
+    loss: Literal["euclidean", "squared"] = "euclidean",
+    tolerance: float = 1e-9,
+) -> Mechanism:
+    """Return the mechanism with every report replaced by the best point of the plane.
+
+    For the Euclidean distance it is the geometric median of the posterior, for the squared
+    distance its mean. The reports keep their labels and their integers, and get the
+    points as coordinates; so whatever the mechanism guarantees still holds, exactly.
+    `sfumato.loss` between secrets and observables gives the new loss. A report that no
+    possible secret produces gets the best point of the prior.
+
+    Args:
+        mechanism: A mechanism whose n secrets have coordinates, not in degrees.
+        prior: The prior on its secrets.
+        loss: ``euclidean`` or ``squared``.
+        tolerance: How far each median's expected distance may be above the least one, relatively.
+
+    Raises:
+        InputError: If the secrets have no such coordinates, the loss is unknown, or sizes differ.
+        SolverError: If the tolerance is below what floats reach.
+
+    Source:
+        Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017, section 3; Oya, Troncoso
+        and Pérez-González, CCS 2017.
+    """
+    space = mechanism.secrets
+    x = space.coordinates
+    if x is None or space.unit == "degree":
+        raise InputError(
+            f"{space!r} has no coordinates on a plane.", "use a Grid, or coordinates in metres for every secret."
+        )
+    if loss not in ("euclidean", "squared"):
+        raise InputError(f"the loss {loss!r} is unknown.", "use 'euclidean' or 'squared'.")
+    joint = mechanism.joint(prior)
+    produced = joint.any(axis=0)
+    beliefs = np.where(produced, joint, prior.probabilities[:, None])
+    beliefs = beliefs / beliefs.sum(axis=0)
+    points = beliefs.T @ x if loss == "squared" else _medians(x, beliefs, tolerance)
+    places = Space(mechanism.observables.labels, points, space.unit, space.crs)
+    return Mechanism.from_weights(mechanism.weights, mechanism.bits, space, places)
+
+
+def _medians(x: Floats, beliefs: Floats, tolerance: float) -> Floats:
+    """Return the geometric median of each column of beliefs, array (m, k)."""
+    distances = np.sqrt(sum((x[:, None, k] - x[None, :, k]) ** 2 for k in range(x.shape[1])))
+    starts = np.argmin(distances @ beliefs, axis=0)
+    points = []
+    for start, belief in zip(starts, beliefs.T, strict=True):
+        possible = belief > 0
+        points.append(median_from(x[possible], belief[possible], x[start], tolerance).point)
+    return np.array(points)

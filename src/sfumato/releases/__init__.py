@@ -6,6 +6,7 @@ from .entropy import SeededWords, SystemWords, Words
 from .recipes import OracleSampler
 from .release import Release, release
 from .sampler import Sampler, Simulator, simulator
+from .tuples import TupleSampler, TupleSimulator
 
 __all__ = [
     "NoiseSampler",
@@ -15,6 +16,8 @@ __all__ = [
     "SeededWords",
     "Simulator",
     "SystemWords",
+    "TupleSampler",
+    "TupleSimulator",
     "Words",
     "draw_noise",
     "release",

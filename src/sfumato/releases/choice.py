@@ -6,10 +6,11 @@ from typing import overload
 
 from ..core import Mechanism
 from ..errors import InputError
-from ..mechanisms import Family, FrequencyOracle, Row
+from ..mechanisms import Family, FrequencyOracle, Row, Tupling
 from .discrete import NoiseSampler
 from .recipes import OracleSampler
 from .sampler import Sampler
+from .tuples import TupleSampler
 
 
 @overload
@@ -17,13 +18,15 @@ def sampler(mechanism: Mechanism) -> Sampler: ...
 @overload
 def sampler(mechanism: FrequencyOracle) -> OracleSampler: ...
 @overload
+def sampler(mechanism: Tupling) -> TupleSampler: ...
+@overload
 def sampler(mechanism: Family) -> Sampler | OracleSampler | NoiseSampler: ...
-def sampler(mechanism: Mechanism | Family) -> Sampler | OracleSampler | NoiseSampler:
+def sampler(mechanism: Mechanism | Family | Tupling) -> Sampler | OracleSampler | NoiseSampler | TupleSampler:
     """Return the sampler of a mechanism or family: exact and cryptographic, for release.
 
-    A `Mechanism` is drawn from by its integers; a family of `sfumato.mechanisms` whose
-    outputs are too many to list, by its own recipe. Families of real numbers are refused:
-    noise in floats gives the secret away.
+    A `Mechanism` is drawn from by its integers, and a `Tupling` by those of its parts; a
+    family of `sfumato.mechanisms` whose outputs are too many to list, by its own recipe.
+    Families of real numbers are refused: noise in floats gives the secret away.
 
     Args:
         mechanism: What to draw from.
@@ -39,6 +42,8 @@ def sampler(mechanism: Mechanism | Family) -> Sampler | OracleSampler | NoiseSam
     """
     if isinstance(mechanism, Mechanism):
         return Sampler(mechanism)
+    if isinstance(mechanism, Tupling):
+        return TupleSampler(mechanism)
     if isinstance(mechanism, FrequencyOracle):
         return OracleSampler(mechanism)
     if isinstance(mechanism, Family):

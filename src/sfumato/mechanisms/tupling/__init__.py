@@ -1,0 +1,29 @@
+"""Tupling: a report among dummies, its exact privacy, its utility, and how many dummies to use."""
+
+from .accountant import Bracket, PairAccountant
+from .bound import PublishedBound, published_for_delta, published_for_epsilon
+from .dummies import DummyChoice, mixture_dummies, optimised_dummies, uniform_dummies
+from .family import FamilyAccountant, Worst
+from .mechanism import Tupling
+from .planner import Plan, plan_dummies
+from .utility import attack_success, quality_loss, quality_loss_of_secrets
+
+__all__ = [
+    "Bracket",
+    "DummyChoice",
+    "FamilyAccountant",
+    "PairAccountant",
+    "Plan",
+    "PublishedBound",
+    "Tupling",
+    "Worst",
+    "attack_success",
+    "mixture_dummies",
+    "optimised_dummies",
+    "plan_dummies",
+    "published_for_delta",
+    "published_for_epsilon",
+    "quality_loss",
+    "quality_loss_of_secrets",
+    "uniform_dummies",
+]

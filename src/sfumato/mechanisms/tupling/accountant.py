@@ -1,0 +1,290 @@
+"""What a tuple reveals about a pair of distributions: delta and epsilon, proved from both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Prior
+from ...core.arrays import Floats, readonly
+from ...divergences._distributions import Rows, distributions, single
+from ...errors import InputError
+from ._crossing import LEAST, passing, proved_beyond
+from ._law import UNIT, Atoms, atoms, split, tilted, window
+from ._rare import rare
+from ._sums import LARGEST, positive_part
+from .mechanism import Tupling, check_dummies
+
+FARTHEST: Final = 700.0
+"""The largest epsilon that is searched; one above counts as infinite."""
+
+_COARSE: Final = 2**10
+_FARTHEST_DOWN: Final = -700.0
+_FINEST: Final = 2.0**-48  # of the largest value: beyond it the points are no longer exact
+
+
+class Bracket(NamedTuple):
+    """A number between two proved bounds.
+
+    Attributes:
+        lower: Not above the number.
+        upper: Not below it.
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def middle(self) -> float:
+        """The best estimate: what splitting adds above and below nearly cancels there."""
+        return (self.lower + self.upper) / 2
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairAccountant:
+    """The privacy profile of a tuple for one pair, the first distribution against the second one.
+
+    delta(epsilon) = 1/(k+1) E[ (sum over i <= k+1 of g(R_i))_+ ],  g(y) = (p(y) - e**epsilon q(y)) / nu(y)
+
+    with R_i drawn independently from nu. The values of g are split over a lattice so that
+    their mean is kept, which can only add to delta; how much it adds at most is computed
+    too. Bounds also count what the lattice's ends, the Fourier transform and floating point may
+    have lost: some 1e-14, and 1e-15 more for each dummy, so that smaller deltas have no lower bound.
+
+    Args:
+        first: p, the observable's distribution under the first hypothesis, array (observables,).
+        second: q, under the second one.
+        distribution: nu, from which dummies are drawn.
+        dummies: k, at least 0.
+        rounding: A bound of the relative error of the entries of p and q.
+
+    Attributes:
+        first: p.
+        second: q.
+        distribution: nu.
+        dummies: k.
+        slack: A bound of the error in delta that the arguments' own rounding causes.
+
+    Raises:
+        InputError: If an argument is no distribution, or nu is 0 where p or q is not.
+
+    Example:
+        >>> down, up, even = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25] * 4
+        >>> [round(PairAccountant(down, up, even, k).epsilon(1e-3).upper, 4) for k in (0, 5, 40)]
+        [1.3838, 0.9572, 0.297]
+
+    Source:
+        The law is that of the privacy blanket: Balle, Bell, Gascón and Nissim, "The privacy
+        blanket of the shuffle model", CRYPTO 2019. Proofs: docs/proofs/tupling.md.
+    """
+
+    first: Floats
+    second: Floats
+    distribution: Floats
+    dummies: int
+    slack: float
+
+    def __init__(
+        self, first: Rows, second: Rows, distribution: Prior | ArrayLike, dummies: int, *, rounding: float = 0.0
+    ) -> None:
+        check_dummies(dummies)
+        p, q = single(first, second)
+        nu = distributions(distribution, "the dummy distribution")
+        if nu.shape != p.shape:
+            raise InputError(
+                f"the dummy distribution has shape {nu.shape}, but there are {len(p)} observables.",
+                "pass one probability per observable.",
+            )
+        bare = (nu == 0) & ((p > 0) | (q > 0))
+        if bare.any():
+            raise InputError(
+                f"observable {int(np.argmax(bare))} is reported but never drawn as a dummy.",
+                "mix in a little of the uniform distribution: see mixture_dummies.",
+            )
+        if not 0 <= rounding < 1e-3:
+            raise InputError(f"the rounding is {rounding}.", "pass a small relative error, such as 1e-15.")
+        seen = nu > 0
+        values = 2 * rounding + max(_defect(p), _defect(q)) + 32 * UNIT
+        object.__setattr__(self, "first", readonly(p[seen]))
+        object.__setattr__(self, "second", readonly(q[seen]))
+        object.__setattr__(self, "distribution", readonly(nu[seen]))
+        object.__setattr__(self, "dummies", int(dummies))
+        object.__setattr__(self, "slack", 3 * values + 3 * int(dummies) * (_defect(nu) + 2 * UNIT))
+
+    @classmethod
+    def of(cls, tupling: Tupling, first: ArrayLike, second: ArrayLike) -> PairAccountant:
+        """Return the accountant of a mechanism for two distributions of secrets.
+
+        Args:
+            tupling: The mechanism.
+            first: Array (secrets,).
+            second: Array (secrets,).
+        """
+        inner = tupling.inner
+        rounding = (inner.shape[0] + 4) * UNIT
+        p, q = inner.lift(first), inner.lift(second)
+        return cls(p, q, tupling.distribution, tupling.dummies, rounding=rounding)
+
+    def __repr__(self) -> str:
+        return f"PairAccountant of {self.dummies:,} dummies on {len(self.first)} observables"
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The least epsilon at delta 0, for every k: the largest ln(p/q), rounded up; ``inf`` without bound."""
+        p, q = self.first, self.second
+        if (p[q == 0] > 0).any():
+            return math.inf
+        both = q > 0
+        largest = max(0.0, float(np.log(p[both] / q[both], where=p[both] > 0, out=np.zeros(both.sum())).max()))
+        return math.nextafter(largest + 2 * self.slack + 8 * UNIT * largest, math.inf)
+
+    def delta(self, epsilon: float, tolerance: float = 1e-4) -> Bracket:
+        """Return bounds of the least delta for an epsilon.
+
+        Args:
+            epsilon: From 0 to 700.
+            tolerance: The wanted distance of the bounds, as a part of the upper one. Where the
+                largest lattice does not reach it, the bounds that it gives are returned.
+
+        Raises:
+            InputError: If epsilon or the tolerance is out of range.
+        """
+        if not 0 <= epsilon <= FARTHEST:
+            raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
+        _check_tolerance(tolerance)
+        return self._refined(epsilon, lambda found: tolerance * found.upper)
+
+    def exceeds(self, epsilon: float, delta: float) -> bool:
+        """Return whether delta(epsilon) cannot be proved to be at most a given delta.
+
+        Args:
+            epsilon: From 0 to 700.
+            delta: From 0 to 1.
+        """
+        return self._against(epsilon, delta).upper > delta
+
+    def epsilon(self, delta: float, tolerance: float = 1e-6) -> Bracket:
+        """Return bounds of the least epsilon of at least 0 for a delta.
+
+        Args:
+            delta: From 0 to 1; at 0 it is the pure epsilon, which dummies never lower.
+            tolerance: The wanted distance of the bounds, in nats.
+
+        Raises:
+            InputError: If delta or the tolerance is out of range.
+        """
+        if not 0 <= delta <= 1:
+            raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")
+        _check_tolerance(tolerance)
+        pure = self.pure_epsilon
+        if delta == 0:
+            return Bracket(max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure, pure)
+        end = min(pure, FARTHEST)
+        if end == FARTHEST and self._coarse(end).lower > delta:
+            return Bracket(end, pure)
+        if self._coarse(0.0).upper <= delta:
+            return Bracket(0.0, 0.0)
+        guess, step = self._guess(delta, end, tolerance)
+        upper = proved_beyond(lambda e: not self.exceeds(e, delta), guess, step, end)
+        lower = proved_beyond(lambda e: self._against(e, delta).lower > delta, guess, -step, 0.0)
+        if upper == end and self.exceeds(end, delta):
+            upper = pure
+        return Bracket(lower, upper)
+
+    def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
+        """Return about where the profile passes delta, and how far from there proofs may succeed.
+
+        On coarse lattices first, then on one that is fine enough, or the largest one.
+        """
+        guess = passing(lambda e: self._coarse(e).middle, delta, end)
+        aside = max(0.0, guess - 1e-3)
+        slope = math.log(max(self._coarse(aside).middle, LEAST) / max(self._coarse(guess).middle, LEAST))
+        step = tolerance / 2
+        if guess == end or slope <= 0:
+            return guess, step
+        slope /= guess - aside
+        for _ in range(2):
+            found = self.delta(guess, max(1e-12, slope * tolerance / 8))
+            guess = min(end, max(0.0, guess + math.log(max(found.middle, LEAST) / delta) / slope))
+            step = max(tolerance / 2, 0.7 * (found.upper - found.lower) / (slope * delta))
+        return guess, step
+
+    def _against(self, epsilon: float, delta: float) -> Bracket:
+        """Return bounds between which a given delta does not lie, where the largest lattice can tell."""
+        return self._refined(epsilon, lambda found: 2 * abs(found.middle - delta))
+
+    def _coarse(self, epsilon: float) -> Bracket:
+        return self._refined(epsilon, lambda _: math.inf)
+
+    def _refined(self, epsilon: float, room: Callable[[Bracket], float]) -> Bracket:
+        """Return bounds from lattices of falling spacing, until they are no farther apart than there is room."""
+        copies = self.dummies + 1
+        growth = math.exp(epsilon)
+        excess = self.first - growth * self.second
+        single_report = float(np.maximum(excess, 0.0).sum())
+        # The tuple is made from the true report alone, and so reveals no more.
+        most = min(1.0, single_report * (1 + (len(excess) + 4) * UNIT) + self.slack)
+        if epsilon >= self.pure_epsilon:
+            return Bracket(0.0, 0.0)
+        if copies == 1:
+            return Bracket(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
+        values = excess / self.distribution
+        others, least, extra = rare(values, self.distribution, copies)
+        kept = atoms(values[others], self.distribution[others], copies)
+        if kept is None:
+            return Bracket(max(0.0, least - self.slack), min(most, extra + self.slack))
+        largest = float(np.abs(kept.values).max())
+        # Chernoff: E[S_+] / n is at most the n-th power of the scale times the largest value.
+        if copies * kept.log_scale < _FARTHEST_DOWN:
+            return Bracket(max(0.0, least - self.slack), min(most, extra + LEAST * largest + self.slack))
+        best = Bracket(0.0, most)
+        spacing = first_spacing(kept, copies, _COARSE)
+        while True:
+            part = positive_part(split(kept, spacing), copies)
+            if part is None:
+                return best
+            noise = part.error + self.slack + 4 * UNIT * spacing
+            upper = (part.value + extra + noise) * (1 + 8 * UNIT)
+            lower = (part.value + least - part.moved - part.moved_error - noise) * (1 - 8 * UNIT)
+            best = Bracket(max(best.lower, float(lower)), min(best.upper, float(upper)))
+            # A finer lattice helps only against what splitting adds.
+            gap, allowed = best.upper - best.lower, room(best)
+            finest = part.points >= LARGEST or spacing <= largest * _FINEST
+            finest = finest or part.moved <= noise + part.moved_error
+            if gap <= allowed or finest:
+                return best
+            # The gap falls with the square of the spacing.
+            factor = max(0.8 * math.sqrt(allowed / gap), part.points / LARGEST, 1 / 32)
+            spacing *= 2.0 ** min(-1, math.floor(math.log2(factor)))
+
+
+def first_spacing(given: Atoms, copies: int, points: int) -> float:
+    """Return a power of two so that a window of the sum takes about as many points, or more.
+
+    By Hoeffding's lemma, splitting multiplies the tilted scale of the sum by at most
+    exp(copies (theta spacing)**2 / 8), which is kept below exp(0.01).
+
+    Args:
+        given: The atoms of one draw.
+        copies: How many draws are added.
+        points: How many points are wanted.
+    """
+    low, high = window(given.values, tilted(given), copies)
+    width = max(high, 0.0) - min(low, 0.0)
+    blur = 0.28 / (given.tilt * math.sqrt(copies)) if given.tilt > 0 else math.inf
+    least = float(np.abs(given.values).max()) * _FINEST
+    return float(2.0 ** math.floor(math.log2(max(least, min(width / points, blur)))))
+
+
+def _defect(distribution: Floats) -> float:
+    return abs(math.fsum(distribution.tolist()) - 1.0)
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not tolerance > 0:
+        raise InputError(f"the tolerance is {tolerance}.", "use a small positive number, such as 1e-6.")

@@ -1,0 +1,173 @@
+"""Where dummies should be drawn from: uniform, a mixture, or optimised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+
+from ...core import Mechanism, Prior
+from ...core.arrays import Floats
+from ...errors import InputError
+from ._gradient import delta_and_gradient
+from .accountant import Bracket
+from .family import FamilyAccountant
+
+FLOOR: Final = 1e-3
+_POWER: Final = 16.0  # of the mean over pairs that stands for their maximum
+_PAIRS: Final = 32
+_STEPS: Final = 60
+
+
+def uniform_dummies(inner: Mechanism) -> Prior:
+    """Return the uniform distribution on the observables, as in the published mechanism.
+
+    Args:
+        inner: The inner mechanism.
+    """
+    return Prior.uniform(inner.observables)
+
+
+def mixture_dummies(inner: Mechanism, distributions: ArrayLike, floor: float = FLOOR) -> Prior:
+    """Return the mean of what the family's distributions report, with a little of the uniform one.
+
+    nu = (1 - floor) mean over lam of A#lam + floor / observables
+
+    Dummies then look like true reports. The floor keeps every observable possible.
+
+    Args:
+        inner: The inner mechanism.
+        distributions: The family, array (r, secrets).
+        floor: The share of the uniform distribution, above 0, at most 1.
+
+    Raises:
+        InputError: If a row is no distribution of secrets, or the floor is no such share.
+    """
+    _check_floor(floor)
+    return _floored(inner, inner.lift(np.atleast_2d(distributions)).mean(axis=0), floor)
+
+
+@dataclass(frozen=True, slots=True)
+class DummyChoice:
+    """A distribution of dummies that was searched for, with proved values.
+
+    Attributes:
+        distribution: The best one found.
+        value: Proved bounds of the least delta (where epsilon was given) or the least epsilon
+            (where delta was given) with it.
+        mixture: The same with `mixture_dummies`, which the search started from.
+        uniform: The same with `uniform_dummies`.
+    """
+
+    distribution: Prior
+    value: Bracket
+    mixture: Bracket
+    uniform: Bracket
+
+    @property
+    def improvement(self) -> float:
+        """By what part the value is proved to be below the mixture's: 0.1 is a tenth less; 0 if it may not be."""
+        if not 0 < self.mixture.lower < math.inf:
+            return 0.0
+        return max(0.0, 1 - self.value.upper / self.mixture.lower)
+
+
+def optimised_dummies(
+    family: FamilyAccountant, *, epsilon: float | None = None, delta: float | None = None, floor: float = FLOOR
+) -> DummyChoice:
+    """Return a distribution of dummies for which delta at an epsilon, or epsilon at a delta, is small.
+
+    A local search (L-BFGS on the logarithms of nu, with exact derivatives of a smooth maximum
+    over pairs) starts from the mixture. The values are the accountant's, for all pairs; that
+    no other distribution is better is not claimed.
+
+    Args:
+        family: The pairs, and the mechanism with its number of dummies; its nu does not matter.
+        epsilon: Where delta is to be small, from 0 to 700; or else
+        delta: where epsilon is to be small, above 0, below 1.
+        floor: The share of the uniform distribution that is kept, above 0, at most 1.
+
+    Raises:
+        InputError: If not exactly one of epsilon and delta is given, or a value is out of range.
+
+    Example:
+        >>> from sfumato.mechanisms.tupling import Tupling
+        >>> inner = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+        >>> family = FamilyAccountant.of_points(Tupling(inner, 20, [0.25] * 4))
+        >>> choice = optimised_dummies(family, delta=1e-3)
+        >>> round(choice.mixture.upper, 3), round(choice.value.upper, 3)
+        (0.443, 0.403)
+    """
+    if (epsilon is None) == (delta is None):
+        raise InputError("one of epsilon and delta is needed.", "pass epsilon=0.5, or delta=1e-3.")
+    if delta is not None and not 0 < delta < 1:
+        raise InputError(f"delta is {delta}.", "use a probability between 0 and 1; at 0 dummies change nothing.")
+    if epsilon is not None and not 0 <= epsilon <= 700:
+        raise InputError(f"epsilon is {epsilon}.", "use a number from 0 to 700.")
+    _check_floor(floor)
+    inner, k = family.tupling.inner, family.tupling.dummies
+
+    def value(nu: Prior) -> Bracket:
+        account = family.with_dummies(k, nu)
+        if epsilon is not None:
+            return account.delta(epsilon).bounds
+        return account.epsilon(delta if delta is not None else 0.0).bounds
+
+    even = uniform_dummies(inner)
+    used = np.unique(family.pairs)
+    mixture = _floored(inner, family.lifted[used].mean(axis=0), floor)
+    start = value(mixture)
+    best, found = mixture, start
+    for _ in range(1 if epsilon is not None else 3):
+        at = epsilon if epsilon is not None else found.middle
+        if k == 0 or not 0 < found.upper < math.inf:
+            break
+        candidate = _searched(family.with_dummies(k, best), at, floor)
+        reached = value(candidate)
+        if reached.upper >= found.upper:
+            break
+        best, found = candidate, reached
+    return DummyChoice(best, found, start, value(even))
+
+
+def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
+    """Return the distribution that a local search for the least delta(epsilon) ends at."""
+    tupling = family.tupling
+    m = tupling.inner.shape[1]
+    worst = family.pairs[np.argsort(-family.cheap_delta(epsilon), kind="stable")[:_PAIRS]]
+    start = (tupling.distribution - floor / m) / (1 - floor) if floor < 1 else tupling.distribution
+
+    def mixed(logits: Floats) -> tuple[Floats, Floats]:
+        weights = np.exp(logits - logits.max())
+        share = weights / weights.sum()
+        return share, (1 - floor) * share + floor / m
+
+    def objective(logits: Floats) -> tuple[float, Floats]:
+        share, nu = mixed(logits)
+        found = [
+            delta_and_gradient(family.lifted[a], family.lifted[b], nu, tupling.dummies, epsilon) for a, b in worst
+        ]
+        deltas = np.array([max(delta, 1e-290) for delta, _ in found])
+        top = float(deltas.max())
+        powers = (deltas / top) ** _POWER
+        mean = float(powers.mean())
+        slopes = (powers / (mean * len(worst)) / deltas) @ np.array([gradient for _, gradient in found])
+        slopes *= (1 - floor) * share
+        return math.log(top) + math.log(mean) / _POWER, slopes - share * slopes.sum()
+
+    logits = np.log(np.maximum(start, 1e-12))
+    answer = minimize(objective, logits, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    return Prior(tupling.inner.observables, mixed(answer.x)[1])
+
+
+def _floored(inner: Mechanism, weights: Floats, floor: float) -> Prior:
+    return Prior(inner.observables, (1 - floor) * weights + floor / inner.shape[1])
+
+
+def _check_floor(floor: float) -> None:
+    if not 0 < floor <= 1:
+        raise InputError(f"the floor is {floor}.", "use a share above 0, at most 1, such as 1e-3.")

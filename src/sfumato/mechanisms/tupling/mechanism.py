@@ -1,0 +1,131 @@
+"""The tupling mechanism: one report hidden among dummies, in an order that says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Mechanism, Prior, Space
+from ...core.arrays import Floats, floats
+from ...errors import InputError
+
+_DUMMY = Space(("dummy",))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tupling:
+    """Reports the inner mechanism's observable among k independent dummies, in uniformly random order.
+
+    Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
+
+    Only the multiset of the reports tells anything. The least pure epsilon is that of the
+    inner mechanism, for every k; with a delta above 0 dummies lower epsilon, and
+    `PairAccountant` and `FamilyAccountant` say by how much.
+
+    Args:
+        inner: The mechanism A that draws the true report.
+        dummies: k, at least 0.
+        distribution: nu, from which dummies are drawn: a `Prior` on the inner mechanism's
+            observables or an array (observables,).
+
+    Attributes:
+        inner: The inner mechanism.
+        dummies: k.
+        source: nu in integers: a mechanism of one secret, from which dummies are sampled.
+
+    Raises:
+        InputError: If k is no integer of at least 0, nu is not on the observables, or nu is
+            0 at an observable that some secret may report: it would give the secret away.
+
+    Example:
+        >>> from sfumato.core import Mechanism
+        >>> coin = Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> Tupling(coin, 10, [0.5, 0.5])
+        Tupling with 10 dummies over a Mechanism of 2 secrets and 2 observables in 62-bit integers
+
+    Source:
+        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability
+        distributions", ESORICS 2019, algorithm 1. Proofs: docs/proofs/tupling.md.
+    """
+
+    inner: Mechanism
+    dummies: int
+    source: Mechanism
+
+    def __init__(self, inner: Mechanism, dummies: int, distribution: Prior | ArrayLike) -> None:
+        check_dummies(dummies)
+        if isinstance(distribution, Prior):
+            if distribution.space != inner.observables:
+                raise InputError(
+                    f"the dummies are drawn from {distribution.space!r}, but reports are {inner.observables!r}.",
+                    "use a distribution on the inner mechanism's observables.",
+                )
+            given = distribution.probabilities
+        else:
+            given = floats(distribution, "the dummy distribution", shape=(inner.shape[1],))
+        source = Mechanism(given[None, :], _DUMMY, inner.observables)
+        bare = (inner.weights != 0).any(axis=0) & (source.weights[0] == 0)
+        if bare.any():
+            label = inner.observables.labels[int(np.argmax(bare))]
+            raise InputError(
+                f"{int(bare.sum())} observables are reported but never drawn as dummies, such as {label!r}.",
+                "mix in a little of the uniform distribution: see mixture_dummies.",
+            )
+        object.__setattr__(self, "inner", inner)
+        object.__setattr__(self, "dummies", int(dummies))
+        object.__setattr__(self, "source", source)
+
+    @property
+    def distribution(self) -> Floats:
+        """The probabilities nu of a dummy, array (observables,)."""
+        row: Floats = self.source.matrix[0]
+        return row
+
+    @property
+    def queries(self) -> int:
+        """How many reports a user sends: k + 1."""
+        return self.dummies + 1
+
+    def __repr__(self) -> str:
+        return f"Tupling with {self.dummies:,} dummies over a {self.inner!r}"
+
+    def log_likelihood(self, tuples: ArrayLike, distribution: ArrayLike) -> Floats:
+        """Return ln Q(tuple) for secrets of a given distribution; the order of a tuple does not matter.
+
+        Args:
+            tuples: Positions of observables, array (..., k + 1).
+            distribution: lam, array (secrets,).
+
+        Returns:
+            Array of the leading shape; ``-inf`` where a tuple is impossible.
+
+        Raises:
+            InputError: If the tuples have another length, or hold no positions of observables.
+        """
+        array = np.asarray(tuples)
+        m = self.inner.shape[1]
+        if array.ndim == 0 or array.shape[-1] != self.queries or array.dtype.kind not in "iu":
+            raise InputError(
+                f"tuples of shape {array.shape} and type {array.dtype} were given.",
+                f"pass positions of observables, {self.queries} in each tuple.",
+            )
+        if array.size and (int(array.min()) < 0 or int(array.max()) >= m):
+            raise InputError("a tuple holds a number that is no observable's position.", f"use 0 to {m - 1}.")
+        nu = self.distribution
+        lifted = self.inner.lift(distribution)
+        weight = np.divide(lifted, nu, out=np.zeros(m), where=nu > 0)
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(nu)[array].sum(axis=-1) + np.log(weight[array].mean(axis=-1))
+        return logs
+
+
+def check_dummies(dummies: object) -> None:
+    """Raise an error if a number of dummies is none.
+
+    Raises:
+        InputError: If it is not an integer of at least 0.
+    """
+    if not isinstance(dummies, int | np.integer) or dummies < 0:
+        raise InputError(f"the number of dummies is {dummies!r}.", "use an integer of at least 0, such as 10.")

@@ -1,0 +1,143 @@
+"""The fewest dummies that give a wanted privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...core import AnyLoss, Prior
+from ...errors import InfeasibleError, InputError
+from .accountant import FARTHEST
+from .family import FamilyAccountant, Worst
+from .mechanism import Tupling
+from .utility import quality_loss
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A number of dummies, with the proof that it is enough.
+
+    Attributes:
+        tupling: The mechanism with that number of dummies.
+        epsilon: What was asked for.
+        delta: What was asked for.
+        found_delta: Proved bounds of the least delta at that epsilon; the upper one is at most ``delta``.
+        found_epsilon: Proved bounds of the least epsilon at that delta.
+        fewest: Whether one dummy less is proved not to be enough. It is always true unless
+            the two deltas differ by less than the accountant's rounding.
+        loss: The expected loss of a user who keeps the best answer; None without a prior and a loss.
+    """
+
+    tupling: Tupling
+    epsilon: float
+    delta: float
+    found_delta: Worst
+    found_epsilon: Worst
+    fewest: bool
+    loss: float | None
+
+    @property
+    def dummies(self) -> int:
+        """The number k of dummies."""
+        return self.tupling.dummies
+
+    @property
+    def sentence(self) -> str:
+        """The plan in plain words."""
+        worth = "" if self.loss is None else f" The expected loss is then {self.loss:.6g}."
+        return (
+            f"{self.dummies:,} dummies ({self.tupling.queries:,} queries) give epsilon {self.epsilon:g} "
+            f"with delta {self.found_delta.bounds.upper:.4g}, at most {self.delta:g}.{worth}"
+        )
+
+
+def plan_dummies(
+    family: FamilyAccountant,
+    epsilon: float,
+    delta: float,
+    *,
+    most: int = 100_000,
+    prior: Prior | None = None,
+    loss: AnyLoss | None = None,
+) -> Plan:
+    """Return the fewest dummies for which all pairs of a family are (epsilon, delta)-indistinguishable.
+
+    One more dummy never raises delta(epsilon), as it can be added afterwards. So the search
+    doubles the number and then halves the interval, on proved upper bounds throughout.
+
+    Args:
+        family: The pairs, and the mechanism; its own number of dummies does not matter.
+        epsilon: From 0 to 700.
+        delta: From 0 to 1.
+        most: The largest number of dummies that the user would pay for.
+        prior: With ``loss``: the distribution of secrets.
+        loss: l(s, o), for the quality loss.
+
+    Raises:
+        InputError: If a parameter is out of range, or only one of prior and loss is given.
+        InfeasibleError: If no number of dummies is enough (delta 0 below the pure epsilon,
+            which dummies never lower), or none up to ``most``.
+
+    Example:
+        >>> from sfumato.core import Mechanism
+        >>> inner = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+        >>> pairs = FamilyAccountant.of_points(Tupling(inner, 0, [0.25] * 4))
+        >>> plan_dummies(pairs, 0.5, 1e-3).sentence
+        '17 dummies (18 queries) give epsilon 0.5 with delta 0.0008237, at most 0.001.'
+
+    Source:
+        docs/proofs/tupling.md (more dummies never hurt; the pure epsilon stays).
+    """
+    if not 0 <= epsilon <= FARTHEST or not 0 <= delta <= 1:
+        raise InputError(
+            f"epsilon {epsilon} and delta {delta} were given.",
+            f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
+        )
+    if (prior is None) != (loss is None):
+        raise InputError(
+            "only one of prior and loss was given.", "pass both to learn the quality loss, or neither."
+        )
+    k = _fewest(family, epsilon, delta, most)
+    chosen = family.with_dummies(k)
+    return Plan(
+        tupling=chosen.tupling,
+        epsilon=epsilon,
+        delta=delta,
+        found_delta=chosen.delta(epsilon),
+        found_epsilon=chosen.epsilon(delta),
+        fewest=k == 0 or family.with_dummies(k - 1).delta(epsilon).bounds.lower > delta,
+        loss=None if prior is None or loss is None else quality_loss(chosen.tupling, prior, loss),
+    )
+
+
+def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> int:
+    pure = family.pure_epsilon
+    if pure <= epsilon or not family.with_dummies(0).exceeds(epsilon, delta):
+        return 0
+    if delta == 0:
+        least = "infinite" if math.isinf(pure) else f"{pure:.6g}"
+        raise InfeasibleError(
+            f"epsilon {epsilon:g} was asked for with delta 0, but the inner mechanism's pure epsilon is {least}.",
+            "dummies never lower a pure epsilon: allow a delta such as 1e-3, or strengthen the inner mechanism.",
+        )
+    short, enough = 0, 1
+    while enough <= most and family.with_dummies(enough).exceeds(epsilon, delta):
+        short, enough = enough, 2 * enough
+    if enough > most:
+        if short < most and not family.with_dummies(most).exceeds(epsilon, delta):
+            enough = most
+        else:
+            reached = family.with_dummies(most).epsilon(delta).bounds.upper
+            raise InfeasibleError(
+                f"{most:,} dummies are not enough for epsilon {epsilon:g} at delta {delta:g}: "
+                f"they give epsilon {reached:.4g}.",
+                "allow more dummies or a larger delta, strengthen the inner mechanism, or choose the dummies' "
+                "distribution with optimised_dummies.",
+            )
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if family.with_dummies(middle).exceeds(epsilon, delta):
+            short = middle
+        else:
+            enough = middle
+    return enough

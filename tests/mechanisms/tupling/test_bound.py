@@ -1,0 +1,84 @@
+"""The published bound: golden values, its validity on listed multisets, the best alpha."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sfumato.errors import InputError
+from sfumato.mechanisms.tupling import (
+    PairAccountant,
+    PublishedBound,
+    published_for_delta,
+    published_for_epsilon,
+)
+
+from . import exact
+
+
+def test_golden_values():
+    first, second = PublishedBound(20, 4, 0.4, 1.5), PublishedBound(20, 4, 0.4, 3.0)
+    assert (round(first.epsilon, 3), round(first.delta, 4)) == (0.679, 0.4901)
+    assert (round(second.epsilon, 3), round(second.delta, 6)) == (1.435, 0.007213)
+    exactly = PairAccountant([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25] * 4, 20).delta(first.epsilon)
+    assert exactly.upper < first.delta / 20_000
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_bound_holds(seed):
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(2, 5)), int(rng.integers(1, 9))
+    p, q = rng.dirichlet([2.0] * m, 2)
+    beta = float(max(p.max(), q.max()))
+    bound = PublishedBound(k, m, beta, float(rng.uniform(0.01, 0.99)) * k / m)
+    assert exact.delta(p, q, [1 / m] * m, k, bound.epsilon) <= bound.delta + 1e-14
+
+
+def test_values_are_rounded_up():
+    bound = PublishedBound(20, 4, 0.4, 1.5)
+    assert math.log(27.6 / 14) <= bound.epsilon <= math.log(27.6 / 14) * (1 + 1e-13)
+    assert 2 * math.exp(-1.40625) <= bound.delta <= 2 * math.exp(-1.40625) * (1 + 1e-13)
+
+
+@pytest.mark.parametrize(("k", "m", "beta"), [(20, 4, 0.4), (1000, 10, 0.3), (100_000, 400, 0.05)])
+def test_the_best_alpha_is_the_best_of_a_grid(k, m, beta):
+    grid = [PublishedBound(k, m, beta, a) for a in np.linspace(0, k / m, 2002)[1:-1]]
+    for delta in (0.1, 0.3):
+        best = published_for_delta(k, m, beta, delta)
+        fitting = [b.epsilon for b in grid if b.delta <= delta]
+        assert (best is None) == (not fitting)
+        if best is not None:
+            assert best.delta <= delta
+            assert best.epsilon <= min(fitting)
+    for epsilon in (0.5, 2.0):
+        best = published_for_epsilon(k, m, beta, epsilon)
+        fitting = [b.delta for b in grid if b.epsilon <= epsilon]
+        assert (best is None) == (not fitting)
+        if best is not None:
+            assert best.epsilon <= epsilon
+            assert best.delta <= min(fitting)
+
+
+def test_it_is_vacuous_where_the_exact_value_is_small():
+    p, q = np.random.default_rng(7).dirichlet([0.2] * 400, 2)
+    beta = float(max(p.max(), q.max()))
+    for dummies in (100, 1000):
+        assert published_for_delta(dummies, 400, beta, 1e-3) is None
+        assert PairAccountant(p, q, np.full(400, 1 / 400), dummies).epsilon(1e-3).upper < 1
+    assert published_for_epsilon(10, 400, beta, 0.1) is None
+
+
+def test_refusals():
+    for alpha in (0.0, 5.0, math.nan):
+        with pytest.raises(InputError, match="alpha"):
+            PublishedBound(20, 4, 0.4, alpha)
+    with pytest.raises(InputError, match="at least one dummy"):
+        PublishedBound(0, 4, 0.4, 0.1)
+    for beta in (0.2, 1.1):
+        with pytest.raises(InputError, match="beta"):
+            PublishedBound(20, 4, beta, 1.0)
+    for delta in (0.0, 1.0):
+        with pytest.raises(InputError, match="delta"):
+            published_for_delta(20, 4, 0.4, delta)
+    with pytest.raises(InputError, match="epsilon"):
+        published_for_epsilon(20, 4, 0.4, 0.0)

@@ -1,0 +1,115 @@
+"""Tuples: their law, the place of the true report, and that nothing else tells it."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency
+
+from sfumato.core import Mechanism
+from sfumato.errors import InputError
+from sfumato.mechanisms.tupling import Tupling
+from sfumato.releases.entropy import SeededWords
+from sfumato.releases.tuples import TupleSampler, TupleSimulator
+
+FALSE_ALARM = 1e-6
+INNER = Mechanism([[0.5, 0.375, 0.125, 0.0], [0.0, 0.25, 0.75, 0.0]])  # an unused observable
+NU = [0.25, 0.5, 0.25, 0.0]
+APART = Mechanism([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # the third is a dummy for certain
+
+
+def p_value(counts, probabilities):
+    expected = probabilities * counts.sum()
+    assert counts[expected == 0].sum() == 0
+    seen = expected > 0
+    return chi2.sf(((counts[seen] - expected[seen]) ** 2 / expected[seen]).sum(), seen.sum() - 1)
+
+
+@pytest.mark.parametrize("dummies", [0, 1, 2])
+@pytest.mark.parametrize("secret", [0, 1])
+@pytest.mark.parametrize("make", [TupleSampler, lambda tupling: TupleSimulator(tupling, 5)])
+def test_ordered_tuples_have_their_law(dummies, secret, make):
+    tupling = Tupling(INNER, dummies, NU)
+    drawn = make(tupling).draw(np.full(60_000, secret))
+    codes = drawn @ (4 ** np.arange(dummies + 1))
+    counts = np.bincount(codes, minlength=4 ** (dummies + 1))
+    tuples = np.array(list(product(range(4), repeat=dummies + 1)))[:, ::-1]
+    law = np.exp(tupling.log_likelihood(tuples, np.eye(2)[secret]))
+    assert p_value(counts, law) > FALSE_ALARM
+    wrong = np.exp(tupling.log_likelihood(tuples, np.eye(2)[1 - secret]))
+    statistic = ((counts - 60_000 * wrong) ** 2 / np.maximum(60_000 * wrong, 1e-9)).sum()
+    assert statistic > chi2.isf(FALSE_ALARM, len(law))  # the test can fail
+
+
+@pytest.mark.parametrize("dummies", [1, 2, 6, 10])
+def test_the_place_of_the_true_report_is_uniform_and_independent_of_the_secret(dummies):
+    only_dummy = Tupling(Mechanism([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), dummies, [2**-40, 2**-40, 1 - 2**-39])
+    secrets = np.arange(40_000) % 2
+    drawn = TupleSampler(only_dummy).draw(secrets)
+    place = np.argmax(drawn != 2, axis=1)
+    assert (drawn[np.arange(len(drawn)), place] == secrets).all()
+    table = np.array([np.bincount(place[secrets == s], minlength=dummies + 1) for s in (0, 1)])
+    assert p_value(table.sum(axis=0), np.full(dummies + 1, 1 / (dummies + 1))) > FALSE_ALARM
+    assert chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+def test_neighbouring_tuples_are_independent():
+    tupling = Tupling(APART, 3, [0.25, 0.25, 0.5])
+    drawn = TupleSimulator(tupling, 2).draw(np.zeros(50_000, dtype=int))
+    flat = drawn.reshape(-1)
+    for lag in (1, 3, 4):
+        table = np.zeros((3, 3))
+        np.add.at(table, (drawn[:-1, 0], drawn[1:, 0]), 1)
+        assert chi2_contingency(table[:2, :2]).pvalue > FALSE_ALARM
+        x, y = (flat[:-lag] == 2).astype(float), (flat[lag:] == 2).astype(float)
+        # Within a tuple dummies are independent, and the true report never is the third.
+        assert abs(np.corrcoef(x, y)[0, 1]) < 0.2
+
+
+class Counting(SeededWords):
+    """Seeded words that count how many were drawn."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.drawn = []
+
+    def draw(self, count):
+        self.drawn.append(count)
+        return super().draw(count)
+
+
+def test_equally_much_is_drawn_whatever_the_secret():
+    requests = []
+    for secret in (0, 1):
+        simulator = TupleSimulator(Tupling(INNER, 3, NU), 9)
+        words = Counting(9)
+        object.__setattr__(simulator, "_words", words)
+        simulator.draw(np.full(1000, secret))
+        requests.append(words.drawn)
+    assert requests[0] == requests[1]
+
+
+def test_shapes_blocks_and_repetition():
+    tupling = Tupling(INNER, 999, NU)
+    sampler = TupleSampler(tupling)
+    assert sampler.draw(1).shape == (1000,)
+    assert sampler.draw(np.zeros((2, 3), dtype=int)).shape == (2, 3, 1000)
+    assert sampler.draw([]).shape == (0, 1000)
+    many = sampler.draw(np.zeros(700, dtype=int))  # more than one block
+    assert (many != 3).all()
+    share = (many == 1).mean()
+    assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(many.size)
+    assert not np.array_equal(sampler.draw([0, 1]), sampler.draw([0, 1]))
+    once, again = (TupleSimulator(tupling, 4).draw([0, 1]) for _ in range(2))
+    assert np.array_equal(once, again)
+    assert "exact, cryptographic" in repr(sampler)
+    assert "never for release" in repr(TupleSimulator(tupling, 4))
+
+
+def test_refusals():
+    sampler = TupleSampler(Tupling(INNER, 1, NU))
+    for wrong in ([2], [-1], [0.5], ["a"]):
+        with pytest.raises(InputError, match="positions of secrets"):
+            sampler.draw(wrong)
+    with pytest.raises(InputError, match="seed"):
+        TupleSimulator(Tupling(INNER, 1, NU), -1)
