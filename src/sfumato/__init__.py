@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         privacy,
         releases,
         report,
+        studies,
         transport,
     )
     from .audits import audit
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
     from .optimal import Design, design, design_private, repaired, sweep
     from .releases import release, sampler, simulator
+    from .releases.budget import Ledger, MeteredSampler
+    from .releases.estimate import estimate_population
+    from .studies import compare
 
 # Where each public name lives. It is imported when first used, so that `import sfumato`
 # and `sfumato --help` stay fast.
@@ -51,9 +55,11 @@ _HOMES = {
     "DistortionPrivacy": "core",
     "Grid": "geo",
     "Hexagons": "geo",
+    "Ledger": "releases.budget",
     "Loss": "core",
     "Mechanism": "core",
     "MechanismFile": "files",
+    "MeteredSampler": "releases.budget",
     "Metric": "core",
     "MetricPrivacy": "core",
     "Prior": "core",
@@ -63,8 +69,10 @@ _HOMES = {
     "ThresholdPrivacy": "core",
     "Visits": "geo",
     "audit": "audits",
+    "compare": "studies",
     "design": "optimal",
     "design_private": "optimal",
+    "estimate_population": "releases.estimate",
     "export_table": "files",
     "hamming": "core",
     "load": "files",
@@ -96,6 +104,7 @@ _FOLDERS = frozenset(
         "privacy",
         "releases",
         "report",
+        "studies",
         "transport",
     )
 )
@@ -105,9 +114,11 @@ __all__ = [
     "DistortionPrivacy",
     "Grid",
     "Hexagons",
+    "Ledger",
     "Loss",
     "Mechanism",
     "MechanismFile",
+    "MeteredSampler",
     "Metric",
     "MetricPrivacy",
     "Prior",
@@ -120,11 +131,13 @@ __all__ = [
     "attacks",
     "audit",
     "audits",
+    "compare",
     "core",
     "design",
     "design_private",
     "divergences",
     "errors",
+    "estimate_population",
     "evidence",
     "export_table",
     "files",
@@ -146,6 +159,7 @@ __all__ = [
     "sampler",
     "save",
     "simulator",
+    "studies",
     "sweep",
     "synthetic_city",
     "transport",

@@ -12,8 +12,10 @@ from .. import __version__
 from ..errors import SfumatoError
 from .attack import attack
 from .audit import audit
+from .compare import compare
 from .console import PARTIAL
 from .design import design
+from .estimate import estimate
 from .release import release
 
 app = typer.Typer(
@@ -29,6 +31,8 @@ app.command()(design)
 app.command()(audit)
 app.command()(attack)
 app.command()(release)
+app.command()(estimate)
+app.command()(compare)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,122 @@
+"""``sfumato compare``: several mechanisms on one prior, at equal epsilon or equal loss."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InputError
+from .places import cells_over, prior_of, visits_from
+
+if TYPE_CHECKING:
+    from ..studies import Comparison, Row
+
+
+def compare(
+    visits: Annotated[
+        Path | None,
+        typer.Argument(help="Visits: CSV, Parquet, GeoParquet, GPX, ... Without it, a built-in synthetic city."),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Compare at this proved epsilon: '1/km' (the default).")
+    ] = None,
+    loss: Annotated[str | None, typer.Option(help="Compare at this average loss instead: '500 m'.")] = None,
+    metric: Annotated[str, typer.Option(help="euclidean, manhattan or great-circle.")] = "euclidean",
+    cell: Annotated[str | None, typer.Option(help="Size of the cells: '500 m' or '750 m x 533 m'.")] = None,
+    cells: Annotated[str | None, typer.Option(help="Number of cells: columns x rows, '20x15'.")] = None,
+    region: Annotated[
+        str | None, typer.Option(help="'south,west,north,east' or '8 km x 6 km around 48.85,2.35'.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's visits; by default everyone's.")] = None,
+    smoothing: Annotated[float, typer.Option(help="Added to the visits of every cell.")] = 0.0,
+    remap: Annotated[bool, typer.Option(help="Also each mechanism followed by the optimal remap.")] = True,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table (.csv).")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
+    lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
+    lon: Annotated[str | None, typer.Option(help="Name of the longitude column.")] = None,
+    user_column: Annotated[str | None, typer.Option(help="Name of the user column.")] = None,
+) -> None:
+    """Compare mechanisms side by side, with the certified optimum as the line to reach.
+
+    Distances count in kilometres, for privacy, loss and the attacker's error alike.
+    """
+    from rich.console import Console
+
+    from ..studies import compare as compared
+    from ..studies import comparison_figure
+
+    if epsilon is not None and loss is not None:
+        raise InputError("both --epsilon and --loss were given.", "choose what the mechanisms have in common.")
+    for path, suffix in ((output, ".csv"), (figure, ".png")):
+        if path is not None and path.suffix.lower() != suffix:
+            raise InputError(f"{str(path)!r} does not end in {suffix}.", f"name a {suffix} file.")
+    found, source = visits_from(visits, lat, lon, user_column)
+    for note in found.notes:
+        typer.echo(f"Note: {note}", err=True)
+    places = cells_over(found, region, cell, cells, None)
+    prior, text = prior_of(places, found, user, smoothing, source)
+    distances = places.metric(metric, unit="km")
+    with Console(stderr=True).status("Comparing") as status:
+        comparison = compared(
+            prior,
+            distances,
+            epsilon=None if loss is not None else epsilon or "1/km",
+            loss=loss,
+            remap=remap,
+            progress=lambda name: status.update(f"Comparing: {name}"),
+        )
+    _print(comparison, text)
+    if output is not None:
+        comparison.save(output)
+        typer.echo(f"Written: {output}", err=True)
+    if figure is not None:
+        from ..report import save_picture
+
+        save_picture(comparison_figure(comparison), figure)
+        typer.echo(f"Written: {figure}", err=True)
+
+
+def _print(comparison: Comparison, source: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..report.words import amount, upper
+
+    console = Console(highlight=False)
+    if comparison.equal == "loss":
+        common = f"equal loss, {amount(comparison.value, comparison.unit)}"
+    else:
+        common = f"equal epsilon, {upper(comparison.value, 5)}/{comparison.unit}"
+    table = Table(title=f"Mechanisms at {common} ({source})", title_justify="left")
+    headings = ("mechanism", "epsilon (proved)", "loss", "attacker's error", "wrong guesses", "told", "left")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "mechanism" else "right")
+    for row in comparison.rows:
+        if not row.failure:
+            table.add_row(row.name, *_cells(row, comparison.unit))
+    console.print(table)
+    optimum = next((row for row in comparison.rows if row.loss_lower_bound is not None), None)
+    if optimum is not None and optimum.loss_lower_bound is not None:
+        bound = amount(optimum.loss_lower_bound, comparison.unit)
+        at = f"{upper(optimum.epsilon_upper, 5)}/{comparison.unit}"
+        console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average.")
+    console.print(f"Without a report the attacker errs by {amount(comparison.blind_error, comparison.unit)}.")
+    for row in comparison.rows:
+        if row.failure:
+            console.print(f"{row.name} takes no part: {row.failure}", markup=False)
+
+
+def _cells(row: Row, unit: str) -> tuple[str, ...]:
+    from ..report.words import amount, percent, upper
+
+    return (
+        upper(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
+        amount(row.loss, unit),
+        amount(row.attacker_error, unit),
+        percent(row.bayes_error),
+        f"{row.information_bits:.2f} bits",
+        f"{row.entropy_bits:.2f} bits",
+    )

@@ -1,0 +1,124 @@
+"""``sfumato estimate``: where a population is, from its private reports alone."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from ..errors import InputError
+from .console import PARTIAL
+
+if TYPE_CHECKING:
+    from ..releases.estimate import Estimate
+
+_SHOWN = 15
+
+
+class Method(StrEnum):
+    """How the population is estimated."""
+
+    MAXIMUM_LIKELIHOOD = "maximum-likelihood"
+    EARLY_STOPPED = "early-stopped"
+    LEAST_SQUARES = "least-squares"
+    INVERSION = "inversion"
+
+
+class Kind(StrEnum):
+    """How sure the estimate is made."""
+
+    NONE = "none"
+    PROFILE = "profile"
+    BOOTSTRAP = "bootstrap"
+    NORMAL = "normal"
+
+
+_KINDS: Final[dict[Kind, Literal["profile", "bootstrap", "normal"] | None]] = {
+    Kind.NONE: None,
+    Kind.PROFILE: "profile",
+    Kind.BOOTSTRAP: "bootstrap",
+    Kind.NORMAL: "normal",
+}
+
+
+def estimate(
+    file: Annotated[Path, typer.Argument(help="The mechanism file (.sfm) that the users ran.")],
+    reports: Annotated[Path, typer.Argument(help="A CSV or Parquet file with one row per report.")],
+    column: Annotated[str, typer.Option(help="The column of the reported labels.")] = "label",
+    method: Annotated[
+        Method, typer.Option(help="early-stopped is nearer to the truth where much is blurred.")
+    ] = Method.MAXIMUM_LIKELIHOOD,
+    intervals: Annotated[
+        Kind,
+        typer.Option(help="Confidence intervals: profile or bootstrap (maximum likelihood), normal (inversion)."),
+    ] = Kind.NONE,
+    confidence: Annotated[float, typer.Option(help="Of each interval.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Repeats the bootstrap, and which reports are held out.")] = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table (.csv).")] = None,
+) -> None:
+    """Estimate how the population is distributed, from private reports.
+
+    Nobody's own secret is found: only shares of the population, as far as the reports
+    tell them apart. Exit code 3 if the estimate did not converge.
+    """
+    from rich.console import Console
+
+    from ..files import load
+    from ..releases.estimate import estimate_population, identifiability, read_reports
+
+    if output is not None and output.suffix.lower() != ".csv":
+        raise InputError(f"{str(output)!r} does not end in .csv.", "name a .csv file.")
+    mechanism = load(file)
+    received = read_reports(mechanism, reports, column)
+    found = estimate_population(
+        received,
+        method.value,
+        intervals=_KINDS[intervals],
+        confidence=confidence,
+        seed=seed,
+    )
+    console = Console(highlight=False)
+    console.print(f"{found!r}.", markup=False)
+    console.print(_table(found))
+    console.print(str(identifiability(mechanism)), markup=False)
+    if output is not None:
+        _write(found, output)
+        typer.echo(f"Written: {output}", err=True)
+    if not found.converged:
+        raise typer.Exit(PARTIAL)
+
+
+def _table(found: Estimate) -> object:
+    from rich.table import Table
+
+    order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
+    rest = len(order) - _SHOWN
+    table = Table(
+        title="The likeliest values" + (f" ({rest} more in the written table)" if rest > 0 else ""),
+        title_justify="left",
+    )
+    table.add_column("value")
+    table.add_column("share", justify="right")
+    if found.intervals is not None:
+        table.add_column(f"{found.intervals.confidence:.0%} interval", justify="right")
+    for s in order[:_SHOWN]:
+        cells = [str(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
+        if found.intervals is not None:
+            cells.append(f"{100 * found.intervals.lower[s]:.2f} to {100 * found.intervals.upper[s]:.2f} %")
+        table.add_row(*cells)
+    return table
+
+
+def _write(found: Estimate, path: Path) -> None:
+    from ..core.atomic import atomically
+
+    with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        sure = found.intervals
+        writer.writerow(["secret", "probability", *(() if sure is None else ("lower", "upper"))])
+        for s, label in enumerate(found.space.labels):
+            ends = () if sure is None else (sure.lower[s], sure.upper[s])
+            writer.writerow([label, found.probabilities[s], *ends])

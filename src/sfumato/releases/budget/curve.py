@@ -1,0 +1,187 @@
+"""What repetition costs: the attacker's error after t reports, by scheme."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from scipy.special import gammaln
+
+from ...attacks.attack import fitting
+from ...core import AnyLoss, Prior
+from ...core.arrays import Floats, readonly
+from ...errors import InputError
+from ._mean import mean_interval
+from .scheme import Scheme
+
+_LISTED: Final = 50_000  # combinations of reports that are summed one by one
+_ENTRIES: Final = 2 * 10**8  # secrets x memos x combinations
+_BLOCK: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorCurve:
+    """The expected error of an attacker who saw all of t reports, for several t.
+
+    Attributes:
+        scheme: How the reports repeat.
+        attack: What the attacker does.
+        reports: The numbers of reports, t.
+        error: Array (len(reports),), in ``unit``.
+        lower: Where the error was simulated, the lower end of its interval; else the error.
+        upper: The upper end.
+        exact: For each t, whether the error is a sum over all reports (up to the rounding of
+            doubles) or a mean over simulated ones.
+        confidence: Of each simulated interval.
+        unit: The unit of the distance.
+    """
+
+    scheme: Scheme
+    attack: str
+    reports: tuple[int, ...]
+    error: Floats
+    lower: Floats
+    upper: Floats
+    exact: tuple[bool, ...]
+    confidence: float
+    unit: str
+
+    def __repr__(self) -> str:
+        ends = (
+            f"{self.error[0]:.4g} after {self.reports[0]} to {self.error[-1]:.4g} after {self.reports[-1]} reports"
+        )
+        return f"ErrorCurve of the {self.attack} attack on {self.scheme!r}: {ends}"
+
+
+def errors_after(
+    scheme: Scheme,
+    prior: Prior,
+    distance: AnyLoss,
+    reports: Sequence[int],
+    *,
+    trials: int = 2_000,
+    seed: int | None = None,
+    confidence: float = 0.95,
+) -> ErrorCurve:
+    """Return the expected error of the optimal attack on t reports about one secret.
+
+    sum over (o_1, ..., o_t) of min over g of sum over s of prior(s) p(o_1, ..., o_t|s) d(g, s)
+
+    Orders of the same reports are alike and are summed once, so t reports of m observables
+    have C(t + m - 1, t) terms. Where these are too many, reports are simulated, the exact
+    posterior of each is attacked, and the mean has an interval that holds for any number of
+    trials.
+
+    Args:
+        scheme: How the reports repeat.
+        prior: What the attacker believes, and what is true.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+        reports: The numbers of reports, each at least 1.
+        trials: How many times to simulate.
+        seed: Of the simulation; needed only where there are too many terms.
+        confidence: Of each simulated interval.
+
+    Raises:
+        InputError: If sizes do not fit, or a simulation is needed and has no seed.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.releases.budget import Scheme, errors_after
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> prior, wrong = sf.Prior.uniform(coin.secrets), sf.hamming(coin.secrets)
+        >>> errors_after(Scheme.fresh(coin), prior, wrong, [1, 3, 9]).error.round(4)
+        array([0.25  , 0.1562, 0.0489])
+        >>> errors_after(Scheme.memo(coin), prior, wrong, [1, 3, 9]).error.round(4)
+        array([0.25, 0.25, 0.25])
+    """
+    found = fitting(scheme.permanent, prior, distance)
+    times = check_times(reports, trials, confidence)
+    rows: list[tuple[float, float, float]] = []
+    exact = []
+    for t in times:
+        told = 1 if scheme.repeats else t
+        if _terms(scheme, told) is not None:
+            error = _summed(scheme, prior, found.array, told)
+            rows.append((error, error, error))
+            exact.append(True)
+            continue
+        if seed is None:
+            raise InputError(
+                f"{t} reports have too many combinations to sum them all.",
+                "pass seed=7, say, to simulate reports; or fewer reports.",
+            )
+        values, bottom, top = _simulated(
+            scheme, prior, found.array, told, trials, np.random.default_rng([seed, t])
+        )
+        rows.append(mean_interval(values, bottom, top, 1 - confidence))
+        exact.append(False)
+    middle, lower, upper = (readonly(np.array(column)) for column in zip(*rows, strict=True))
+    return ErrorCurve(scheme, "optimal", times, middle, lower, upper, tuple(exact), confidence, found.unit)
+
+
+def check_times(reports: Sequence[int], trials: int, confidence: float) -> tuple[int, ...]:
+    """Return the numbers of reports, or say which option is none."""
+    times = tuple(int(t) for t in reports)
+    if not times or min(times) < 1:
+        raise InputError(f"reports={list(reports)} has no curve.", "name numbers of reports of at least 1.")
+    if trials < 2 or not 0 < confidence < 1:
+        raise InputError(
+            f"{trials} trials and a confidence of {confidence} give no interval.",
+            "use at least 2 trials and a confidence below 1.",
+        )
+    return times
+
+
+def simulated_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
+    """Return how often each observable is reported in t reports of each secret, array (trials, observables)."""
+    cumulative = np.cumsum(scheme.permanent.matrix, axis=1)
+    cumulative /= cumulative[:, -1:]
+    memos = (rng.random(len(secrets))[:, None] > cumulative[secrets]).sum(axis=1)
+    rows = scheme.instantaneous.matrix / scheme.instantaneous.matrix.sum(axis=1, keepdims=True)
+    counts: Floats = rng.multinomial(t, rows[memos]).astype(np.float64)
+    return counts
+
+
+def _terms(scheme: Scheme, t: int) -> int | None:
+    """Return how many combinations of t reports there are, or None if they are too many."""
+    m = int(np.count_nonzero(scheme.instantaneous.matrix.any(axis=0)))
+    terms = math.comb(t + m - 1, t)
+    work = terms * scheme.permanent.shape[0] * (1 if scheme.keeps_secret else scheme.permanent.shape[1])
+    return terms if terms <= _LISTED and work <= _ENTRIES else None
+
+
+def _summed(scheme: Scheme, prior: Prior, distance: Floats, t: int) -> float:
+    used = np.flatnonzero(scheme.instantaneous.matrix.any(axis=0))
+    bars = np.array(list(combinations(range(t + len(used) - 1), len(used) - 1)), dtype=np.int64)
+    edges = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), t + len(used) - 1)])
+    total = 0.0
+    for start in range(0, len(edges), _BLOCK):
+        block = np.diff(edges[start : start + _BLOCK], axis=1) - 1
+        counts = np.zeros((len(block), scheme.instantaneous.shape[1]))
+        counts[:, used] = block
+        orders = gammaln(t + 1) - gammaln(block + 1).sum(axis=1)
+        likelihood = np.exp(scheme.log_likelihood(counts) + orders[:, None])
+        total += float((distance @ (prior.probabilities[:, None] * likelihood.T)).min(axis=0).sum())
+    return total
+
+
+def _simulated(
+    scheme: Scheme, prior: Prior, distance: Floats, t: int, trials: int, rng: np.random.Generator
+) -> tuple[Floats, float, float]:
+    """Return the attacked posterior's error in each trial, and between what it lies."""
+    support = prior.support
+    weights = prior.probabilities[support]
+    secrets = support[rng.choice(len(support), size=trials, p=weights / weights.sum())]
+    counts = simulated_counts(scheme, secrets, t, rng)
+    values = np.empty(trials)
+    for start in range(0, trials, _BLOCK):
+        logs = scheme.log_likelihood(counts[start : start + _BLOCK])[:, support] + np.log(weights)
+        posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        values[start : start + _BLOCK] = (posterior @ distance[:, support].T).min(axis=1)
+    possible = distance[:, support]
+    return values, float(possible.min()), float(possible.max(axis=1).min())

@@ -1,0 +1,36 @@
+"""Estimation from reports: the population's distribution, how sure it is, and what cannot be told."""
+
+from .bootstrap import bootstrap_intervals
+from .frequencies import support_counts, support_estimate
+from .held_out import cross_validated_updates
+from .identifiability import Identifiability, identifiability
+from .least_squares import least_squares
+from .likelihood import bayesian_updates, maximum_likelihood
+from .population import estimate_population
+from .profile import profile_intervals
+from .reports import Reports, read_reports
+from .result import Estimate, Intervals
+from .rounds import Round, incremental
+from .unbiased import Inverse, unbiased
+
+__all__ = [
+    "Estimate",
+    "Identifiability",
+    "Intervals",
+    "Inverse",
+    "Reports",
+    "Round",
+    "bayesian_updates",
+    "bootstrap_intervals",
+    "cross_validated_updates",
+    "estimate_population",
+    "identifiability",
+    "incremental",
+    "least_squares",
+    "maximum_likelihood",
+    "profile_intervals",
+    "read_reports",
+    "support_counts",
+    "support_estimate",
+    "unbiased",
+]

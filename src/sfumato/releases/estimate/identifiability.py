@@ -1,0 +1,133 @@
+"""What reports can tell at all, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Mechanism, Space
+from ...core.arrays import Floats, floats, readonly
+from ...errors import InputError
+from .reports import Reports
+
+Channels = Mechanism | Reports | Sequence[Reports]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Identifiability:
+    """Which combinations of the population's probabilities the reports identify.
+
+    Two distributions give the same reports exactly when their difference v satisfies
+    v C = 0. The ranks are computed in doubles: singular values below ``rounding`` times
+    the largest count as zero.
+
+    Attributes:
+        secrets: The secrets.
+        rank: How many independent combinations are told.
+        condition: The largest singular value over the smallest; ``inf`` if some are zero.
+            The larger it is, the more the noise of frequencies is magnified.
+        hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
+            that no report shows; each sums to zero.
+        twins: Groups of secrets whose rows are the same integers, which nothing can tell
+            apart: only their sum is identified.
+        rounding: Below which share of the largest a singular value counts as zero.
+    """
+
+    secrets: Space
+    rank: int
+    condition: float
+    hidden: Floats
+    twins: tuple[tuple[Hashable, ...], ...]
+    rounding: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether every probability is identified."""
+        return self.rank == len(self.secrets)
+
+    def tells(self, functional: ArrayLike) -> bool:
+        """Return whether a . p is identified: no hidden change alters it (up to rounding).
+
+        Args:
+            functional: The weights a, array (secrets,).
+        """
+        weights = floats(functional, "the functional", shape=(len(self.secrets),))
+        size = float(np.linalg.norm(weights))
+        return bool((np.abs(self.hidden @ weights) <= 1e-8 * size).all())
+
+    @property
+    def untold(self) -> tuple[Hashable, ...]:
+        """The secrets whose own probability is not identified."""
+        return tuple(
+            label
+            for label, weight in zip(
+                self.secrets.labels, np.abs(self.hidden).max(axis=0, initial=0.0), strict=True
+            )
+            if weight > 1e-8
+        )
+
+    def __str__(self) -> str:
+        """The finding in words."""
+        n = len(self.secrets)
+        if self.complete:
+            return f"Reports identify all {n} probabilities; the condition number is {self.condition:.3g}."
+        text = (
+            f"Reports identify {self.rank} of {n} independent combinations; "
+            f"the probabilities of {len(self.untold)} secrets are not told (such as {self.untold[0]!r})."
+        )
+        if self.twins:
+            text += f" {len(self.twins)} groups of secrets have equal rows (such as {_listed(self.twins[0])})."
+        return text
+
+
+def identifiability(channels: Channels) -> Identifiability:
+    """Diagnose what reports through a mechanism, or batches through several, can tell.
+
+    Args:
+        channels: A mechanism, reports, or batches of reports.
+
+    Raises:
+        InputError: If there is none, or the secrets differ.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.releases.estimate import identifiability
+        >>> half = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+        >>> found = identifiability(half)
+        >>> found.rank, found.untold, found.twins, found.tells([0, 1, 1])
+        (2, (1, 2), ((1, 2),), True)
+    """
+    parts = [channels] if isinstance(channels, Mechanism | Reports) else list(channels)
+    mechanisms = [part if isinstance(part, Mechanism) else part.mechanism for part in parts]
+    if not mechanisms or len({mechanism.secrets.labels for mechanism in mechanisms}) > 1:
+        raise InputError(
+            "the mechanisms have different secrets, or there is none.", "pass mechanisms on the same secrets."
+        )
+    matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
+    n = len(matrix)
+    left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
+    rounding = max(matrix.shape) * float(np.finfo(float).eps)
+    rank = int((values > rounding * values[0]).sum())
+    return Identifiability(
+        secrets=mechanisms[0].secrets,
+        rank=rank,
+        condition=float(values[0] / values[-1]) if rank == n else float("inf"),
+        hidden=readonly(left[:, rank:].T.copy()),
+        twins=_twins(mechanisms),
+        rounding=rounding,
+    )
+
+
+def _twins(mechanisms: list[Mechanism]) -> tuple[tuple[Hashable, ...], ...]:
+    groups: dict[tuple[tuple[int, ...], ...], list[Hashable]] = {}
+    for s, label in enumerate(mechanisms[0].secrets.labels):
+        row = tuple(tuple(mechanism.weights[s].tolist()) for mechanism in mechanisms)
+        groups.setdefault(row, []).append(label)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _listed(group: tuple[Hashable, ...]) -> str:
+    return ", ".join(repr(label) for label in group[:3]) + (", ..." if len(group) > 3 else "")

@@ -1,0 +1,191 @@
+"""Reports as they are collected: how often each observable was received, and through which mechanism."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core import Mechanism, Space
+from ...core.arrays import Floats, numbers, readonly
+from ...errors import DataError, InputError
+from ..labels import find, numeric
+from ..tables import read_columns
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reports:
+    """How often each observable was received from users who all ran one mechanism.
+
+    Each report is taken to be of another user, whose secret is drawn independently from
+    the population's distribution: what estimation says of its own error rests on that.
+
+    Args:
+        mechanism: The mechanism that the users ran.
+        counts: Array (observables,) of whole numbers.
+
+    Attributes:
+        mechanism: The mechanism.
+        counts: Array (observables,) of integers.
+
+    Raises:
+        InputError: If a count is negative or no whole number, there is no report, or an
+            observable was received that no secret produces.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.releases.estimate import Reports
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> Reports.of(coin, [0, 0, 1, 0])
+        4 reports of 2 observables, 2 of them received
+    """
+
+    mechanism: Mechanism
+    counts: Counts
+
+    def __init__(self, mechanism: Mechanism, counts: ArrayLike) -> None:
+        array = numbers(counts, "the counts")
+        if array.shape != (mechanism.shape[1],):
+            raise InputError(
+                f"the counts have shape {array.shape}, but the mechanism has {mechanism.shape[1]} observables.",
+                "pass how often each observable was received; for a list of labels use Reports.of.",
+            )
+        if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.rint(array)).all()):
+            raise InputError(
+                "a count is NaN, negative or not a whole number.", "pass how often each was received."
+            )
+        if not array.any():
+            raise InputError("there is no report.", "an estimate needs at least one.")
+        impossible = (array > 0) & ~np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0)
+        if impossible.any():
+            o = int(np.flatnonzero(impossible)[0])
+            raise InputError(
+                f"{int(array[impossible].sum())} reports cannot come from this mechanism: no secret produces "
+                f"{mechanism.observables.labels[o]!r}.",
+                "check that the reports and the mechanism belong together.",
+            )
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, labels: Iterable[Hashable]) -> Reports:
+        """Return the reports in a list of observables' labels.
+
+        Raises:
+            InputError: If a label is none of the mechanism's observables.
+        """
+        return cls.at(mechanism, mechanism.observables.positions(labels))
+
+    @classmethod
+    def at(cls, mechanism: Mechanism, positions: NDArray[np.intp]) -> Reports:
+        """Return the reports in an array of observables' positions, as samplers draw them."""
+        found = np.asarray(positions).reshape(-1)
+        if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= mechanism.shape[1]):
+            raise InputError(
+                "the positions are not those of observables.", f"use integers from 0 to {mechanism.shape[1] - 1}."
+            )
+        return cls(mechanism, np.bincount(found.astype(np.intp), minlength=mechanism.shape[1]))
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __repr__(self) -> str:
+        received = int(np.count_nonzero(self.counts))
+        return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
+
+
+def read_reports(mechanism: Mechanism, source: str | os.PathLike[str], column: str = "label") -> Reports:
+    """Return the reports in a column of a table, such as `release` writes.
+
+    Args:
+        mechanism: The mechanism that the users ran.
+        source: A CSV or Parquet file with one row per report.
+        column: The column of the reported labels.
+
+    Raises:
+        DataError: If the file cannot be read, or a row holds no observable of the mechanism.
+    """
+    observables = mechanism.observables
+    table = read_columns(source, [column], as_text=() if numeric(observables) else (column,))
+    positions = find(observables, table[column])
+    unknown = positions < 0
+    if unknown.any():
+        raise DataError(
+            f"{int(unknown.sum()):,} of {len(positions):,} rows hold none of the mechanism's observables "
+            f"(the first is number {int(np.argmax(unknown)) + 1}: {table[column][int(np.argmax(unknown))]}).",
+            f"they look like {observables.labels[0]!r}; check that table and mechanism belong together.",
+        )
+    return Reports.at(mechanism, positions)
+
+
+AnyReports = Reports | Sequence[Reports]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """Reports through one or several mechanisms as those of a single one.
+
+    A report of the pool comes through mechanism r with the share of r among all reports,
+    so the pool's channel is [share_r p_r(o|s)] with one column for each r and o.
+
+    Attributes:
+        secrets: The secrets, the same for all mechanisms.
+        matrix: Array (secrets, columns); rows sum to one.
+        counts: Array (columns,).
+        batch: Array (columns,), the number of the column's batch.
+        shares: Array (columns,), the batch's share of all reports.
+    """
+
+    secrets: Space
+    matrix: Floats
+    counts: Counts
+    batch: NDArray[np.intp]
+    shares: Floats
+
+    @property
+    def total(self) -> int:
+        """How many reports there are."""
+        return int(self.counts.sum())
+
+    @property
+    def frequencies(self) -> Floats:
+        """Array (columns,), the shares of the reports; they sum to one."""
+        frequencies: Floats = self.counts / self.counts.sum()
+        return frequencies
+
+    def log_likelihood(self, probabilities: Floats) -> float:
+        """Return the sum of ln p(report) in nats; ``-inf`` where a received report is impossible."""
+        seen = self.counts > 0
+        received = probabilities @ self.matrix[:, seen] / self.shares[seen]
+        if (received <= 0).any():
+            return float("-inf")
+        return float(self.counts[seen] @ np.log(received))
+
+
+def pooled(reports: AnyReports) -> Pooled:
+    """Return reports through one or several mechanisms as one pool.
+
+    Raises:
+        InputError: If there are none, or the mechanisms have different secrets.
+    """
+    parts = [reports] if isinstance(reports, Reports) else list(reports)
+    if not parts:
+        raise InputError("there are no reports.", "pass at least one batch.")
+    secrets = parts[0].mechanism.secrets
+    for part in parts:
+        if part.mechanism.secrets.labels != secrets.labels:
+            raise InputError(
+                f"the batches are about different secrets: {secrets!r} and {part.mechanism.secrets!r}.",
+                "the mechanisms must have the same secrets, in the same order.",
+            )
+    sizes = np.array([len(part) for part in parts])
+    batch = np.repeat(np.arange(len(parts)), [len(part.counts) for part in parts])
+    shares = (sizes / sizes.sum())[batch]
+    matrix = np.hstack([part.mechanism.matrix for part in parts]) * shares
+    counts = np.concatenate([part.counts for part in parts])
+    return Pooled(secrets, readonly(matrix), readonly(counts), readonly(batch), readonly(shares))

@@ -1,0 +1,136 @@
+"""What an estimate says: the distribution, how sure it is, and how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Metric, Prior, Space
+from ...core.arrays import Floats, floats
+from ...errors import InputError
+from ...transport import Wasserstein, wasserstein
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Intervals:
+    """Intervals for several numbers, each covering its own number with the stated confidence.
+
+    They hold one by one, not all together: of 20 intervals of 95 % one misses on average.
+
+    Attributes:
+        lower: Array (k,).
+        upper: Array (k,).
+        confidence: The probability with which one interval covers.
+        method: How they were found.
+        exact: Whether the confidence is proved for every number of reports; otherwise it
+            is reached as the reports become many, and where the true probability is zero
+            or hardly identified it may be missed.
+        names: What the numbers are: the secrets, or one text for each functional.
+    """
+
+    lower: Floats
+    upper: Floats
+    confidence: float
+    method: str
+    exact: bool
+    names: tuple[Hashable, ...]
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def __repr__(self) -> str:
+        return (
+            f"{len(self)} {self.method} intervals of {100 * self.confidence:g} %, "
+            f"median width {float(np.median(self.upper - self.lower)):.3g}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimate:
+    """The population's distribution over secrets, as the reports tell it.
+
+    Attributes:
+        space: The secrets.
+        probabilities: Array (secrets,); they sum to one. Only the unbiased method may
+            give negative ones.
+        method: How it was found.
+        reports: From how many reports.
+        log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate calls
+            a received report impossible, NaN where reports are not kept one by one.
+        gap: How far the method's own objective can be from its optimum: for maximum
+            likelihood in nats, for least squares in squared frequency. The bound holds for
+            every estimate, however it was found, up to the rounding of doubles.
+        iterations: How many steps were taken.
+        converged: Whether the gap is as small as was asked.
+        intervals: Intervals for the probabilities, or None.
+    """
+
+    space: Space
+    probabilities: Floats
+    method: str
+    reports: int
+    log_likelihood: float
+    gap: float
+    iterations: int = 0
+    converged: bool = True
+    intervals: Intervals | None = None
+
+    @property
+    def prior(self) -> Prior:
+        """The estimate as a prior.
+
+        Raises:
+            InputError: If a probability is negative, as the unbiased method allows.
+        """
+        if (self.probabilities < 0).any():
+            raise InputError(
+                f"{int((self.probabilities < 0).sum())} estimated probabilities are negative: this is no prior.",
+                "estimate by maximum likelihood or least squares instead.",
+            )
+        return Prior(self.space, self.probabilities)
+
+    def __repr__(self) -> str:
+        state = "" if self.converged else ", NOT converged"
+        sure = "" if self.intervals is None else f", with {self.intervals!r}"
+        return f"Estimate of {len(self.space)} values from {self.reports:,} reports by {self.method}{state}{sure}"
+
+    def with_intervals(self, intervals: Intervals) -> Estimate:
+        """Return the estimate with intervals for its probabilities.
+
+        Raises:
+            InputError: If they are for something else.
+        """
+        if intervals.names != self.space.labels:
+            raise InputError("the intervals are not for these probabilities.", "find them for the same secrets.")
+        return replace(self, intervals=intervals)
+
+    def distance_to(self, truth: Prior, metric: Metric) -> Wasserstein:
+        """Return the earth mover's distance to a known truth, in the metric's unit; for studies.
+
+        Args:
+            truth: The distribution that the reports came from.
+            metric: The metric on the secrets.
+
+        Raises:
+            InputError: If the estimate has negative probabilities, or a size does not fit.
+        """
+        return wasserstein(self.prior, truth, metric)
+
+
+def check_confidence(confidence: float) -> float:
+    """Return the confidence, or say that it is none."""
+    if not 0 < confidence < 1:
+        raise InputError(f"a confidence of {confidence} is not between 0 and 1.", "use a share such as 0.95.")
+    return float(confidence)
+
+
+def rows_of(functionals: ArrayLike | None, space: Space) -> tuple[Floats, tuple[Hashable, ...]]:
+    """Return the weights, array (k, secrets), and what they are called."""
+    n = len(space)
+    if functionals is None:
+        return np.eye(n), space.labels
+    weights = floats(np.atleast_2d(np.asarray(functionals)), "the functionals", shape=(None, n))
+    return weights, tuple(f"functional {row}" for row in range(len(weights)))

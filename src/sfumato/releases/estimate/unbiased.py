@@ -1,0 +1,110 @@
+"""Matrix inversion: unbiased, with its variance in closed form, and sometimes negative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from ...core.arrays import Floats, readonly
+from ...errors import InputError
+from .identifiability import identifiability
+from .reports import AnyReports, Pooled, pooled
+from .result import Estimate, Intervals, check_confidence, rows_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inverse:
+    """A right inverse of the pool's channel, with what it makes of the reports.
+
+    Attributes:
+        estimate: f R, the unbiased estimate.
+        covariance: Array (secrets, secrets), the estimated covariance of its entries.
+    """
+
+    estimate: Estimate
+    covariance: Floats
+
+    def intervals(self, functionals: ArrayLike | None = None, confidence: float = 0.95) -> Intervals:
+        """Return normal intervals, estimate -+ quantile x standard error.
+
+        Args:
+            functionals: Array (k, secrets) of weights a, for the numbers a . p; by default
+                the probabilities.
+            confidence: Of each interval.
+
+        Raises:
+            InputError: If the weights do not fit, or the confidence is none.
+        """
+        level = check_confidence(confidence)
+        weights, names = rows_of(functionals, self.estimate.space)
+        centre = weights @ self.estimate.probabilities
+        variance = np.einsum("ks,st,kt->k", weights, self.covariance, weights)
+        reach = ndtri((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+        return Intervals(readonly(centre - reach), readonly(centre + reach), level, "normal", False, names)
+
+
+def unbiased(reports: AnyReports) -> Inverse:
+    """Return the unbiased estimate by matrix inversion, with its covariance.
+
+    p = f R with C R = I; covariance (R' diag(f) R - p p') / reports
+
+    For a square mechanism R is its inverse; with more observables than secrets it is that of
+    least squares with sum one. The mean of p over all reports that might have come is the
+    true distribution, entry by entry, which is why entries may be negative.
+
+    Args:
+        reports: Reports through one mechanism, or batches through several.
+
+    Raises:
+        InputError: If the mechanism does not identify all secrets.
+
+    Source:
+        Warner, 1965; Agrawal, Haritsa and Prakash, "FRAPP", 2009.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.releases.estimate import Reports, unbiased
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> found = unbiased(Reports(coin, [60, 40]))
+        >>> found.estimate.probabilities.round(9), found.covariance[0, 0].round(9)
+        (array([0.7, 0.3]), np.float64(0.0096))
+    """
+    pool = pooled(reports)
+    known = identifiability(reports)
+    if not known.complete:
+        raise InputError(
+            f"the channel cannot be inverted: {known}", "estimate by maximum likelihood or least squares instead."
+        )
+    right = _right_inverse(pool.matrix, known.rounding)
+    p = pool.frequencies @ right
+    estimate = Estimate(
+        space=pool.secrets,
+        probabilities=readonly(p),
+        method="matrix inversion",
+        reports=pool.total,
+        log_likelihood=pool.log_likelihood(p),
+        gap=0.0,
+    )
+    return Inverse(estimate, readonly(_covariance(pool, right)))
+
+
+def _right_inverse(matrix: Floats, rounding: float) -> Floats:
+    """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one."""
+    free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
+    weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is mended
+    return free + np.outer(1.0 - free.sum(axis=1), weights / weights.sum())
+
+
+def _covariance(pool: Pooled, right: Floats) -> Floats:
+    """Return the plug-in covariance: each mechanism's reports are a multinomial of their own."""
+    covariance = np.zeros((len(pool.secrets),) * 2)
+    edges = np.flatnonzero(np.diff(pool.batch, prepend=-1, append=-1))
+    for start, end in pairwise(edges.tolist()):
+        counts, rows = pool.counts[start:end], right[start:end]
+        mean = counts @ rows / counts.sum()
+        covariance += (rows.T * counts) @ rows - counts.sum() * np.outer(mean, mean)
+    return covariance / pool.total**2

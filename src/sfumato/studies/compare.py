@@ -1,0 +1,287 @@
+"""Mechanisms side by side on one prior, at equal epsilon or at equal loss, with the certified optimum."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from math import inf, isfinite, sqrt
+from typing import Final
+
+from ..attacks import optimal
+from ..core import Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core.atomic import atomically
+from ..errors import InputError, SfumatoError
+from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
+from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
+from ..mechanisms import coin_of_distortion, matched
+from ..optimal import Design, design
+from .contestants import Contestant, tightened, usual
+
+OPTIMUM: Final = "optimum"
+COIN: Final = "coin"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one mechanism achieves.
+
+    Attributes:
+        name: The mechanism.
+        parameter: The family's parameter, per unit of the metric; None for the optimum.
+        epsilon_upper: Proved, per unit of the metric; ``inf`` where two secrets can be told apart.
+        loss: The expected loss, in the unit of the metric, rounded up.
+        worst_case_loss: The largest expected loss of any secret, rounded up.
+        attacker_error: The expected error of the best attack.
+        bayes_error: The probability that the best guess of the secret is wrong.
+        information_bits: The mutual information of secret and report.
+        entropy_bits: What is left of the prior's entropy after the report.
+        loss_lower_bound: Proved: no mechanism of this epsilon loses less; the optimum alone has one.
+        failure: Why there is no such member of the family; the numbers are then infinite.
+    """
+
+    name: str
+    parameter: float | None
+    epsilon_upper: float
+    loss: float
+    worst_case_loss: float
+    attacker_error: float
+    bayes_error: float
+    information_bits: float
+    entropy_bits: float
+    loss_lower_bound: float | None = None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several mechanisms on one prior.
+
+    Attributes:
+        rows: One per mechanism; those that do not exist say why.
+        equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
+        value: Its value.
+        unit: The unit of losses and errors; epsilon counts per it.
+        blind_error: The attacker's error without a report: no mechanism can force more.
+    """
+
+    rows: tuple[Row, ...]
+    equal: str
+    value: float
+    unit: str
+    blind_error: float
+
+    def row(self, name: str) -> Row:
+        """Return the row of a mechanism.
+
+        Raises:
+            InputError: If it did not take part.
+        """
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise InputError(f"{name!r} took no part.", f"there are {', '.join(row.name for row in self.rows)}.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, whole or not at all.
+
+        Raises:
+            FileError: If the file cannot be written.
+        """
+        with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, [field.name for field in fields(Row)])
+            writer.writeheader()
+            writer.writerows(asdict(row) for row in self.rows)
+
+
+def compare(
+    prior: Prior,
+    metric: Metric,
+    *,
+    epsilon: float | str | None = None,
+    loss: float | str | None = None,
+    contestants: Sequence[Contestant] | None = None,
+    remap: bool = True,
+    gap: float = 1e-4,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare mechanisms at equal epsilon, or at equal expected loss.
+
+    At equal epsilon, families that promise metric privacy take part, each with the
+    loosest member whose proved epsilon is at most that. At equal loss every family takes
+    part with the member that loses just that much, and the optimum is the mechanism of
+    the least epsilon that loses no more. Loss and errors are counted in the metric.
+
+    Args:
+        prior: The prior on the n secrets.
+        metric: The metric on them: for privacy, loss and errors alike.
+        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
+        loss: In the unit of the metric, instead of epsilon; such as ``"500 m"``.
+        contestants: The families; by default those that fit (`usual`).
+        remap: Whether each family also takes part followed by the optimal remap.
+        gap: The relative gap of the certified optimum.
+        progress: Called with the name of each mechanism before it is made.
+
+    Raises:
+        InputError: If not exactly one of epsilon and loss is given, or sizes differ.
+        UnitError: If a unit does not fit.
+
+    Source:
+        The measures are those of Oya, Troncoso and Pérez-González, CCS 2017.
+    """
+    if (epsilon is None) == (loss is None):
+        raise InputError(
+            f"epsilon {epsilon} and loss {loss} were given.",
+            "give one of them: what the mechanisms have in common.",
+        )
+    if len(prior) != len(metric):
+        raise InputError(
+            f"the prior is on {len(prior)} values, the metric on {len(metric)}.",
+            "use a metric on the same values.",
+        )
+    families = list(usual(prior, metric) if contestants is None else contestants)
+    tell = progress or _untold
+    if epsilon is not None:
+        value = MetricPrivacy(epsilon, metric).epsilon
+        rows = [*_at_epsilon(families, prior, metric, value, gap, tell, remap=remap)]
+    else:
+        value = units.parse(loss if loss is not None else 0.0, unit=metric.unit, what="the loss")
+        rows = [*_at_loss(families, prior, metric, value, gap, tell, remap=remap)]
+    blind = float((metric.array @ prior.probabilities).min())
+    return Comparison(tuple(rows), "loss" if epsilon is None else "epsilon", value, metric.unit, blind)
+
+
+def _untold(name: str) -> None:
+    """Tell nobody."""
+    del name
+
+
+def _at_epsilon(
+    families: Sequence[Contestant],
+    prior: Prior,
+    metric: Metric,
+    epsilon: float,
+    gap: float,
+    tell: Callable[[str], None],
+    *,
+    remap: bool,
+) -> Iterator[Row]:
+    tell(OPTIMUM)
+    yield _of_design(
+        design(prior, loss=metric, guarantees=[MetricPrivacy(epsilon, metric)], gap=gap), prior, metric
+    )
+    for family in families:
+        if not family.promises:
+            continue
+        for each in _forms(family, prior, metric, remap=remap):
+            tell(each.name)
+            try:
+                parameter, mechanism = tightened(each, metric, epsilon)
+            except SfumatoError as error:
+                yield _missing(each.name, error)
+                continue
+            yield _measured(each.name, parameter, mechanism, prior, metric, epsilon)
+
+
+def _at_loss(
+    families: Sequence[Contestant],
+    prior: Prior,
+    metric: Metric,
+    loss: float,
+    gap: float,
+    tell: Callable[[str], None],
+    *,
+    remap: bool,
+) -> Iterator[Row]:
+    tell(OPTIMUM)
+    try:
+        yield _of_design(_least_epsilon(prior, metric, loss, gap), prior, metric)
+    except SfumatoError as error:
+        yield _missing(OPTIMUM, error)
+    tell(COIN)
+    try:
+        yield _measured(COIN, None, coin_of_distortion(prior, metric, loss), prior, metric, 1.0)
+    except SfumatoError as error:
+        yield _missing(COIN, error)
+    reach = 1 / loss if loss > 0 else 1.0
+    for family in families:
+        for each in _forms(family, prior, metric, remap=remap):
+            tell(each.name)
+            try:
+                found = _matched(each, prior, metric, loss, reach)
+            except SfumatoError as error:
+                yield _missing(each.name, error)
+                continue
+            yield _measured(each.name, found[0], found[1], prior, metric, found[0])
+
+
+def _matched(
+    family: Contestant, prior: Prior, metric: Metric, loss: float, reach: float
+) -> tuple[float, Mechanism]:
+    """Return the member of a loss, from the widest bracket in which the family can be built."""
+    bracket = [reach, reach]
+    for end, factor, most in ((0, 0.5, 5), (1, 2.0, 9)):
+        for _ in range(most):
+            try:
+                family.build(bracket[end] * factor)
+            except SfumatoError:
+                break
+            bracket[end] *= factor
+    found = matched(family.build, prior, metric, loss, (bracket[0], bracket[1]), tolerance=1e-3)
+    return found.parameter, found.mechanism
+
+
+def _least_epsilon(prior: Prior, metric: Metric, loss: float, gap: float) -> Design:
+    """Return the certified design of the least epsilon whose loss is at most the one asked for."""
+    if not loss > 0:
+        raise InputError(f"a loss of {loss:g} leaves no noise.", "allow a positive loss.")
+    low, high = 0.05 / loss, 2 / loss
+    best: Design | None = None
+    for _ in range(24):
+        middle = sqrt(low * high) if best is not None else high
+        found = design(prior, loss=metric, guarantees=[MetricPrivacy(middle, metric)], gap=gap, tie_break=False)
+        if found.certificate.loss <= loss:
+            best, high = found, middle
+            if found.certificate.loss >= loss * (1 - 1e-3) or high / low < 1 + 1e-3:
+                return best
+        elif best is None:
+            low, high = middle, 2 * middle
+        else:
+            low = middle
+            if high / low < 1 + 1e-3:
+                return best
+    if best is None:
+        raise InputError(f"no epsilon that was tried loses only {loss:g}.", "allow more loss.")
+    return best
+
+
+def _forms(family: Contestant, prior: Prior, metric: Metric, *, remap: bool) -> list[Contestant]:
+    return [family, family.remapped(prior, metric)] if remap else [family]
+
+
+def _of_design(found: Design, prior: Prior, metric: Metric) -> Row:
+    row = _measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0)
+    bound = found.certificate.bound
+    return Row(**{**asdict(row), "loss_lower_bound": bound})
+
+
+def _measured(
+    name: str, parameter: float | None, mechanism: Mechanism, prior: Prior, metric: Metric, claimed: float
+) -> Row:
+    proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
+    return Row(
+        name,
+        parameter,
+        proof.upper,
+        expected_loss_above(mechanism, prior, metric),
+        worst_loss_above(mechanism, metric),
+        optimal(mechanism, prior, metric).error,
+        bayes_error(mechanism, prior),
+        mutual_information_bits(mechanism, prior),
+        conditional_entropy_bits(mechanism, prior),
+    )
+
+
+def _missing(name: str, error: SfumatoError) -> Row:
+    return Row(name, None, inf, inf, inf, inf, inf, inf, inf, failure=error.problem)
