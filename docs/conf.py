@@ -1,5 +1,8 @@
 """Configuration of the documentation."""
 
+import re
+from typing import Any
+
 from sfumato import __version__
 
 project = "sfumato"
@@ -14,3 +17,17 @@ autodoc_member_order = "bysource"
 napoleon_use_ivar = True
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]
+
+
+def keep_absolute_values(*event: Any) -> None:
+    """Escape bars, which mean absolute values in docstrings and substitutions in reStructuredText."""
+    lines: list[str] = event[-1]
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``.*?``)", line)
+            lines[i] = "".join(part if part.startswith("``") else part.replace("|", r"\|") for part in parts)
+
+
+def setup(app: Any) -> None:
+    """Let Sphinx call it."""
+    app.connect("autodoc-process-docstring", keep_absolute_values)

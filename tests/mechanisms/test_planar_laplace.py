@@ -1,6 +1,9 @@
 """Planar Laplace noise for studies: its distribution, the cost of finite precision, the attack on last bits."""
 
+import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -174,3 +177,32 @@ def test_the_reports_of_finite_mechanisms_have_no_last_bits(name, seeded):
         limit=4_000,
     )
     assert not found.violated
+
+
+PEER = """
+import json, sys
+import qif
+secret, calls = float(sys.argv[1]), int(sys.argv[2])
+noise = [qif.mechanism.geo_ind.planar_laplace_sample(float(sys.argv[3])) for _ in range(calls)]
+print(json.dumps([[secret + point.x, point.y] for point in noise]))
+"""
+
+
+def test_the_last_bits_name_the_secret_of_libqif_too():
+    pytest.importorskip("qif", reason="libqif is not installed: uv sync --group peers")
+    # In a process of its own: libqif brings its own solvers.
+    drawn = {}
+    for secret in (0.0, 256.0):
+        arguments = [sys.executable, "-c", PEER, str(secret), "4000", str(EPSILON)]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+        drawn[secret] = iter(json.loads(done.stdout))
+    found = decide(
+        lambda secret: tuple(next(drawn[secret])),
+        [0.0, 256.0],
+        EPSILON,
+        NEAR_AND_FAR,
+        cells=FINE,
+        failure=FAILURE,
+        limit=4_000,
+    )
+    assert found.violated

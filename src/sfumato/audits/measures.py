@@ -17,6 +17,7 @@ from ..leakage import (
     prior_vulnerability,
     shannon_capacity,
 )
+from ..privacy._words import at_most
 from .findings import Entry
 
 
@@ -84,7 +85,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         "bits",
         most,
         logs,
-        f"Whatever the prior, a report multiplies the probability of a hit by at most {2**most:.4g}.",
+        "Whatever the prior, a report multiplies the probability of a hit by at most "
+        f"{at_most(2 ** (most + logs))}.",
         "Braun, Chatzikokolakis and Palamidessi, 2009",
     )
     capacity = shannon_capacity(mechanism)
@@ -95,7 +97,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         capacity.lower_bits,
         max(0.0, capacity.lower_bits - logs),
         capacity.upper_bits + logs,
-        sentence=f"Whatever the prior, a report tells at most {capacity.upper_bits:.4g} bits on average.",
+        sentence="Whatever the prior, a report tells at most "
+        f"{at_most(capacity.upper_bits + logs)} bits on average.",
         source="Blahut, 1972; Arimoto, 1972",
     )
 

@@ -112,7 +112,7 @@ def measured(notion: Notion, mechanism: Mechanism) -> Entry:
         proof = prove_metric_privacy(mechanism, MetricPrivacy(max(finding.upper, 1e-12), metric))
         upper, proved = min(upper, proof.upper), True
     return Entry(
-        key=notion.key,
+        key=_key(notion),
         title=_title(notion),
         parameter=notion.parameter,
         value=finding.value,
@@ -126,6 +126,12 @@ def measured(notion: Notion, mechanism: Mechanism) -> Entry:
         sentence=notion.sentence(upper),
         source=notion.source,
     )
+
+
+def _key(notion: Notion) -> str:
+    """Return the notion's key; against every prior it is another promise than under the given one."""
+    priors = getattr(notion, "priors", None)
+    return f"{notion.key}-of-every-prior" if priors is not None and not priors.listed else notion.key
 
 
 def _metric_to_prove(notion: Notion, mechanism: Mechanism) -> Metric | None:

@@ -9,6 +9,7 @@ from typing import Final, final
 
 from ..core import units
 from ..errors import InputError
+from ..privacy._words import at_least, at_most
 from .findings import Audit, Entry
 
 _FORM: Final = re.compile(
@@ -140,11 +141,15 @@ class Requirement:
 
 def _side(entry: Entry, *, upper: bool) -> str:
     value = entry.upper if upper else entry.lower
+    number = (at_most if upper else at_least)(entry.value if value is None else value, 6)
     word = "at most" if upper else "at least"
     certain = f" with confidence {1 - entry.failure:.3g}" if entry.failure else ""
-    return f"{word} {_quantity(entry.value if value is None else value, entry)}{certain}"
+    return f"{word} {number}{_unit(entry)}{certain}"
 
 
 def _quantity(value: float, entry: Entry) -> str:
-    unit = f"/{entry.unit}" if entry.per and entry.unit else f" {entry.unit}" if entry.unit else ""
-    return f"{value:.6g}{unit}"
+    return f"{value:.6g}{_unit(entry)}"
+
+
+def _unit(entry: Entry) -> str:
+    return f"/{entry.unit}" if entry.per and entry.unit else f" {entry.unit}" if entry.unit else ""

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from .relation import Relation
 
-_CEILING = Context(prec=4, rounding=ROUND_CEILING)
+
+def at_most(value: float, digits: int = 4) -> str:
+    """Return a number of at least 0 in so many significant digits, rounded up."""
+    return (
+        _directed(value, digits, ROUND_CEILING) if float(f"{value:.{digits}g}") < value else f"{value:.{digits}g}"
+    )
 
 
-def at_most(value: float) -> str:
-    """Return a number of at least 0 in four significant digits, rounded up."""
-    text = f"{value:.4g}"
-    return text if float(text) >= value else f"{float(_CEILING.create_decimal_from_float(value)):.4g}"
+def at_least(value: float, digits: int = 4) -> str:
+    """Return a number of at least 0 in so many significant digits, rounded down."""
+    return _directed(value, digits, ROUND_FLOOR) if float(f"{value:.{digits}g}") > value else f"{value:.{digits}g}"
+
+
+def _directed(value: float, digits: int, rounding: str) -> str:
+    return f"{float(Context(prec=digits, rounding=rounding).create_decimal_from_float(value)):.{digits}g}"
 
 
 def factor(epsilon: float) -> str:

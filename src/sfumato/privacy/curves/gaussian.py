@@ -14,6 +14,7 @@ from scipy.special import log_ndtr, ndtr, ndtri_exp
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from .._channel import AnyMechanism, channel
+from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
@@ -206,7 +207,7 @@ class GaussianPrivacy(Notion):
             return f"Some report tells some two {related} apart for certain."
         return (
             f"To tell from one report which of two {related} it came from is at least as hard as to tell from one "
-            f"draw whether a normal distribution of deviation 1 was shifted by {value:.4g}."
+            f"draw whether a normal distribution of deviation 1 was shifted by {at_most(value)}."
         )
 
 

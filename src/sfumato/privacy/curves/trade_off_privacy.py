@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from .._channel import AnyMechanism, channel
+from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
@@ -71,7 +72,7 @@ class TradeOffPrivacy(Notion):
         """Return what a mechanism of this slack promises."""
         return (
             f"Whoever tests from one report which of two {self._related} it came from errs at least as often as "
-            f"the curve says, up to {value:.3g}."
+            f"the curve says, up to {at_most(value)}."
         )
 
     @property

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...errors import InputError
+from .._words import at_most
 from ..finding import Finding
 from ..notion import Notion
 
@@ -76,6 +77,5 @@ class Promise:
         return self.notion.sentence(self.value)
 
     def __repr__(self) -> str:
-        return (
-            f"{self.notion.title}: {self.notion.parameter} at most {self.value:.6g}, by {self.reasons[-1].theorem}"
-        )
+        value = at_most(self.value, 6)
+        return f"{self.notion.title}: {self.notion.parameter} at most {value}, by {self.reasons[-1].theorem}"
