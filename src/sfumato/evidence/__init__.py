@@ -5,6 +5,14 @@ from .certificate import Certificate, DistortionProof, as_dict, certify, prove, 
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, prove_optimality
+from .sensitive import (
+    class_error_below,
+    class_information_above_bits,
+    class_information_bound_bits,
+    class_loss_above,
+    class_vulnerability_above,
+    class_vulnerability_bound,
+)
 
 __all__ = [
     "Certificate",
@@ -14,6 +22,12 @@ __all__ = [
     "Optimality",
     "as_dict",
     "certify",
+    "class_error_below",
+    "class_information_above_bits",
+    "class_information_bound_bits",
+    "class_loss_above",
+    "class_vulnerability_above",
+    "class_vulnerability_bound",
     "distortion_below",
     "distortion_bound",
     "expected_loss_above",

@@ -10,6 +10,7 @@ from .highs import Highs
 from .linear import LinearProgram, Solution
 from .problem import Problem
 from .repair import repaired
+from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
 from .solver import Solver
 from .structured import Structured
 from .sweep import Point, sweep
@@ -27,6 +28,8 @@ __all__ = [
     "Point",
     "Problem",
     "Progress",
+    "SensitiveDesign",
+    "SensitiveProblem",
     "Solution",
     "Solver",
     "Status",
@@ -34,6 +37,8 @@ __all__ = [
     "closed_form",
     "design",
     "design_private",
+    "least_information",
+    "least_vulnerability",
     "repaired",
     "sweep",
 ]

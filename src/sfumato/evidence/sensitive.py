@@ -1,0 +1,177 @@
+"""Proofs about a sensitive X behind a secret W reported as Z: what the report tells, and must tell.
+
+The lower bounds take an adversary's strategy q(x|z) and a price of the loss, from
+anywhere. An adversary who plays q against any mechanism p does no better than the best
+one, so for every p whose expected loss is at most L
+
+    leak >= sum over w of min over z of ( sum over x of P(x, w) g(x, z) + price P(w) l(w, z) ) - price L
+
+with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information.
+A joint distribution of floats sums to one only nearly; its information is taken as that of
+sum over x, z of P(x, z) ln(T P(x, z) / (P(x) P(z))) with T its sum, which is never negative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ..core import Mechanism
+from ..core.arrays import Floats
+from .rounding import UNIT, down, sum_error, up
+
+_TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
+_LOG_ERROR: Final = 48 * UNIT
+_LEAST: Final = 1e-290  # of a guess: an impossible guess would make the bound minus infinity
+
+
+def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
+    """Return a proved upper bound of the chance to guess the class: sum over z of max over x of P(x, z).
+
+    Args:
+        mechanism: The mechanism from the n secrets to the reports.
+        joint: Array (classes, n) of P(x, w).
+    """
+    best = (joint @ mechanism.matrix).max(axis=0)
+    return up(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT))
+
+
+def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
+    """Return a proved lower bound of the Bayes error: sum over z of all P(x, z) but the largest."""
+    reached = joint @ mechanism.matrix
+    reached[np.argmax(reached, axis=0), np.arange(reached.shape[1])] = 0.0
+    # Of the rounded masses the largest is left out, and no other choice leaves less: rounding is relative.
+    return max(0.0, down(float(reached.sum()) * (1 - 2 * (joint.shape[1] + reached.size + 8) * UNIT)))
+
+
+def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
+    """Return a proved upper bound of I(X; Z) in bits."""
+    reached = joint @ mechanism.matrix
+    classes, reports = joint.sum(axis=1), reached.sum(axis=0)
+    x, z = np.nonzero(reached)
+    mass = reached[x, z]
+    logs = [_logarithm(part) for part in (mass, classes[x], reports[z], classes.sum(keepdims=True))]
+    value = logs[0][0] - logs[1][0] - logs[2][0] + logs[3][0]
+    error = sum(log[1] for log in logs) + 4 * UNIT * np.abs(value)
+    # Every mass is a sum of non-negative products: its error is relative, and so its logarithm's absolute.
+    relative = 4 * (joint.shape[0] + joint.shape[1] + 8) * UNIT
+    size = float((mass * (np.abs(value) + error)).sum())
+    slack = float((mass * error).sum()) + relative * (size + 5.0 * float(mass.sum()))
+    return _bits_above(max(0.0, float((mass * value).sum()) + slack + sum_error(len(mass), size)))
+
+
+def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float:
+    """Return a proved upper bound of the expected loss, sum over w, z of P(w) p(z|w) l(w, z).
+
+    A loss whose every term is zero is exactly zero.
+
+    Args:
+        mechanism: The mechanism.
+        joint: Array (classes, n).
+        loss: Array (n, reports).
+    """
+    terms = joint.sum(axis=0)[:, None] * mechanism.matrix * loss
+    if not terms.any():
+        return 0.0
+    # Sums over rows first: the number of terms added in a chain is what counts.
+    return up(
+        float(terms.sum(axis=1).sum()) + sum_error(sum(terms.shape) + len(joint), float(np.abs(terms).sum()))
+    )
+
+
+def class_vulnerability_bound(
+    joint: Floats, loss: Floats, max_loss: float, strategy: Floats, price: float
+) -> float:
+    """Return a proved lower bound of the Bayes vulnerability of every mechanism within the loss.
+
+    Args:
+        joint: Array (classes, n) of P(x, w).
+        loss: Array (n, reports).
+        max_loss: The largest expected loss, in the unit of the loss.
+        strategy: Array (classes, reports): with which weight the class is guessed from a
+            report; scaled to probabilities here, negative weights count as zero.
+        price: The price of the loss per unit; a negative one counts as zero.
+    """
+    guess = _strategy(np.maximum(strategy, 0.0))
+    earned = joint.T @ guess
+    bound = _bound(earned, earned, joint, loss, max_loss, price)
+    blind = float(joint.sum(axis=1).max()) * (1 - 2 * (joint.shape[1] + 8) * UNIT)
+    return down(max(bound, blind))
+
+
+def class_information_bound_bits(
+    joint: Floats, loss: Floats, max_loss: float, strategy: Floats, price: float
+) -> float:
+    """Return a proved lower bound of I(X; Z) in bits for every mechanism within the loss.
+
+    Args:
+        joint: See `class_vulnerability_bound`.
+        loss: See there.
+        max_loss: See there.
+        strategy: Array (classes, reports): what is believed of the class after a report;
+            scaled to probabilities here.
+        price: The price of the loss in nats per unit.
+
+    Source:
+        Barber and Agakov, NIPS 2003 (the variational bound of the information).
+    """
+    possible = joint.sum(axis=1) > 0
+    seen = joint[possible]
+    belief, belief_error = _logarithm(_strategy(np.maximum(strategy[possible], _LEAST)))
+    before, before_error = _logarithm(seen.sum(axis=1))
+    total, total_error = _logarithm(joint.sum(axis=1).sum(keepdims=True))
+    off = before_error + total_error + 4 * (sum(joint.shape) + 8) * UNIT
+    error = belief_error + off[:, None]
+    gain = belief - (before - total)[:, None]
+    error = error + 4 * UNIT * np.abs(gain)
+    earned = seen.T @ gain - (1 + 1e-6) * (seen.T @ error)
+    size = seen.T @ (np.abs(gain) + error)
+    return _bits_below(max(0.0, _bound(earned, size, joint, loss, max_loss, price)))
+
+
+def _bound(earned: Floats, size: Floats, joint: Floats, loss: Floats, max_loss: float, price: float) -> float:
+    """Return a lower bound of the row minima of earned + price P(w) l(w, z), less price L."""
+    price = max(price, 0.0)
+    paid = (price * joint.sum(axis=0))[:, None] * loss
+    low = (earned + paid) - 4 * (len(joint) + 8) * UNIT * (size + np.abs(paid))
+    best = low.min(axis=1)
+    total = float(best.sum()) - sum_error(len(best), float(np.abs(best).sum()))
+    allowed = price * max_loss
+    return down(down(total) - up(allowed + 2 * UNIT * abs(allowed)))
+
+
+def _strategy(weights: Floats) -> Floats:
+    """Return columns of sum at most one, whatever rounding does; a column of zeros guesses nothing."""
+    total = weights.sum(axis=0)
+    scaled: Floats = weights / np.where(total > 0, total, 1.0) * (1 - 4 * (len(weights) + 4) * UNIT)
+    return scaled
+
+
+def _logarithm(values: Floats) -> tuple[Floats, Floats]:
+    """Return natural logarithms of positive floats, and bounds of their errors.
+
+    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)) with f between sqrt(1/2) and sqrt(2),
+    from additions, products and quotients only: these are known to a bit, where a
+    library's logarithm is not.
+    """
+    fraction, exponent = np.frexp(values)
+    small = fraction < math.sqrt(0.5)
+    fraction, exponent = np.where(small, 2 * fraction, fraction), exponent - small
+    s = (fraction - 1) / (fraction + 1)
+    square = s * s
+    series = np.full_like(s, 1 / (2 * _TERMS + 1))
+    for k in range(_TERMS - 1, -1, -1):
+        series = series * square + 1 / (2 * k + 1)
+    near, far = 2 * s * series, exponent * math.log(2)
+    return near + far, _LOG_ERROR * (np.abs(near) + np.abs(far))
+
+
+def _bits_above(nats: float) -> float:
+    return up(nats / math.log(2) * (1 + 4 * UNIT))
+
+
+def _bits_below(nats: float) -> float:
+    """Return the bits of nats (at least 0), rounded down; information is never below 0."""
+    return max(0.0, down(nats / math.log(2) * (1 - 4 * UNIT)))

@@ -1,0 +1,257 @@
+"""The mechanism that tells least of a sensitive value within a bound of loss, with its proof."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError
+
+from ...core import AnyLoss, Space
+from ...core.arrays import Floats
+from ...errors import InputError
+from ...evidence import relative_gap
+from ..answer import Control, Progress, Report, Status, Stop
+from ._finish import Found, finished
+from ._information import InformationSteps
+from ._program import ReducedProblem, reduced
+from ._vulnerability import VulnerabilitySteps
+from .problem import INFORMATION, VULNERABILITY, SensitiveProblem
+from .result import SensitiveDesign
+
+_STEPS: Final = 200
+_PATIENCE: Final = 12  # steps without a better value or bound
+_DOUBT: Final = 1e-9  # of the guesses, where the bound is the least loss itself
+_SHARE: Final = 0.5  # of the wanted gap: the rest is for rounding to integers
+
+
+def least_vulnerability(
+    joint: ArrayLike,
+    secrets: Space,
+    loss: AnyLoss,
+    max_loss: float | str,
+    *,
+    observables: Space | None = None,
+    gap: float = 1e-6,
+    time_limit: float = math.inf,
+    stop: Stop | None = None,
+    report: Report | None = None,
+) -> SensitiveDesign:
+    """Return the mechanism that makes the sensitive X hardest to guess from the report Z.
+
+    minimise  sum over z of max over x of sum over w of P(x, w) p(z|w)
+    subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
+
+    X is what is sensitive (a person, a home borough), W what is useful and is reported
+    (a place), Z the report. No mechanism within the loss, learned or not, leaves the best
+    adversary a larger Bayes error than 1 - `lower_bound`.
+
+    Args:
+        joint: P(x, w), array (classes, n), with sum one.
+        secrets: The n values of W.
+        loss: The loss l(w, z), array (n, m), a `Loss` or a `Metric`.
+        max_loss: The largest expected loss, in the loss's unit or as text (``"173 m"``).
+        observables: The m values of Z; by default the secrets.
+        gap: The relative gap to reach.
+        time_limit: Seconds; when they are over, the best proved answer is returned.
+        stop: Asked at every step whether to stop, with the same effect.
+        report: Called with the progress of each step.
+
+    Returns:
+        The mechanism, its leak and loss proved over its integers, and the proved bound.
+
+    Raises:
+        InputError: If sizes or options do not fit, or the joint distribution is none.
+        UnitError: If the unit of the bound does not fit.
+        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II, for the game.
+
+    Example:
+        Two people, each at a corner; half the way between them all is hidden.
+
+        >>> import sfumato as sf
+        >>> from sfumato.optimal.sensitive import least_vulnerability
+        >>> corners, reports = sf.Space(["west", "east"]), sf.Space(["west", "middle", "east"])
+        >>> metres = [[0, 50, 100], [100, 50, 0]]
+        >>> hidden = least_vulnerability([[0.5, 0], [0, 0.5]], corners, metres, 25, observables=reports)
+        >>> round(hidden.bayes_error, 6), round(hidden.loss, 3), hidden.status.name
+        (0.25, 25.0, 'OPTIMAL')
+    """
+    problem = SensitiveProblem(joint, secrets, loss, max_loss, VULNERABILITY, observables)
+    return _solved(problem, gap, time_limit, stop, report)
+
+
+def least_information(
+    joint: ArrayLike,
+    secrets: Space,
+    loss: AnyLoss,
+    max_loss: float | str,
+    *,
+    observables: Space | None = None,
+    gap: float = 1e-6,
+    time_limit: float = math.inf,
+    stop: Stop | None = None,
+    report: Report | None = None,
+) -> SensitiveDesign:
+    """Return the mechanism whose report Z tells least of the sensitive X, in bits.
+
+    minimise  I(X; Z) = sum over x, z of P(x, z) log2( P(x, z) / (P(x) P(z)) )
+    subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
+
+    Where X = W (a diagonal joint distribution) the least value is the rate-distortion
+    function of W.
+
+    Args:
+        joint: See `least_vulnerability`.
+        secrets: See there.
+        loss: See there.
+        max_loss: See there.
+        observables: See there.
+        gap: The relative gap to reach.
+        time_limit: See there.
+        stop: See there.
+        report: See there.
+
+    Returns:
+        The mechanism, its leak and loss proved over its integers, and the proved bound.
+
+    Raises:
+        InputError: If sizes or options do not fit, or the joint distribution is none.
+        UnitError: If the unit of the bound does not fit.
+        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equation 14.
+
+    Example:
+        A fair bit that may be wrong one time in ten tells 1 - h(0.1) bits.
+
+        >>> import sfumato as sf
+        >>> from sfumato.optimal.sensitive import least_information
+        >>> bit = sf.Space([0, 1])
+        >>> found = least_information([[0.5, 0], [0, 0.5]], bit, sf.hamming(bit), 0.1)
+        >>> round(found.value, 6), round(found.lower_bound, 6)
+        (0.531004, 0.531004)
+    """
+    problem = SensitiveProblem(joint, secrets, loss, max_loss, INFORMATION, observables)
+    return _solved(problem, gap, time_limit, stop, report)
+
+
+def _solved(
+    problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, report: Report | None
+) -> SensitiveDesign:
+    if not gap > 0:
+        raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+    if not time_limit > 0:
+        raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
+    start = time.monotonic()
+    control = Control(gap, start + time_limit, stop or (lambda: False), report)
+    program = reduced(problem)
+    silent = _silent(problem, program)
+    if silent is not None:
+        blind = np.tile(program.classes[:, None], (1, program.shape[1]))
+        found = Found(silent, blind, 0.0, Status.OPTIMAL, ())
+    else:
+        found = _Run(problem, program, control, start).found()
+    return finished(problem, program, found, gap, time.monotonic() - start)
+
+
+def _silent(problem: SensitiveProblem, program: ReducedProblem) -> Floats | None:
+    """Return rows that say nothing, where the bound allows them or there is nothing to say."""
+    if len(program.classes) == 1:
+        return program.nearest
+    losses = problem.weights @ problem.loss.array
+    best = int(np.argmin(losses))
+    # The loss of a constant is proved like any other; one that is only just within the bound may not pass.
+    if program.tight or float((program.cost[:, best]).sum()) > program.limit:
+        return None
+    rows = np.zeros(program.shape)
+    rows[:, best] = 1.0
+    return rows
+
+
+class _Run:
+    """The steps of one call: the best value and the best bound so far, whichever step they came from."""
+
+    def __init__(self, problem: SensitiveProblem, program: ReducedProblem, control: Control, start: float) -> None:
+        self.problem, self.program, self.control, self.start = problem, program, control, start
+        vulnerable = problem.objective == VULNERABILITY
+        self.steps: VulnerabilitySteps | InformationSteps
+        self.steps = VulnerabilitySteps(program) if vulnerable else InformationSteps(program)
+        self.value, self.bound = math.inf, -math.inf
+        self.rows, self.guesses, self.price = self.steps.y, self.steps.guesses, 0.0
+        self.log: list[Progress] = []
+
+    def found(self) -> Found:
+        """Step until the gap is reached, nothing is gained, or time is over."""
+        status, idle = Status.INACCURATE, 0
+        for _ in range(_STEPS):
+            idle = 0 if self._improved() else idle + 1
+            if self.log[-1].gap <= _SHARE * self.control.gap:
+                status = Status.OPTIMAL
+                break
+            if idle >= _PATIENCE:
+                break
+            if self.control.remaining <= 0:
+                status = Status.TIME_LIMIT
+                break
+            if self.control.stop():
+                status = Status.INTERRUPTED
+                break
+            try:
+                with np.errstate(over="raise", invalid="raise", divide="raise"):
+                    self.steps.advance()
+            except (LinAlgError, FloatingPointError):
+                break
+        return Found(self.rows, self.guesses, self.price, status, tuple(self.log))
+
+    def _improved(self) -> bool:
+        """Take in the iterate, report, and say whether its value or its bound is better."""
+        program, steps = self.program, self.steps
+        rows = program.within(steps.y)
+        guesses = steps.guesses / steps.guesses.sum(axis=0)
+        reached = program.onto @ rows
+        if program.tight:
+            # What no report may show now would cost any price if it were held impossible.
+            guesses = (1 - _DOUBT) * guesses + _DOUBT * program.classes[:, None]
+        if self.problem.objective == VULNERABILITY:
+            value, gain, unit = float(reached.max(axis=0).sum()), guesses, 1.0
+        else:
+            total = reached.sum(axis=0)
+            believed = reached / np.where(total > 0, total, 1.0) / program.classes[:, None]
+            logs = np.log(believed, out=np.zeros_like(believed), where=believed > 0)
+            value, gain = float((reached * logs).sum()), np.log(guesses / program.classes[:, None])
+            unit = math.log(2)
+        earned = program.onto.T @ gain
+        if program.tight:
+            price = self._tight_price(earned)
+            bound = float(np.where(program.open, earned, np.inf).min(axis=1).sum())
+        else:
+            price = steps.price / program.unit_of_cost
+            bound = float((earned + steps.price * program.cost).min(axis=1).sum()) - steps.price * program.limit
+        value, bound = value / unit, bound / unit
+        better = value < self.value or bound > self.bound
+        if value < self.value:
+            self.value, self.rows = value, rows
+        if bound > self.bound:
+            self.bound, self.guesses, self.price = bound, guesses, price
+        gap = relative_gap(self.value, self.bound, self.problem.scale)
+        seconds = time.monotonic() - self.start
+        self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, gap, seconds))
+        if self.control.report is not None:
+            self.control.report(self.log[-1])
+        return better
+
+    def _tight_price(self, earned: Floats) -> float:
+        """Return the least price at which no report that loses too much is worth while."""
+        program = self.program
+        loss = self.problem.loss.array[program.rows]
+        above = self.problem.weights[program.rows, None] * (loss - loss.min(axis=1, keepdims=True))
+        best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
+        wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
+        return max(0.0, float(wanted.max()))

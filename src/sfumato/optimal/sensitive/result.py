@@ -1,0 +1,67 @@
+"""What a design that hides a sensitive value behind a useful one gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...core import Mechanism, units
+from ...core.arrays import Floats
+from ...evidence import relative_gap
+from ..answer import Progress, Status
+from .problem import VULNERABILITY, SensitiveProblem
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SensitiveDesign:
+    """A mechanism of nearly the least leak of X within a bound of loss, with its proofs.
+
+    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+
+    Attributes:
+        mechanism: The mechanism from W to Z.
+        problem: What was asked.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        value: What was to be least, for this mechanism: the Bayes vulnerability of X, or
+            I(X; Z) in bits. No less than the true value.
+        lower_bound: What no mechanism within the loss can go below.
+        vulnerability: Upper bound of the chance that the best guess of X is right.
+        bayes_error: Lower bound of the chance that it is wrong.
+        information_bits: Upper bound of I(X; Z).
+        loss: Upper bound of the expected loss, in the unit of the loss; at most the bound
+            that was asked for.
+        strategy: The adversary's strategy that proves the lower bound, array (classes, m);
+            see `evidence.sensitive`.
+        price: The price of the loss that proves it, per unit of loss.
+        log: The progress, step by step; its bounds are computed in plain floats.
+        seconds: The time it took.
+    """
+
+    mechanism: Mechanism
+    problem: SensitiveProblem
+    status: Status
+    value: float
+    lower_bound: float
+    vulnerability: float
+    bayes_error: float
+    information_bits: float
+    loss: float
+    strategy: Floats
+    price: float
+    log: tuple[Progress, ...]
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How far the value can be from the least one, relatively; see `relative_gap`."""
+        return relative_gap(self.value, self.lower_bound, self.problem.scale)
+
+    def __repr__(self) -> str:
+        unit = self.problem.loss.unit
+        if self.problem.objective == VULNERABILITY:
+            leak = f"Bayes error at least {self.bayes_error:.6g}"
+        else:
+            leak = f"information at most {self.information_bits:.6g} bits"
+        return (
+            f"SensitiveDesign of {self.mechanism!r}: {leak}, loss {units.show(self.loss, unit)}, "
+            f"gap {self.gap:.1e} ({self.status.name})"
+        )
