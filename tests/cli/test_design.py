@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,10 +168,19 @@ def test_a_wide_gap_is_reached_sooner_and_said(run):
     assert proved("city.sfm")
 
 
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has computed for so long that it must be in the middle of its solve."""
+    stat, ticks = Path(f"/proc/{pid}/stat"), os.sysconf("SC_CLK_TCK")
+    for _ in range(600):
+        time.sleep(0.1)
+        if stat.exists() and sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13])) > 5 * ticks:
+            return
+
+
 def test_ctrl_c_gives_a_proved_mechanism(tmp_path):
     command = [sys.executable, "-m", "sfumato", "design", "--cells", "24x18", "--no-picture"]
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
+    wait_until_busy(child.pid)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=120)
     assert child.returncode == 3, err
