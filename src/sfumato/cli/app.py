@@ -16,6 +16,7 @@ from .compare import compare
 from .console import PARTIAL
 from .design import design
 from .estimate import estimate
+from .learn import learn
 from .release import release
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(attack)
 app.command()(release)
 app.command()(estimate)
 app.command()(compare)
+app.command()(learn)
 
 
 def _version(asked: bool) -> None:

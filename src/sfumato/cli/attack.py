@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ..core import Mechanism, Metric, Prior
 
 
+_EXAMPLES = 20_000
+
+
 def attack(
     file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm).")],
     visits: Annotated[
@@ -26,6 +29,9 @@ def attack(
     sharper: Annotated[
         float, typer.Option(help="The better-informed attacker's extra belief in the two likeliest places.")
     ] = 0.5,
+    learned: Annotated[
+        bool, typer.Option("--learned", help="Also attackers who learn from simulated reports (extra learn).")
+    ] = False,
 ) -> None:
     """Attack a mechanism with every adversary who fits, and measure what leaks."""
     from rich.console import Console
@@ -54,6 +60,8 @@ def attack(
     console = Console(highlight=False)
     console.print(_attacks(mechanism, prior, metric, sharper))
     console.print(_leakage(mechanism, prior))
+    if learned:
+        console.print(_learned(mechanism, prior))
 
 
 def _attacks(mechanism: Mechanism, prior: Prior, metric: Metric, sharper: float) -> object:
@@ -111,4 +119,24 @@ def _leakage(mechanism: Mechanism, prior: Prior) -> object:
     }
     for name, value in rows.items():
         table.add_row(name, value)
+    return table
+
+
+def _learned(mechanism: Mechanism, prior: Prior) -> object:
+    from rich.table import Table
+
+    from ..attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
+    from ..attacks.learned import learned as trained
+    from ..leakage import bayes_error
+    from ..report.words import percent
+
+    examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
+    table = Table(
+        title=f"Learned from {_EXAMPLES // 2:,} simulated reports, judged on as many", title_justify="left"
+    )
+    table.add_column("adversary")
+    table.add_column("wrong guesses of the secret", justify="right")
+    for rule in (NearestNeighbours(), RandomForest(), GradientBoosting(rounds=20)):
+        table.add_row(rule.name, percent(trained(examples, rule, seed=1).error))
+    table.add_row("who knows mechanism and prior (least possible)", percent(bayes_error(mechanism, prior)))
     return table

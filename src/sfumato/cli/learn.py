@@ -1,0 +1,256 @@
+"""``sfumato learn``: a mechanism that hides an attribute of the visitor, learned against an attacker."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InputError
+from .console import PARTIAL, StopOnInterrupt
+from .places import cells_over, visits_from
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..core import Mechanism
+    from ..geo import Places, Visits
+    from ..learn import Ending, Pairs, Round, Target
+    from ..learn.rounds import Report
+    from ..optimal import SensitiveDesign
+
+
+class Aim(StrEnum):
+    """What the mechanism makes small."""
+
+    VULNERABILITY = "vulnerability"
+    INFORMATION = "information"
+
+
+def learn(
+    visits: Annotated[Path, typer.Argument(help="Visits: CSV, Parquet, GeoParquet, ...")],
+    bound: Annotated[str, typer.Option(help="Reports are off by at most this on average: '500 m'.")],
+    sensitive: Annotated[
+        str | None, typer.Option(help="The column to hide; by default who the visitor is.")
+    ] = None,
+    most: Annotated[int, typer.Option(help="Only the values of it with the most visits, so many.")] = 6,
+    target: Annotated[Aim, typer.Option(help="What to make small.")] = Aim.VULNERABILITY,
+    neural: Annotated[
+        bool, typer.Option("--neural", help="Learn a network on points, then count it on the cells.")
+    ] = False,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Then repair it to this metric privacy, and prove it: '1/km'.")
+    ] = None,
+    cell: Annotated[str | None, typer.Option(help="Size of the cells: '500 m'.")] = None,
+    cells: Annotated[str | None, typer.Option(help="Number of cells: columns x rows, '20x15'.")] = None,
+    region: Annotated[
+        str | None, typer.Option(help="'south,west,north,east' or '8 km x 6 km around 48.85,2.35'.")
+    ] = None,
+    held_out: Annotated[float, typer.Option(help="The share of the visits that only judges.")] = 0.2,
+    rounds: Annotated[int, typer.Option(help="The most rounds of the game.")] = 120,
+    checkpoint: Annotated[Path | None, typer.Option(help="Save here, and go on from it if it exists.")] = None,
+    seed: Annotated[int, typer.Option(help="Repeats the split and the training.")] = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the mechanism file (.sfm).")] = None,
+    lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
+    lon: Annotated[str | None, typer.Option(help="Name of the longitude column.")] = None,
+    user_column: Annotated[str | None, typer.Option(help="Name of the user column.")] = None,
+) -> None:
+    """Learn a mechanism that hides a sensitive column while places stay useful.
+
+    The answer is compared with the certified optimum, and judged on visits that it did
+    not learn from. Nothing learned is a promise: with --epsilon the mechanism is repaired
+    and proved. Exit code 3 if the training was stopped early.
+    """
+    from rich.console import Console
+
+    from ..core import Prior, units
+    from ..files import MechanismFile, save
+    from ..learn import Ending
+    from ..optimal import least_information, least_vulnerability
+
+    if output is not None and output.suffix.lower() != ".sfm":
+        raise InputError(f"{str(output)!r} does not end in .sfm.", "name a .sfm file.")
+    if checkpoint is not None and not checkpoint.parent.is_dir():
+        raise InputError(f"there is no folder {str(checkpoint.parent)!r}.", "make it first, or choose another.")
+    found, _ = visits_from(visits, lat, lon, user_column)
+    for note in found.notes:
+        typer.echo(f"Note: {note}", err=True)
+    places = cells_over(found, region, cell, cells, None)
+    data = _pairs(found, places, sensitive, most)
+    limit = units.parse(bound, unit="m", what="the bound")
+    learning, judging = data.split(1 - held_out, seed=seed)
+    console = Console(highlight=False)
+    console.print(
+        f"{len(learning):,} visits to learn from, {len(judging):,} to judge; hiding {len(data.space)} values."
+    )
+    joint = learning.joint(places)
+    loss = places.metric("euclidean", unit="m")
+    with (
+        StopOnInterrupt() as stop,
+        Console(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
+    ):
+
+        def tell(done: Round) -> None:
+            status.update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
+
+        train = _neural if neural else _table
+        mechanism, ending = train(learning, places, limit, target, rounds, seed, checkpoint, tell, stop)
+    if ending is Ending.STOPPED:
+        console.print("NOT FINISHED: the training was stopped.")
+    with Console(stderr=True).status("Finding the certified optimum"):
+        exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
+        optimum = exact(joint, places, loss, limit)
+    prior = Prior(places, joint.sum(axis=0))
+    guarantees = []
+    if epsilon is not None:
+        from ..core import MetricPrivacy
+        from ..learn import with_guarantee
+        from ..optimal import repaired
+        from ..report.words import upper
+
+        guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
+        kept = with_guarantee(mechanism, guarantee, lambda matrix, exponents: repaired(matrix, exponents))
+        mechanism, guarantees = kept.mechanism, [guarantee]
+        console.print(
+            f"Repaired: {100 * kept.constant_share:.2g} % of a constant mechanism mixed in; proved on the "
+            f"integers: epsilon is at most {upper(kept.proof.upper)}/km."
+        )
+    _print(console, mechanism, optimum, learning, judging, places, limit)
+    if output is not None:
+        save(MechanismFile(mechanism, prior, loss, guarantees), output)
+        typer.echo(f"Written: {output}", err=True)
+    if ending is Ending.STOPPED:
+        raise typer.Exit(PARTIAL)
+
+
+def _pairs(found: Visits, places: Places, sensitive: str | None, most: int) -> Pairs:
+    """Return the records inside the cells whose label is among the most frequent."""
+    import numpy as np
+
+    from ..learn import Pairs
+
+    if sensitive is None:
+        if found.user is None:
+            raise InputError("the visits name no users.", "name the column to hide with --sensitive.")
+        labels = found.user
+    elif sensitive in found.attributes:
+        labels = found.attributes[sensitive]
+    else:
+        known = ", ".join(found.attributes) or "none"
+        raise InputError(f"there is no column {sensitive!r}.", f"the other columns are: {known}.")
+    inside = places.locate(found.lat, found.lon) >= 0
+    values, counts = np.unique([str(label) for label in labels[inside]], return_counts=True)
+    chosen = values[np.argsort(-counts, kind="stable")[:most]]
+    kept = inside & np.isin([str(label) for label in labels], chosen)
+    points = places.projection.forward(found.lat[kept], found.lon[kept])
+    return Pairs([str(label) for label in labels[kept]], points, "m")
+
+
+def _table(
+    learning: Pairs,
+    places: Places,
+    limit: float,
+    target: Aim,
+    rounds: int,
+    seed: int,
+    checkpoint: Path | None,
+    tell: Report,
+    stop: StopOnInterrupt,
+) -> tuple[Mechanism, Ending]:
+    from ..learn import learn_table
+
+    found = learn_table(
+        learning.joint(places),
+        places,
+        places.metric("euclidean", unit="m"),
+        limit,
+        target=_target(target, smooth=True),
+        records=len(learning) // 2,
+        rounds=rounds,
+        seed=seed,
+        checkpoint=checkpoint,
+        report=tell,
+        stop=stop,
+    )
+    return found.mechanism, found.ending
+
+
+def _neural(
+    learning: Pairs,
+    places: Places,
+    limit: float,
+    target: Aim,
+    rounds: int,
+    seed: int,
+    checkpoint: Path | None,
+    tell: Report,
+    stop: StopOnInterrupt,
+) -> tuple[Mechanism, Ending]:
+    from ..learn import counted, learn_generator
+
+    found = learn_generator(
+        learning,
+        limit,
+        target=_target(target, smooth=False),
+        rounds=rounds,
+        seed=seed,
+        checkpoint=checkpoint,
+        report=tell,
+        stop=stop,
+    )
+    return counted(found, places, seed=seed).mechanism, found.ending
+
+
+def _target(target: Aim, *, smooth: bool) -> Target:
+    from ..learn import BayesVulnerability, MutualInformation
+
+    if target is Aim.INFORMATION:
+        return MutualInformation()
+    return BayesVulnerability(8.0) if smooth else BayesVulnerability()
+
+
+def _print(
+    console: Console,
+    mechanism: Mechanism,
+    optimum: SensitiveDesign,
+    learning: Pairs,
+    judging: Pairs,
+    places: Places,
+    limit: float,
+) -> None:
+    from rich.table import Table
+
+    from ..report.words import amount, gap, percent
+
+    table = Table(title=f"Hiding the value at a loss of at most {amount(limit, 'm')}", title_justify="left")
+    for heading in ("", "wrong guesses of the best attacker", "of the value told", "average loss"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, each, data in (
+        ("learned", mechanism, learning),
+        ("learned, on visits kept apart", mechanism, judging),
+        ("certified optimum", optimum.mechanism, learning),
+        ("certified optimum, on visits kept apart", optimum.mechanism, judging),
+    ):
+        error, bits, loss = _measured(each, data, places)
+        table.add_row(name, percent(error), f"{bits:.3f} bits", amount(loss, "m"))
+    console.print(table)
+    console.print(f"Without a report {percent(learning.blind_error)} of the guesses are wrong.")
+    console.print(
+        "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
+        f"optimum by {gap(optimum.gap)} of its value."
+    )
+
+
+def _measured(mechanism: Mechanism, data: Pairs, places: Places) -> tuple[float, float, float]:
+    """Return the error of the best guess of the label, what a report tells of it in bits, and the average loss."""
+    import numpy as np
+
+    joint = data.joint(places)
+    seen = joint @ mechanism.matrix
+    outer = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = np.where(seen > 0, seen * np.log2(seen / outer), 0.0).sum()
+    loss = (joint.sum(axis=0) @ (mechanism.matrix * places.metric("euclidean", unit="m").array)).sum()
+    return 1 - float(seen.max(axis=0).sum()), float(bits), float(loss)

@@ -1,0 +1,130 @@
+"""A learned generator: reports of the plane for studies, and how its training went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..attacks.learned import Examples
+from ..core.arrays import Floats, floats
+from ..errors import InputError
+from ._torch import device_for
+from .pairs import Pairs
+from .rounds import Ending, Round
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LearnedGenerator:
+    """A trained network from places and seeds to places. For studies only.
+
+    It promises no privacy: its reports are floats, their ratio of likelihoods may be
+    infinite, and the attackers of its training are only some. What samples show of it are
+    lower bounds (`sfumato.evidence.observed`); for a promise make it a finite mechanism
+    with `counted` and `with_guarantee`.
+
+    Attributes:
+        parameters: Of the network, arrays by name.
+        centre: Subtracted from places before they enter, array (2,).
+        scale: What they are then divided by, in the unit.
+        seeds: How many seeds it takes.
+        width: Of its hidden layers.
+        unit: The unit of the coordinates.
+        history: All rounds; round i measures the generator that entered it.
+        best: The number of the round whose generator this is.
+        bound: On the expected distance; ``inf`` if there was none.
+        ending: Why the training ended.
+    """
+
+    parameters: dict[str, NDArray[Any]]
+    centre: Floats
+    scale: float
+    seeds: int
+    width: int
+    unit: str
+    history: tuple[Round, ...]
+    best: int
+    bound: float
+    ending: Ending
+
+    @property
+    def kept(self) -> Round:
+        """What was measured of this generator when it was kept."""
+        return self.history[self.best - 1]
+
+    @property
+    def meets_bound(self) -> bool:
+        """Whether its loss was within the bound, with 95 % confidence, on the records that judged it."""
+        return self.kept.loss + 1.645 * self.kept.loss_error <= self.bound
+
+    def __repr__(self) -> str:
+        met = "" if self.meets_bound else f", not within its bound {self.bound:.4g}"
+        return (
+            f"LearnedGenerator of round {self.best} of {len(self.history)}: loss {self.kept.loss:.4g} "
+            f"{self.unit}{met}, attacker right in {self.kept.accuracy:.3g}"
+        )
+
+    def draw(self, places: Any, *, seed: int | None = None) -> Floats:
+        """Return one report for each place, array (k, 2). In floats, for studies.
+
+        Args:
+            places: Array (k, 2), in the unit.
+            seed: For studies: makes the reports the same each time.
+
+        Raises:
+            MissingExtraError: If torch is not installed.
+        """
+        given = floats(places, "the places", shape=(None, 2))
+        device = device_for("Drawing from a learned generator", "cpu")
+        import torch
+
+        from ._networks import Obfuscator
+
+        network = Obfuscator(2, self.seeds, self.width).to(device)
+        network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})
+        seeds = np.random.default_rng(seed).random((len(given), self.seeds))
+        with torch.no_grad():
+            scaled = torch.as_tensor((given - self.centre) / self.scale, dtype=torch.float32)
+            reports = network(scaled, torch.as_tensor(seeds, dtype=torch.float32))
+        drawn: Floats = reports.double().numpy() * self.scale + self.centre
+        return drawn
+
+    def reports(self, data: Pairs, hits: int = 1, *, seed: int | None = None) -> Examples:
+        """Return the labels of records with reports of them, each record ``hits`` times.
+
+        Args:
+            data: The records.
+            hits: How many reports of each.
+            seed: For studies.
+        """
+        many = repeated(data, hits)
+        return many.reported(self.draw(many.points, seed=seed))
+
+    def loss(self, data: Pairs, hits: int = 100, *, seed: int | None = None) -> tuple[float, float]:
+        """Return the mean distance of report and place over records, and its standard error.
+
+        The error counts the records as the independent draws, not the hits of each.
+
+        Args:
+            data: The records.
+            hits: How many reports of each.
+            seed: For studies.
+        """
+        many = repeated(data, hits)
+        apart = np.linalg.norm(self.draw(many.points, seed=seed) - many.points, axis=1)
+        means = apart.reshape(hits, len(data)).mean(axis=0)
+        error = float(means.std(ddof=1)) / len(data) ** 0.5 if len(data) > 1 else float("inf")
+        return float(means.mean()), error
+
+
+def repeated(data: Pairs, hits: int) -> Pairs:
+    """Return each record ``hits`` times: all of them, then all of them again.
+
+    Raises:
+        InputError: If there would be none.
+    """
+    if hits < 1:
+        raise InputError(f"{hits} reports of each record were asked for.", "ask for at least one.")
+    return data.take(np.tile(np.arange(len(data)), hits))

@@ -1,0 +1,128 @@
+"""The game in the plane: the generator is a network from a place and a seed to a place."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from ..core import units
+from ..errors import InputError
+from ..mechanisms import PlanarLaplace
+from ._torch import device_for
+from .checkpoint import identity_of
+from .generator import LearnedGenerator
+from .neural_game import NeuralGame, Training
+from .pairs import Pairs
+from .rounds import Ending, Report, Rules, Stop, checked_bound, play
+from .targets import MutualInformation, Target
+from .utility import AugmentedLagrangian, Utility
+
+
+def learn_generator(
+    data: Pairs,
+    bound: float | str | None,
+    *,
+    target: Target | None = None,
+    utility: Utility | None = None,
+    training: Training | None = None,
+    start_epsilon: float | str | None = None,
+    rounds: int = 100,
+    judging: float = 0.2,
+    margin: float = 0.02,
+    tolerance: float = 0.005,
+    patience: int = 40,
+    seed: int | None = None,
+    report: Report | None = None,
+    stop: Stop | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: int = 1,
+    device: str | None = None,
+) -> LearnedGenerator:
+    """Train a network that reports a place of the plane with noise, against an attacker.
+
+    In each round an attacker is trained from nothing on the reports of the present
+    generator and judged on records kept apart; then the generator is trained while he
+    stands still. It starts as planar Laplace noise. The generator kept is that of the
+    round whose loss was within the bound, with 95 % confidence, and whose target was least
+    against a new attacker.
+
+    Args:
+        data: The records: labels, and useful values of two coordinates.
+        bound: The largest expected distance of report and useful value; in the unit of the
+            data, or text such as ``"270 m"``; None for none.
+        target: What to make small; by default the mutual information.
+        utility: The price on the loss; by default an augmented Lagrangian.
+        training: Sizes and rates of the networks.
+        start_epsilon: Of the planar Laplace noise at the start, per unit; by default
+            2 / bound, whose mean distance is the bound.
+        rounds: The most rounds.
+        judging: The share of the records that judges each round.
+        margin: By which part of the bound to stay below it while training.
+        tolerance: The label counts as hidden when the attacker is right no more than this
+            above chance.
+        patience: Rounds without gain after which the training ends.
+        seed: For studies: makes the training the same each time, on the same machine.
+        report: Called with each round.
+        stop: Asked before each round whether to stop.
+        checkpoint: A file to save to, and to go on from if it exists.
+        every: After how many rounds it is saved.
+        device: Such as ``"cpu"``; by default a GPU where there is one.
+
+    Raises:
+        InputError: If an argument does not fit.
+        UnitError: If a unit does not.
+        MissingExtraError: If torch is not installed.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1.
+    """
+    place = device_for("Training a generator", device)
+    if data.points.shape[1] != 2:
+        raise InputError(
+            f"the useful values have {data.points.shape[1]} coordinates.",
+            "the network reports places of the plane; for other values use learn_table.",
+        )
+    limit = checked_bound(None if bound is None else units.parse(bound, unit=data.unit, what="the loss bound"))
+    if limit == float("inf") and start_epsilon is None:
+        raise InputError("there is neither a bound nor an epsilon to start with.", "pass one of them.")
+    if not 0 <= margin < 1:
+        raise InputError(f"a margin of {margin} is not from 0 to below 1.", "use 0.02.")
+    epsilon = 2 / limit if start_epsilon is None else start_epsilon
+    noise = PlanarLaplace(epsilon, data.unit or "m")
+    settings = Training() if training is None else training
+    aim, price = target or MutualInformation(), utility or AugmentedLagrangian()
+    identity = identity_of(
+        "neural",
+        data.points,
+        data.classes,
+        limit,
+        repr(aim),
+        repr(price),
+        settings,
+        noise.epsilon,
+        rounds,
+        judging,
+        margin,
+        tolerance,
+        patience,
+        seed,
+    )
+    entropy = np.random.SeedSequence(seed).entropy
+    game = NeuralGame(data, judging, limit, margin, aim, price, settings, noise, rounds, int(str(entropy)), place)
+    rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience)
+    played = play(game, rules, identity, report=report, stop=stop, checkpoint=checkpoint, every=every)
+    ending = Ending.STOPPED if played.ending is None else played.ending
+    parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}
+    return LearnedGenerator(
+        parameters,
+        game.centre,
+        game.scale,
+        settings.seeds,
+        settings.width,
+        data.unit,
+        tuple(played.history),
+        played.best,
+        limit,
+        ending,
+    )

@@ -1,0 +1,153 @@
+"""The data of the game: a sensitive label and a useful value of each record."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..attacks.learned import Examples
+from ..core import Space, units
+from ..core.arrays import Floats, floats, numbers, readonly
+from ..errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pairs:
+    """Records of a sensitive label X and a useful value W that is to be reported with noise.
+
+    Args:
+        sensitive: The label of each record, k of them.
+        useful: Array (k, dimensions), or (k,): the coordinates of each useful value.
+        unit: The unit of the coordinates.
+        space: All labels; by default those that occur.
+
+    Attributes:
+        classes: Array (k,), the positions of the labels.
+        points: Array (k, dimensions), the useful values.
+        space: The labels.
+        unit: The unit of the coordinates.
+
+    Raises:
+        InputError: If sizes differ, there are fewer than two labels, or a value is NaN.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II.
+
+    Example:
+        >>> from sfumato.learn import Pairs
+        >>> Pairs(["Alice", "Bob"], [[0.0, 0.0], [300.0, 0.0]])
+        Pairs: 2 records of 2 labels, useful values of 2 coordinates in m
+    """
+
+    classes: NDArray[np.intp]
+    points: Floats
+    space: Space
+    unit: str
+
+    def __init__(
+        self, sensitive: Iterable[Hashable], useful: ArrayLike, unit: str = "m", space: Space | None = None
+    ) -> None:
+        labels = list(sensitive)
+        given = numbers(useful, "the useful values")
+        points = floats(
+            given[:, None] if given.ndim == 1 else given, "the useful values", shape=(len(labels), None)
+        )
+        if not labels or points.shape[1] == 0:
+            raise InputError("there is no record.", "pass a label and coordinates for each.")
+        found = space if space is not None else Space(dict.fromkeys(labels))
+        if len(found) < 2:
+            raise InputError(
+                f"all records have the label {found.labels[0]!r}, so there is nothing to hide.",
+                "pass at least two labels.",
+            )
+        object.__setattr__(self, "classes", readonly(np.asarray(found.positions(labels), dtype=np.intp)))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "space", found)
+        object.__setattr__(self, "unit", units.canonical(unit))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        k = self.points.shape[1]
+        return (
+            f"Pairs: {len(self)} records of {len(self.space)} labels, useful values of "
+            f"{k} coordinate{'s' if k > 1 else ''}" + (f" in {self.unit}" if self.unit else "")
+        )
+
+    @property
+    def shares(self) -> Floats:
+        """How often each label occurs, as a share, array (labels,)."""
+        shares: Floats = np.bincount(self.classes, minlength=len(self.space)) / len(self)
+        return shares
+
+    @property
+    def blind_error(self) -> float:
+        """The error of the best guess without a report: 1 less the largest share."""
+        return 1.0 - float(self.shares.max())
+
+    def split(self, share: float, *, seed: int | None = None) -> tuple[Pairs, Pairs]:
+        """Return a random part and the rest.
+
+        Args:
+            share: The share of the first part, between 0 and 1.
+            seed: For studies: makes the split the same each time.
+
+        Raises:
+            InputError: If a part would be empty.
+        """
+        first = round(share * len(self)) if 0 < share < 1 else 0
+        if not 1 <= first <= len(self) - 1:
+            raise InputError(
+                f"a share of {share} of {len(self)} records leaves one part empty.",
+                "use a share between 0 and 1, such as 0.8.",
+            )
+        order = np.random.default_rng(seed).permutation(len(self))
+        return self.take(order[:first]), self.take(order[first:])
+
+    def take(self, rows: NDArray[np.intp]) -> Pairs:
+        """Return the records of these positions, in their order; a position may occur often."""
+        labels = self.space.labels
+        return Pairs([labels[c] for c in self.classes[rows]], self.points[rows], self.unit, self.space)
+
+    def joint(self, cells: Space) -> Floats:
+        """Return the shares P(x, w) of label and nearest cell, array (labels, cells).
+
+        Args:
+            cells: A space with coordinates in the same plane and unit, such as a `Grid`.
+
+        Raises:
+            InputError: If the space has no such coordinates.
+        """
+        joint = np.zeros((len(self.space), len(cells)))
+        np.add.at(joint, (self.classes, nearest(self.points, cells)), 1.0 / len(self))
+        return joint
+
+    def reported(self, reports: Floats) -> Examples:
+        """Return the labels with reports in place of the useful values, for an attacker to learn from.
+
+        Args:
+            reports: Array (k, dimensions).
+        """
+        return Examples(self.classes, reports, self.space)
+
+
+def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:
+    """Return the position of the cell whose centre is nearest to each point, array (k,).
+
+    Raises:
+        InputError: If the cells have no coordinates, or of another dimension.
+    """
+    from scipy.spatial import cKDTree
+
+    centres = cells.coordinates
+    if centres is None or centres.shape[1] != points.shape[1]:
+        raise InputError(
+            f"{cells!r} has no coordinates of {points.shape[1]} dimensions.",
+            "pass a space with coordinates in the plane of the values.",
+        )
+    found: NDArray[np.intp] = np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)
+    return found

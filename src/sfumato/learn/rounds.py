@@ -1,0 +1,241 @@
+"""The rounds of the game: a new attacker each time, then a better generator (Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import InputError
+from .checkpoint import load, save
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round showed of the generator that entered it, on records kept for judging.
+
+    Attributes:
+        number: Of the round, from 1.
+        accuracy: How often the attacker, trained from nothing on this generator, was right.
+        f1: Its mean F1 over the labels.
+        information_bits: The mutual information of label and guess, from counts.
+        bayes_error: 1 - sum over guesses y of max over labels x of the share of (x, y).
+        target: The value of what is minimised.
+        loss: The expected loss, in its unit.
+        loss_error: The standard error of that mean.
+        multiplier: The price on the loss.
+        seconds: Since the training began; a resumed training goes on counting.
+    """
+
+    number: int
+    accuracy: float
+    f1: float
+    information_bits: float
+    bayes_error: float
+    target: float
+    loss: float
+    loss_error: float
+    multiplier: float
+    seconds: float
+
+
+class Ending(Enum):
+    """Why a training ended; the value is a sentence."""
+
+    HIDDEN = "The attacker guesses no better than without reports, and the loss is within its bound."
+    SETTLED = "Nothing was gained for as many rounds as the patience allows."
+    PLAYED = "All rounds were played; more may gain more."
+    STOPPED = "The training was stopped from outside."
+
+
+Report = Callable[[Round], None]
+Stop = Callable[[], bool]
+State = dict[str, Any]
+
+
+class Game(Protocol):
+    """What the rounds need of a game; all its randomness derives from its seed and the round's number."""
+
+    def measured(self, number: int) -> Round:
+        """Train an attacker from nothing and say what it achieves."""
+
+    def improve(self, number: int) -> None:
+        """Train the generator against the attacker of this round, held still."""
+
+    def generator(self) -> dict[str, Tensor]:
+        """Return the present generator's parameters."""
+
+    def state(self) -> State:
+        """Return all that the next round depends on."""
+
+    def restore(self, state: State) -> None:
+        """Go back to a state."""
+
+
+@dataclass(slots=True)
+class Played:
+    """What the rounds left: the best generator, when it stood, and how all went.
+
+    Attributes:
+        history: All rounds.
+        best: The number of the round whose generator is kept; 0 before the first.
+        parameters: Its parameters.
+        ending: Why it ended; None while it goes on.
+    """
+
+    history: list[Round] = field(default_factory=list)
+    best: int = 0
+    parameters: dict[str, Tensor] = field(default_factory=dict)
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When the rounds end, and which generator is kept.
+
+    Attributes:
+        rounds: The most rounds.
+        bound: On the loss; ``inf`` for none.
+        blind_accuracy: The chance of the best guess without a report.
+        tolerance: The label counts as hidden when the attacker's accuracy is no more than
+            this above that chance.
+        patience: Rounds without gain after which nothing more is expected.
+    """
+
+    rounds: int
+    bound: float
+    blind_accuracy: float
+    tolerance: float
+    patience: int
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.patience < 1:
+            raise InputError(
+                f"{self.rounds} rounds with a patience of {self.patience} are too few.",
+                "use at least one of each.",
+            )
+        if not (self.tolerance >= 0 and self.bound >= 0):
+            raise InputError(
+                f"a tolerance of {self.tolerance} or a bound of {self.bound} is negative or not a number.",
+                "use numbers of at least 0.",
+            )
+
+    def allowed(self, found: Round) -> bool:
+        """Whether the loss is within its bound, with 95 % confidence."""
+        return found.loss + 1.645 * found.loss_error <= self.bound
+
+    def better(self, new: Round, old: Round | None) -> bool:
+        """Whether a round's generator is to be kept rather than an older one.
+
+        Those within the bound come first, and among them the one of least target; while
+        none is within the bound, the one of least loss.
+        """
+        if old is None:
+            return True
+        if self.allowed(new) != self.allowed(old):
+            return self.allowed(new)
+        return new.target < old.target if self.allowed(new) else new.loss < old.loss
+
+    def ending(self, played: Played) -> Ending | None:
+        """Why the rounds should end here, or None."""
+        last = played.history[-1]
+        if self.allowed(last) and last.accuracy <= self.blind_accuracy + self.tolerance:
+            return Ending.HIDDEN
+        if last.number - played.best >= self.patience:
+            return Ending.SETTLED
+        return Ending.PLAYED if last.number >= self.rounds else None
+
+
+def play(
+    game: Game,
+    rules: Rules,
+    identity: str,
+    *,
+    report: Report | None = None,
+    stop: Stop | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: int = 1,
+) -> Played:
+    """Play the rounds and return the best generator.
+
+    Args:
+        game: The game.
+        rules: When it ends.
+        identity: What data and settings it is about; a checkpoint of another one is refused.
+        report: Called after each round's measurement.
+        stop: Asked before each round whether to stop.
+        checkpoint: A file that is replaced after rounds; if it exists, the training goes on from it.
+        every: After how many rounds.
+
+    Raises:
+        InputError: If the checkpoint belongs to another training.
+        FileError: If it cannot be read or written.
+    """
+    if every < 1:
+        raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
+    played = Played()
+    found = None if checkpoint is None else load(checkpoint, identity)
+    if found is not None:
+        played = _from_state(found)
+        if played.ending is not None and played.ending is not Ending.STOPPED:
+            return played
+        played.ending = None
+        game.restore(found["game"])
+    while played.ending is None:
+        number = len(played.history) + 1
+        if stop is not None and played.history and stop():
+            played.ending = Ending.STOPPED
+            break
+        last = game.measured(number)
+        kept = played.history[played.best - 1] if played.best else None
+        played.history.append(last)
+        if rules.better(last, kept):
+            played.best, played.parameters = number, game.generator()
+        if report is not None:
+            report(last)
+        played.ending = rules.ending(played)
+        if played.ending is None:
+            game.improve(number)
+        if checkpoint is not None and (number % every == 0 or played.ending is not None):
+            save(checkpoint, identity, _as_state(played, game))
+    if checkpoint is not None and played.ending is Ending.STOPPED:
+        save(checkpoint, identity, _as_state(played, game))
+    return played
+
+
+def _as_state(played: Played, game: Game) -> State:
+    return {
+        "history": [asdict(found) for found in played.history],
+        "best": played.best,
+        "parameters": played.parameters,
+        "ending": None if played.ending is None else played.ending.name,
+        "game": game.state(),
+    }
+
+
+def _from_state(state: State) -> Played:
+    ending = state["ending"]
+    return Played(
+        [Round(**found) for found in state["history"]],
+        state["best"],
+        state["parameters"],
+        None if ending is None else Ending[ending],
+    )
+
+
+def checked_bound(bound: float | None) -> float:
+    """Return the bound as a number, ``inf`` where there is none.
+
+    Raises:
+        InputError: If it is not positive.
+    """
+    found = math.inf if bound is None else float(bound)
+    if not found > 0:
+        raise InputError(f"a loss bound of {bound} is not positive.", "use the largest expected loss to accept.")
+    return found

@@ -1,0 +1,165 @@
+"""What the generator is trained to make small: how much an attacker learns of the label."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_NEVER: Final = 1e-30  # joint probabilities below it count as this in logarithms; float32 still holds it
+
+
+class Target(ABC):
+    """A measure of what a guess Y tells of the label X, as torch differentiates it.
+
+    The guess is random: the attacker who sees z names y with probability C(y|z). The
+    attacker is held still while the generator learns.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, shares: Tensor, beliefs: Tensor) -> Tensor:
+        """Return the measure, a single number.
+
+        Args:
+            shares: Array (labels, reports), P(x, z); in a batch of N reports, 1 / N where x
+                is the label of the report z.
+            beliefs: Array (reports, labels) of log C(y|z).
+        """
+
+    @abstractmethod
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return the measure against the attacker who knows the mechanism, a single number.
+
+        Args:
+            shares: Array (labels, reports), P(x, z) of a finite mechanism.
+        """
+
+
+class _OfJoint(Target):
+    """A measure of the joint distribution of label and guess alone: to rename guesses changes nothing."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return the measure of a joint distribution."""
+
+    def __call__(self, shares: Tensor, beliefs: Tensor) -> Tensor:
+        """Return the measure of P(x, y), the sum over z of P(x, z) C(y|z)."""
+        return self.of_reports(shares @ beliefs.exp())
+
+
+@dataclass(frozen=True, slots=True)
+class MutualInformation(_OfJoint):
+    """I(X; Y) in bits, the paper's own choice.
+
+    Its gradient vanishes where X and Y are nearly independent; the last traces of a label
+    go slowly.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 9 to 12 and 15.
+    """
+
+    name: ClassVar[str] = "mutual information"
+
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return the mutual information of a joint distribution, in bits."""
+        expected = shares.sum(1, keepdim=True) * shares.sum(0, keepdim=True)
+        ratio = shares.clamp_min(_NEVER).log2() - expected.clamp_min(_NEVER).log2()
+        return (shares * ratio).sum()
+
+
+@dataclass(frozen=True, slots=True)
+class BayesVulnerability(_OfJoint):
+    """The chance of the best guess, sum over y of (sum over x of P(x, y)**order)**(1 / order).
+
+    With an infinite order it is the Bayes vulnerability, sum over y of max over x of
+    P(x, y), which is linear between kinks; a finite order rounds them, and is larger.
+
+    Attributes:
+        order: Above 1; ``inf`` for the maximum.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III (Bayes error as
+        a target); the rounding is Arimoto's, of order ``order``.
+    """
+
+    name: ClassVar[str] = "Bayes vulnerability"
+    order: float = float("inf")
+
+    def __post_init__(self) -> None:
+        if not self.order > 1:
+            raise InputError(f"an order of {self.order} is not above 1.", "use inf, or 8 for a smooth one.")
+
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return the chance of the best guess from a report."""
+        if self.order == float("inf"):
+            return shares.amax(0).sum()
+        # Divided by the largest first: powers of small probabilities underflow.
+        largest = shares.amax(0).clamp_min(_NEVER)
+        powers = ((shares / largest) ** self.order).sum(0).clamp_min(_NEVER)
+        return (largest * powers ** (1 / self.order)).sum()
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropy(Target):
+    """The mean log2 C(x|z) of the true label: minus the attacker's own loss.
+
+    To train with it swaps: the generator moves Alice's reports to where the attacker now
+    expects Bob, the next attacker learns that, and so on for ever (Example 1). It is here
+    to show that.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III.
+    """
+
+    name: ClassVar[str] = "cross entropy"
+
+    def __call__(self, shares: Tensor, beliefs: Tensor) -> Tensor:
+        """Return the mean logarithm of the belief in the truth, in bits."""
+        return (shares * beliefs.T).sum() / _LN2
+
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return -H(X|Z) in bits: the belief of the attacker who knows the mechanism is the posterior."""
+        posterior = shares.clamp_min(_NEVER).log2() - shares.sum(0).clamp_min(_NEVER).log2()
+        return (shares * posterior).sum()
+
+
+class _Convex(Protocol):
+    def __call__(self, ratio: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FInformation(_OfJoint):
+    """The f-divergence of P(x, y) from P(x) P(y): sum of P(x) P(y) f(P(x, y) / (P(x) P(y))).
+
+    Attributes:
+        generator: A convex f with f(1) = 0, from a tensor of ratios to one of the same
+            shape, that torch can differentiate; such as ``lambda t: (t - 1) ** 2`` for the
+            chi-square information, ``lambda t: abs(t - 1) / 2`` for total variation.
+        title: What it is called in texts.
+
+    Source:
+        Csiszár, "A class of measures of informativity of observation channels", 1972.
+    """
+
+    name: ClassVar[str] = "f-information"
+    generator: _Convex
+    title: str = "f-information"
+
+    def of_reports(self, shares: Tensor) -> Tensor:
+        """Return the f-information of a joint distribution."""
+        expected = shares.sum(1, keepdim=True) * shares.sum(0, keepdim=True)
+        return (expected * self.generator(shares / expected.clamp_min(_NEVER))).sum()
+
+
+_LN2: Final = 0.6931471805599453

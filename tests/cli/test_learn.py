@@ -1,0 +1,70 @@
+"""``sfumato learn`` and ``sfumato attack --learned``."""
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+torch = pytest.importorskip("torch", reason="torch is not installed (extra learn)")
+pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra learn)")
+
+FAST = ("--cells", "5x4", "--bound", "600 m", "--rounds", "8")
+
+
+@pytest.fixture
+def homes(run, tmp_path):
+    """Visits of two groups that live at two ends of a town."""
+    rng = np.random.default_rng(5)
+    lines = ["user,lat,lon,home"]
+    for k in range(600):
+        home = k % 2
+        lat, lon = 48.85 + 0.004 * rng.standard_normal(), 2.34 + 0.02 * home + 0.006 * rng.standard_normal()
+        lines.append(f"u{k % 12},{lat:.6f},{lon:.6f},{'west' if home == 0 else 'east'}")
+    (tmp_path / "v.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("options", [(), ("--target", "information"), ("--epsilon", "2/km")])
+def test_a_column_is_hidden(run, homes, options, tmp_path):
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "-o", "m.sfm", *options)
+    assert done.code == 0, done.err
+    assert "480 visits to learn from, 120 to judge; hiding 2 values" in done.text
+    assert "certified optimum" in done.text
+    assert "Proved: for the visits learned from" in done.text
+    held = sf.read("m.sfm")
+    assert len(held.guarantees) == ("--epsilon" in options)
+    if held.guarantees:
+        assert "epsilon is at most 2/km" in done.text or "epsilon is at most 1.99" in done.text
+        assert run("audit", "m.sfm", "--promises").code == 0
+
+
+@pytest.mark.slow
+def test_a_network_is_counted_on_the_cells(run, homes):
+    torch.set_num_threads(1)
+    done = run("learn", "v.csv", *FAST[:4], "--rounds", "2", "--sensitive", "home", "--neural")
+    assert done.code == 0, done.err
+    assert "learned, on visits kept apart" in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sensitive", "age"), "there is no column 'age'"),
+        (("--bound", "-1 m"), "Hint:"),
+        (("-o", "m.csv"), "does not end in .sfm"),
+        (("--checkpoint", "nowhere/at/all.pt"), "there is no folder"),
+    ],
+)
+def test_refusals(run, homes, options, message):
+    done = run("learn", "v.csv", *FAST, *options)
+    assert done.code == 1
+    assert message in done.err
+
+
+def test_learned_attackers_do_no_better_than_the_one_who_knows(run):
+    space = sf.Space.numbers(range(4))
+    mechanism = sf.mechanisms.geometric(space, 1.0)
+    sf.save(sf.MechanismFile(mechanism, sf.Prior.uniform(space)), "g.sfm")
+    done = run("attack", "g.sfm", "--distance", "absolute", "--learned")
+    assert done.code == 0, done.err
+    assert "random forest" in done.text
+    assert f"{100 * sf.leakage.bayes_error(mechanism, sf.Prior.uniform(space)):.0f} %" in done.text
