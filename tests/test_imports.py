@@ -30,7 +30,7 @@ except SystemExit:
 
 
 def probe(action: str, times: int = 3) -> tuple[float, set[str]]:
-    """Return the processor seconds of an action in a fresh interpreter, the least of some times, and its modules."""
+    """Return the processor seconds of an action in a fresh interpreter, the least of so many, and its modules."""
     found = []
     for _ in range(times):
         done = subprocess.run(
