@@ -45,7 +45,7 @@ def test_rounding_is_by_less_than_one_but_for_the_largest(matrix, bits):
 def test_bits_are_chosen_by_the_smallest_probability(matrix):
     mechanism = Mechanism(matrix)
     smallest = matrix[matrix > 0].min()
-    assert mechanism.bits == needed_bits(matrix) == (62 if smallest >= 2.0**-31 else 126)
+    assert mechanism.bits == needed_bits(matrix) == (62 if smallest >= 2.0**-26 else 126)
     relative = np.abs(mechanism.matrix - matrix)[matrix > 0] / matrix[matrix > 0]
     assert relative.max() <= (2.0**-30 if mechanism.bits == 62 else max(2.0**-40, 2.0**-125 / smallest))
 
