@@ -1,0 +1,133 @@
+"""The example with learned mechanisms: within their bound, and never above the certified optimum."""
+
+import csv
+import importlib.util
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+torch = pytest.importorskip("torch", reason="torch is not installed (extra learn)")
+pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "learned_mechanisms.py"
+NEW_YORK = ["--attribute", "home_area", "--groups", "Manhattan", "Brooklyn", "--region"]
+REGION = "6 km x 9 km around 40.745,-73.985"
+
+
+@pytest.fixture(scope="module")
+def example():
+    spec = importlib.util.spec_from_file_location("learned_mechanisms", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["learned_mechanisms"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    before = torch.get_num_threads()
+    yield module
+    torch.set_num_threads(before)
+    del sys.modules["learned_mechanisms"]
+
+
+def read(path):
+    with path.open(encoding="utf-8") as file:
+        return [
+            {
+                k: v if k in ("hidden", "mechanism", "experiment", "generator", "part") else float(v)
+                for k, v in r.items()
+            }
+            for r in csv.DictReader(file)
+        ]
+
+
+def check(rows, example):
+    """What must hold of every contest, whatever the data."""
+    for row in rows:
+        tupled = row["mechanism"] == example.TUPLED
+        # Tuples are found by a root of the loss; every other mechanism stays below the bound.
+        assert row["loss_m"] <= row["bound_m"] * (1 + (1e-3 if tupled else 1e-9)), row
+        assert row["loss_m"] >= 0.99 * row["bound_m"] or row["error"] >= row["blind_error"] - 1e-3, row
+        if not tupled:
+            assert row["error"] <= row["largest_error"] + 1e-9, row
+            assert row["held_out_error"] <= row["held_out_error_learned"] + 1e-12, row
+        assert row["largest_error"] <= row["blind_error"] + 1e-9, row
+        assert row["error"] <= row["blind_error"] + 1e-9, row
+        if row["mechanism"] == example.OPTIMUM:
+            # Gaps are relative to the largest vulnerability, one at most.
+            assert row["largest_error"] - row["error"] <= 2 * example.GAP, row
+
+
+def check_square(rows, example):
+    """The least and the most that the square allows, and the bounds up to the scatter of drawn reports."""
+    for row in rows:
+        if row["generator"] == "no noise":
+            assert row["loss_m"] == 0
+            assert row["error"] == (0.75 if row["cell_m"] == 500 else 0)
+        bound = 270 if row["experiment"] == "Experiment 1" else 173
+        if row["generator"] in (example.LEARNED, example.OPTIMUM) and row["part"] == "train":
+            assert row["loss_m"] <= bound * 1.03
+
+
+def test_no_mechanism_hides_more_than_the_optimum(example, tmp_path):
+    """The whole example, on the synthetic city in 2 km cells: some of them nobody visits."""
+    options = "--users 3 --cell 2km --bounds 700 1150 --hits 10 --records 60 --rounds 25 --out"
+    example.main([*options.split(), str(tmp_path)])
+    rows = read(tmp_path / "learned-mechanisms.csv")
+    kinds = Counter((row["hidden"], row["bound_m"]) for row in rows)
+    assert kinds == {
+        (h, b): 6 if "or" in h else 5 for h in ("3 users", "Old Town or Harbour") for b in (700, 1150)
+    }
+    check(rows, example)
+    best: dict[str, dict[float, float]] = {}
+    for row in rows:
+        best.setdefault(row["hidden"], {})[row["bound_m"]] = row["largest_error"]
+    for errors in best.values():  # more loss never allows less
+        assert errors[700] <= errors[1150] + 2 * example.GAP
+    square = read(tmp_path / "learned-square.csv")
+    assert len(square) == 2 * 4 * 2 * 4  # experiments, generators, parts, grids
+    check_square(square, example)
+    for name in ("learned-swapping.png", "learned-mechanisms.png"):
+        assert (tmp_path / name).stat().st_size > 20_000
+
+
+def test_the_measures_are_those_of_counted_reports(example):
+    """Both errors and the loss, against a loop over labels, places and reports of a case done by hand."""
+    mechanism = sf.Mechanism([[0.75, 0.25, 0.0], [0.5, 0.5, 0.0], [0.25, 0.75, 0.0]])  # the last report is unused
+    joint = np.array([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0]])  # nobody was at the last place
+    fresh = np.array([[0.25, 0.0, 0.0], [0.0, 0.75, 0.0]])
+    loss = np.array([[0.0, 8.0, 9.0], [8.0, 0.0, 9.0], [8.0, 8.0, 0.0]])
+    found = example.measure(mechanism, joint, fresh, loss)
+    # Learned from: P(x, z) = (.375, .125), (.25, .25). Held out: (.1875, .0625), (.375, .375).
+    assert found == pytest.approx((1 - 0.625, 0.5 * 2 + 0.5 * 4, 1 - 0.75, 1 - 0.5625, 0.25 * 2 + 0.75 * 4))
+
+
+def test_tuples_lose_as_much_as_was_asked(example):
+    cells = sf.Grid.covering("4 km x 4 km around 40,-30", cell="1 km")
+    joint = np.random.default_rng(2).dirichlet(np.ones(32)).reshape(2, 16)
+    metric = cells.metric("euclidean", unit="m")
+    error, lost, held_error, learned, held_lost = example.measure_tupling(cells, joint, joint, metric, 400.0)
+    assert lost == pytest.approx(400, rel=1e-3)
+    assert (error, lost) == (held_error, held_lost)
+    assert np.isnan(learned)
+    assert 0 < error < 1 - joint.sum(axis=1).max() + 1e-12
+
+
+@pytest.mark.slow
+def test_real_check_ins(example, shared_data, tmp_path):
+    """As on the page: 150 cells of New York, six and twenty users, two boroughs."""
+    file = str(shared_data / "foursquare_nyc.parquet")
+    example.main([file, *NEW_YORK, REGION, "--hits", "10", "--out", str(tmp_path)])
+    check_square(read(tmp_path / "learned-square.csv"), example)
+    rows = read(tmp_path / "learned-mechanisms.csv")
+    assert len(rows) == 2 * (5 + 5 + 6)
+    check(rows, example)
+    by = {(row["hidden"], row["bound_m"], row["mechanism"]): row for row in rows}
+    for kind in ("6 users", "20 users", "Manhattan or Brooklyn"):
+        for bound in example.BOUNDS_M:
+            learned, noise, best = (by[kind, bound, n] for n in (example.LEARNED, example.NOISE, example.OPTIMUM))
+            assert learned["error"] > noise["error"]
+            assert learned["error"] >= 0.95 * best["error"]
