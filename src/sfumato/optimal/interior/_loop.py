@@ -18,7 +18,7 @@ from ._pairs import PairRows, irreducible, nearest
 from ._program import CAP
 from ._result import Entry, Status
 from ._rows import BreakdownError, Point, Rows
-from ._steps import compute
+from ._steps import compute, end
 from ._workers import Workers
 
 NEIGHBOURS = 4
@@ -151,9 +151,10 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         except BreakdownError:
             return Outcome(rows, point, best, Status.STALLED, growths, tuple(log))
         d, primal, dual = step.direction, step.primal, step.dual
-        proof = prove(rows, step.full(point))
-        if proof.bound > best.bound:
-            best = proof
+        for way in (d, step.central):
+            proof = prove(rows, end(point, way))
+            if proof.bound > best.bound:
+                best = proof
         trial = point.u[:, :n] + primal * d.u[:, :n]
         new = broken(rows, trial, threshold, workers)
         if len(new):
@@ -174,5 +175,5 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         if len(new):
             growths += 1
             residual = (1 - dual) * float(np.abs(system.dual_residual).max())
-            del system, step, d, moved, z
+            del system, step, d, way, moved, z
             rows, point, best = extend(rows, point, best, new, residual)

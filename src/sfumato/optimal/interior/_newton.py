@@ -29,6 +29,17 @@ class Direction:
     mu: Floats
     z: Floats
 
+    def plus(self, other: Direction, primal: float, dual: float) -> Direction:
+        """Return this direction with shares of another one's primal and dual parts added."""
+        return Direction(
+            self.u + primal * other.u,
+            self.w + primal * other.w,
+            self.v + primal * other.v,
+            self.lam + dual * other.lam,
+            self.mu + dual * other.mu,
+            self.z + primal * other.z,
+        )
+
 
 class System:
     """The factored Newton system at one iterate.
@@ -74,35 +85,52 @@ class System:
         v = (float(form.free @ step) - free) / float(form.free @ self._border)
         return step - v * self._border, v
 
-    def direction(self, wanted: Floats, refine: bool = True) -> Direction:
+    def direction(self, wanted: Floats) -> Direction:
         """Return Newton's direction, which also removes all residuals.
 
         Args:
             wanted: Array (rows,), the change of z * lam asked for, to first order.
-            refine: Whether the coupling rows are refined once.
         """
-        rows, form, z, lam = self._rows, self._rows.form, self._z, self._point.lam
+        rows, z = self._rows, self._z
         right = rows.adjoint(wanted / z) - self.dual_residual
-        stiffness = lam[rows.cut :] / z[rows.cut :]
         slack_right = wanted[rows.cut :] / z[rows.cut :] - self._slack_residual
-
-        def left(u: Floats, w: Floats) -> Floats:
-            out = form.total(u)
-            out[form.size :] += w
-            return out
-
-        rest = self._primal_residual - left(self._whole(self._blocks.solve(right)), slack_right / stiffness)
+        rest = self._primal_residual - self._left(*self._apply(right, slack_right, None))
         mu, v = self._coupled(rest, self._free_residual)
-        step, w = self._apply(right, slack_right, stiffness, mu)
-        if refine:
-            # One refinement: the row sums must not drift, they are never renormalised on the way.
-            rest = (
-                self._primal_residual - left(self._whole(step), w) - (0.0 if form.free is None else form.free * v)
-            )
-            free = self._free_residual - (0.0 if form.free is None else float(form.free @ mu))
-            more, more_v = self._coupled(rest, free)
-            mu, v = mu + more, v + more_v
-            step, w = self._apply(right, slack_right, stiffness, mu)
+        return self._complete(wanted, *self._apply(right, slack_right, mu), v, mu)
+
+    def correction(self, wanted: Floats) -> Direction:
+        """Return the direction that changes z * lam as asked, to first order, and leaves all residuals.
+
+        Directions and corrections add up: a direction plus any shares of corrections removes all residuals too.
+
+        Args:
+            wanted: Array (rows,), the change asked for.
+        """
+        rows, z = self._rows, self._z
+        right, slack_right = rows.adjoint(wanted / z), wanted[rows.cut :] / z[rows.cut :]
+        mu, v = self._coupled(-self._left(*self._apply(right, slack_right, None)), 0.0)
+        step, w = self._apply(right, slack_right, mu)
+        return self._complete(wanted, step, w, v, mu)
+
+    def refined(self, direction: Direction) -> Direction:
+        """Return the direction with what rounding left in the coupling rows removed.
+
+        The row sums must not drift, they are never renormalised on the way.
+        """
+        form = self._rows.form
+        rest = self._primal_residual - form.total(direction.u)
+        rest[form.size :] -= direction.w
+        free = self._free_residual
+        if form.free is not None:
+            rest -= form.free * direction.v
+            free -= float(form.free @ direction.mu)
+        mu, v = self._coupled(rest, free)
+        nothing = np.zeros(self._rows.count)
+        step, w = self._apply(np.zeros_like(direction.u), nothing[self._rows.cut :], mu)
+        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0)
+
+    def _complete(self, wanted: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
+        rows, z, lam = self._rows, self._z, self._point.lam
         dz, along = rows.slack(step[0], w), rows.repeat(step[1])
         along *= z
         dz += along
@@ -111,11 +139,22 @@ class System:
         change /= z
         return Direction(self._whole(step), w, v, change, mu, dz)
 
+    def _left(self, step: tuple[Floats, Floats], w: Floats) -> Floats:
+        form = self._rows.form
+        out = form.total(self._whole(step))
+        out[form.size :] += w
+        return out
+
     def _whole(self, step: tuple[Floats, Floats]) -> Floats:
         return step[0] + step[1][:, None] * self._point.u
 
     def _apply(
-        self, right: Floats, slack_right: Floats, stiffness: Floats, mu: Floats
+        self, right: Floats, slack_right: Floats, mu: Floats | None
     ) -> tuple[tuple[Floats, Floats], Floats]:
-        size = self._rows.form.size
-        return self._blocks.solve(right + self._rows.form.spread(mu)), (slack_right + mu[size:]) / stiffness
+        """Return the blocks' and the slacks' answer to right-hand sides and coupling multipliers."""
+        rows = self._rows
+        stiffness = self._point.lam[rows.cut :] / self._z[rows.cut :]
+        if mu is None:
+            return self._blocks.solve(right), slack_right / stiffness
+        size = rows.form.size
+        return self._blocks.solve(right + rows.form.spread(mu)), (slack_right + mu[size:]) / stiffness
