@@ -29,7 +29,7 @@ class Answer:
     Attributes:
         holds: Whether it has.
         why: The rule, the reason, or the condition.
-        source: Where it is known from; "proved here" refers to docs/proofs/atlas.md.
+        source: Where it is known from; "proved here" refers to docs/proofs/properties.md.
         make: Makes the counterexample; None where the property holds.
     """
 
