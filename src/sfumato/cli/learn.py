@@ -95,8 +95,9 @@ def learn(
         def tell(done: Round) -> None:
             status.update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
 
-        train = _neural if neural else _table
-        mechanism, ending = train(learning, places, limit, target, rounds, seed, checkpoint, tell, stop)
+        mechanism, ending = _trained(
+            learning, places, limit, target, rounds, seed, checkpoint, tell, stop, neural=neural
+        )
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
     with Console(stderr=True).status("Finding the certified optimum"):
@@ -148,7 +149,7 @@ def _pairs(found: Visits, places: Places, sensitive: str | None, most: int) -> P
     return Pairs([str(label) for label in labels[kept]], points, "m")
 
 
-def _table(
+def _trained(
     learning: Pairs,
     places: Places,
     limit: float,
@@ -158,15 +159,24 @@ def _table(
     checkpoint: Path | None,
     tell: Report,
     stop: StopOnInterrupt,
+    *,
+    neural: bool,
 ) -> tuple[Mechanism, Ending]:
-    from ..learn import learn_table
+    """Return the mechanism on the cells that was learned, and how the training ended."""
+    from ..learn import counted, learn_generator, learn_table
 
+    aim = _target(target, smooth=not neural)
+    if neural:
+        network = learn_generator(
+            learning, limit, target=aim, rounds=rounds, seed=seed, checkpoint=checkpoint, report=tell, stop=stop
+        )
+        return counted(network, places, seed=seed).mechanism, network.ending
     found = learn_table(
         learning.joint(places),
         places,
         places.metric("euclidean", unit="m"),
         limit,
-        target=_target(target, smooth=True),
+        target=aim,
         records=len(learning) // 2,
         rounds=rounds,
         seed=seed,
@@ -175,32 +185,6 @@ def _table(
         stop=stop,
     )
     return found.mechanism, found.ending
-
-
-def _neural(
-    learning: Pairs,
-    places: Places,
-    limit: float,
-    target: Aim,
-    rounds: int,
-    seed: int,
-    checkpoint: Path | None,
-    tell: Report,
-    stop: StopOnInterrupt,
-) -> tuple[Mechanism, Ending]:
-    from ..learn import counted, learn_generator
-
-    found = learn_generator(
-        learning,
-        limit,
-        target=_target(target, smooth=False),
-        rounds=rounds,
-        seed=seed,
-        checkpoint=checkpoint,
-        report=tell,
-        stop=stop,
-    )
-    return counted(found, places, seed=seed).mechanism, found.ending
 
 
 def _target(target: Aim, *, smooth: bool) -> Target:

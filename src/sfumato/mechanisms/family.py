@@ -21,11 +21,13 @@ class Family(ABC):
         name: What it is called in texts.
         study_only: Whether it lives in real numbers, which no computer draws exactly:
             whatever releases data must refuse it.
+        instead: What may be released in its place, where it is for studies only.
     """
 
     __slots__ = ()
     name: ClassVar[str]
     study_only: ClassVar[bool] = False
+    instead: ClassVar[str] = ""
 
     @property
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +46,7 @@ class PlanarLaplace(RealNoise):
         (288.539..., 242.134..., 684.394...)
     """
 
+    instead: ClassVar[str] = "PlanarGeometric, which draws cells of a grid exactly"
     name: ClassVar[str] = "planar Laplace noise"
     _epsilon: float
     sensitivity: float
@@ -130,25 +131,6 @@ class PlanarLaplace(RealNoise):
         radius = self.quantile(generator.random(given.shape[:-1]))
         noisy: Floats = given + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
         return noisy
-
-    def mechanism(self) -> NoReturn:
-        """Refuse: there is no matrix of real numbers.
-
-        Raises:
-            InputError: Always.
-        """
-        raise InputError(f"the reports of {self.name} are real numbers.", "use PlanarGeometric, on a grid.")
-
-    def steps(self) -> NoReturn:
-        """Refuse: it is for studies only.
-
-        Raises:
-            InputError: Always.
-        """
-        raise InputError(
-            f"{self.name} is for studies only: floats that stand for real numbers betray the secret.",
-            "use PlanarGeometric, which draws cells of a grid exactly.",
-        )
 
 
 def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float = 2.0**-52) -> float:

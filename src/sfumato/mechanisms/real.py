@@ -29,6 +29,7 @@ class RealNoise(Family):
 
     __slots__ = ()
     study_only: ClassVar[bool] = True
+    instead: ClassVar[str] = "DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit"
     sensitivity: float
 
     @abstractmethod
@@ -60,7 +61,7 @@ class RealNoise(Family):
         Raises:
             InputError: Always.
         """
-        raise InputError(f"the reports of {self.name} are real numbers.", "use its discrete form, on a range.")
+        raise InputError(f"the reports of {self.name} are real numbers.", f"use {self.instead}.")
 
     def steps(self) -> NoReturn:
         """Refuse: it is for studies only.
@@ -70,7 +71,7 @@ class RealNoise(Family):
         """
         raise InputError(
             f"{self.name} is for studies only: floats that stand for real numbers betray the secret.",
-            "use DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit.",
+            f"use {self.instead}.",
         )
 
 

@@ -50,7 +50,7 @@ class NoiseSampler:
         if family.study_only:
             raise InputError(
                 f"{family.name} is for studies only and cannot be released.",
-                "use DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit.",
+                f"use {family.instead}.",
             )
         steps = family.steps() if isinstance(family, Noise) else None
         if not isinstance(steps, LaplaceNoise | GaussianNoise | StaircaseNoise):

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import fft
 
 from ...core.arrays import Floats
+from ...core.powers import power
 from ._law import Atoms, Law, atoms, split, window
-from ._sums import positive_part, power
+from ._sums import positive_part
 from .accountant import first_spacing
 
 _POINTS = 2**11

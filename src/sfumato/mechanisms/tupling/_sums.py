@@ -9,10 +9,10 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 
 from ...core.arrays import Floats
+from ...core.powers import power
 from ._law import LOG_TAIL, UNIT, Law, window
 
 LARGEST: Final = 2**21
@@ -91,23 +91,6 @@ def positive_part(law: Law, copies: int) -> Part | None:
         moved_error=scale * (extra_error + scaling * abs(extra)),
         points=length,
     )
-
-
-def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """Return powers by repeated squaring, whose rounding is known.
-
-    Args:
-        values: Array of any shape.
-        count: At least 0.
-    """
-    answer, square = np.ones_like(values), values
-    while count:
-        if count & 1:
-            answer = answer * square
-        count >>= 1
-        if count:
-            square = square * square
-    return answer
 
 
 def _norm(array: Floats) -> float:

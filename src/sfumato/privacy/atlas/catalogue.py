@@ -10,7 +10,9 @@ from . import (
     _edges_divergence,
     _edges_facts,
     _edges_knowledge,
+    _edges_orders,
     _edges_point,
+    _edges_records,
 )
 from ._edge import Edge, Goal, Refusal, Status, Tightness
 from ._vocabulary import WORDS
@@ -21,9 +23,11 @@ __all__ = ["ATLAS", "NOTIONS", "Edge", "Goal", "Refusal", "Status", "Tightness",
 ATLAS: Final[tuple[Edge, ...]] = (
     *_edges_point.EDGES,
     *_edges_divergence.EDGES,
+    *_edges_orders.EDGES,
     *_edges_curve.EDGES,
     *_edges_facts.EDGES,
     *_edges_knowledge.EDGES,
+    *_edges_records.EDGES,
     *_edges_distribution.EDGES,
 )
 """All implications that are known here."""

@@ -6,10 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 
 from ...core.arrays import Floats
+from ...core.powers import power
 from ._errors_of_tests import UNIT
 
 
@@ -51,7 +51,7 @@ def convolved(factors: list[Factor], first: int, size: int) -> tuple[Floats, flo
     for masses, start, count in factors:
         folded = _folded(masses, length)
         transform = fft.rfft(folded)
-        product *= _power(transform, count)
+        product *= power(transform, count)
         norm = float(np.linalg.norm(folded))
         norms.append(norm)
         copies, within = copies + count, within + count * start
@@ -71,18 +71,6 @@ def _folded(masses: Floats, length: int) -> Floats:
     padded = np.zeros(-(-len(masses) // length) * length)
     padded[: len(masses)] = masses
     return np.asarray(padded.reshape(-1, length).sum(axis=0))
-
-
-def _power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """Return the powers by repeated squaring, whose rounding is known."""
-    answer, square = np.ones_like(values), values
-    while count:
-        if count & 1:
-            answer = answer * square
-        count >>= 1
-        if count:
-            square = square * square
-    return answer
 
 
 def _mean(half: Floats, length: int) -> float:

@@ -91,7 +91,7 @@ def concentrated_from_range(eta: float) -> float:
     """Return the rho of zero-concentrated differential privacy that eta implies: eta**2 / 8, rounded up.
 
     Rho bounds the Renyi divergence of every order a > 1 by rho a. From epsilon alone
-    follows only epsilon**2 / 2.
+    follows epsilon tanh(epsilon / 2), which is larger (docs/proofs/atlas.md, dp-to-zcdp).
 
     Source:
         Cesar and Rogers, ALT 2021.

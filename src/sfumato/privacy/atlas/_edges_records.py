@@ -1,0 +1,185 @@
+"""Implications between notions of what one record changes: semantic, causal and Pufferfish privacy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from .._outward import above, exact
+from ..beliefs.events import Events
+from ..relation import Relation
+from ._contexts import priors_of
+from ._edge import Edge, Goal, Refusal, Status, Tightness, pure
+from .claims import Claim, covers
+
+
+def _to_semantic(claim: Claim, goal: Goal) -> Claim | Refusal:
+    if goal.context("maps") is None:
+        return Refusal("the maps that take a record out must be given: maps=")
+    maps = np.atleast_2d(np.asarray(goal.context("maps")))
+    if not covers("relation", claim.context["relation"], _map_pairs(maps)):
+        return Refusal("every secret and its image must be related, in both orders")
+    value = above(lambda: (exact(claim["epsilon"]) / 2).tanh())
+    return Claim("semantic", epsilon=value, maps=goal.context("maps"))
+
+
+def _map_pairs(maps: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Relation:
+    size = maps.shape[1]
+    array = np.zeros((size, size), dtype=np.bool_)
+    for images in maps:
+        kept = np.flatnonzero(images >= 0)
+        array[kept, images[kept]] = array[images[kept], kept] = True
+    return Relation(array, "secrets with and without a record")
+
+
+def _semantic_to_dp(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    sigma = claim["epsilon"]
+    maps = np.atleast_2d(np.asarray(claim.context["maps"]))
+    if any(not (images[images[images >= 0]] >= 0).all() for images in maps):
+        return Refusal("maps are needed that take every secret that they reach")
+    if claim.context["possible"] is not True:
+        return Refusal("it must be known that the image of a secret may make all its reports: possible=True")
+    if sigma >= 1:
+        return Refusal("an epsilon below 1 is needed")
+    value = above(lambda: 4 * exact(sigma).atanh())
+    return Claim("differential-privacy", epsilon=value, relation=_map_pairs(maps))
+
+
+def _to_causal(claim: Claim, goal: Goal) -> Claim | Refusal:
+    interventions = goal.context("interventions")
+    if interventions is None:
+        return Refusal("the interventions must be given: interventions=")
+    if not covers("relation", claim.context["relation"], _intervention_pairs(interventions)):
+        return Refusal("all secrets that one intervention makes of the same secret must be related")
+    return Claim("causal", epsilon=claim["epsilon"], priors=goal.context("priors"), interventions=interventions)
+
+
+def _intervention_pairs(interventions: object) -> Relation:
+    arrays = [np.asarray(each) for each in interventions]  # type: ignore[attr-defined]
+    size = arrays[0].shape[1]
+    array = np.zeros((size, size), dtype=np.bool_)
+    for images in arrays:
+        for first in images:
+            for second in images:
+                array[first, second] = True
+    return Relation(array, "secrets that differ in one record")
+
+
+def _causal_to_dp(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    priors = priors_of(claim.context["priors"])
+    if priors.listed:
+        return Refusal("a promise against every prior is needed")
+    return Claim(
+        "differential-privacy",
+        epsilon=claim["epsilon"],
+        relation=_intervention_pairs(claim.context["interventions"]),
+    )
+
+
+def _noiseless_to_pufferfish(claim: Claim, _goal: Goal) -> Claim:
+    context = {"priors": claim.context["priors"], "rivals": claim.context["events"]}
+    return Claim("pufferfish", epsilon=claim["epsilon"], **context)
+
+
+def _pufferfish_to_noiseless(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    rivals = claim.context["rivals"]
+    if rivals is not None and not isinstance(rivals, Events):
+        return Refusal("an attribute or facts with their opposites are needed as rivals")
+    return Claim("noiseless", epsilon=claim["epsilon"], priors=claim.context["priors"], events=rivals)
+
+
+def _distp_to_pufferfish(claim: Claim, goal: Goal) -> Claim | Refusal:
+    if claim.context["family"] is not None or not covers("relation", claim.context["relation"], None):
+        return Refusal("a promise about all distributions of secrets is needed")
+    return Claim(
+        "pufferfish", epsilon=claim["epsilon"], priors=goal.context("priors"), rivals=goal.context("rivals")
+    )
+
+
+EDGES: Final = (
+    Edge(
+        "noiseless-to-pufferfish",
+        "noiseless",
+        "pufferfish",
+        "epsilon stays, with the values of the attribute as rivals",
+        "",
+        Tightness.TIGHT,
+        "every mechanism",
+        "Desfontaines, 2.2.6",
+        Status.DEFINITION,
+        _noiseless_to_pufferfish,
+    ),
+    Edge(
+        "pufferfish-to-noiseless",
+        "pufferfish",
+        "noiseless",
+        "epsilon stays",
+        "the rivals are the values of an attribute, or facts and their opposites",
+        Tightness.TIGHT,
+        "every mechanism",
+        "Desfontaines, 2.2.6",
+        Status.DEFINITION,
+        _pufferfish_to_noiseless,
+    ),
+    Edge(
+        "distp-to-pufferfish",
+        "distribution-privacy",
+        "pufferfish",
+        "epsilon stays: conditioned beliefs are distributions of secrets",
+        "delta = 0 and the promise is about all distributions",
+        Tightness.TIGHT,
+        "point masses",
+        "Desfontaines, 2.2.6; Kifer and Machanavajjhala 2014",
+        Status.PROVED,
+        pure(_distp_to_pufferfish),
+    ),
+    Edge(
+        "dp-to-semantic",
+        "differential-privacy",
+        "semantic",
+        "tanh(epsilon / 2), which is less than the printed e^epsilon - 1",
+        "delta = 0 and every secret and its image are related",
+        Tightness.TIGHT,
+        "a map that exchanges two secrets of randomised response",
+        "sharpens Kasiviswanathan and Smith 2014",
+        Status.PROVED,
+        pure(_to_semantic),
+    ),
+    Edge(
+        "semantic-to-dp",
+        "semantic",
+        "differential-privacy",
+        "4 artanh(epsilon) for every secret and its image (the printed 2 artanh(2 epsilon) is larger)",
+        "the maps take every secret that they reach, and its image may make all reports of a secret",
+        Tightness.TIGHT,
+        "a map of two secrets to one of them",
+        "derived; compare arXiv 1911.00761",
+        Status.PROVED,
+        _semantic_to_dp,
+    ),
+    Edge(
+        "dp-to-causal",
+        "differential-privacy",
+        "causal",
+        "epsilon stays, for any priors",
+        "delta = 0 and all secrets that one intervention makes of the same secret are related",
+        Tightness.TIGHT,
+        "point masses",
+        "Desfontaines, definition 34",
+        Status.PROVED,
+        pure(_to_causal),
+    ),
+    Edge(
+        "causal-to-dp",
+        "causal",
+        "differential-privacy",
+        "epsilon stays, for the pairs that interventions make",
+        "the claim is against every prior",
+        Tightness.TIGHT,
+        "point masses",
+        "Desfontaines, definition 34",
+        Status.PROVED,
+        _causal_to_dp,
+    ),
+)
