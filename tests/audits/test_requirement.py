@@ -62,7 +62,9 @@ def test_samples_refute_but_never_prove():
     assert "confidence 0.95" in verdict.reason
 
 
-@pytest.mark.parametrize("text", ["", "epsilon", "epsilon = 1", "epsilon < 1", "<= 1", "epsilon(delta) <= 1"])
+@pytest.mark.parametrize(
+    "text", ["", "epsilon", "epsilon = 1", "epsilon < 1", "<= 1", "epsilon(delta) <= 1", "epsilon <= x"]
+)
 def test_what_is_no_requirement(text):
     with pytest.raises(InputError, match="write it as"):
         Requirement.parse(text).hold_against(AUDIT)

@@ -15,3 +15,6 @@ def test_refusals(run, visits_file):
     assert "both --epsilon and --loss" in run("compare", "--epsilon", "1/km", "--loss", "1 km").err
     assert "does not end in .png" in run("compare", "--figure", "t.jpg").err
     assert run("compare", "nowhere.csv").code == 1
+    done = run("compare", visits_file, "--cells", "4x3", "--loss", "90 km")
+    assert done.code == 1
+    assert "always reporting the same place loses" in done.err

@@ -15,6 +15,7 @@ from .findings import Audit, Entry
 _FORM: Final = re.compile(
     r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^)]*)\))?\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$"
 )
+_AMOUNT: Final = re.compile(r"^[+-]?(\d|\.\d)")
 _HINT: Final = 'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1" or "error >= 500 m".'
 
 
@@ -73,6 +74,8 @@ class Requirement:
         match = _FORM.match(text)
         if match is None:
             raise InputError(f"{text!r} is no requirement.", _HINT)
+        if _AMOUNT.match(match["bound"]) is None:
+            raise InputError(f"the bound {match['bound']!r} in {text!r} is no number.", _HINT)
         given: dict[str, float] = {}
         for part in (match["given"] or "").split(","):
             if not part.strip():

@@ -78,6 +78,19 @@ def audit(
             "a file and --function were both given." if file else "nothing to audit was given.",
             "name one file, or a function with --function.",
         )
+    beside: dict[str, object] = {
+        "--require": asked,
+        "--figures": figures,
+        "--output": output,
+        "--samples": samples,
+    }
+    beside["--function"] = function
+    unused = [name for name, value in beside.items() if promises and value]
+    if unused:
+        raise InputError(
+            f"{unused[0]} was given beside --promises, which proves a file's promises only.",
+            "leave --promises out.",
+        )
     kept = True
     if function is not None:
         found, kept = _of_function(

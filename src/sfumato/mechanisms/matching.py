@@ -81,7 +81,8 @@ def matched(
     if not low.loss <= wanted < high.loss:
         raise InfeasibleError(
             f"the loss goes from {units.show(low.loss, low.unit)} to {units.show(high.loss, low.unit)} "
-            f"in the bracket {bracket}, but {units.show(wanted, low.unit)} was asked for.",
+            f"in the bracket {bracket[0]:.4g} to {bracket[1]:.4g}, "
+            f"but {units.show(wanted, low.unit)} was asked for.",
             "widen the bracket, or ask for a loss that the family reaches.",
         )
     for _ in range(_STEPS):

@@ -12,7 +12,7 @@ from typing import Final
 from ..attacks import optimal
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core.atomic import atomically
-from ..errors import InputError, SfumatoError
+from ..errors import InfeasibleError, InputError, SfumatoError
 from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
 from ..mechanisms import coin_of_distortion, matched
@@ -125,6 +125,7 @@ def compare(
 
     Raises:
         InputError: If not exactly one of epsilon and loss is given, or sizes differ.
+        InfeasibleError: If the loss is that of always reporting the same value, or more.
         UnitError: If a unit does not fit.
 
     Source:
@@ -142,13 +143,19 @@ def compare(
         )
     families = list(usual(prior, metric) if contestants is None else contestants)
     tell = progress or _untold
+    blind = float((metric.array @ prior.probabilities).min())
     if epsilon is not None:
         value = MetricPrivacy(epsilon, metric).epsilon
         rows = [*_at_epsilon(families, prior, metric, value, gap, tell, remap=remap)]
     else:
         value = units.parse(loss if loss is not None else 0.0, unit=metric.unit, what="the loss")
+        if value >= blind:
+            raise InfeasibleError(
+                f"a loss of {units.show(value, metric.unit)} was asked for, but always reporting the same place "
+                f"loses {units.show(blind, metric.unit)} and tells nothing.",
+                f"compare at less than {units.show(blind, metric.unit)}.",
+            )
         rows = [*_at_loss(families, prior, metric, value, gap, tell, remap=remap)]
-    blind = float((metric.array @ prior.probabilities).min())
     return Comparison(tuple(rows), "loss" if epsilon is None else "epsilon", value, metric.unit, blind)
 
 
