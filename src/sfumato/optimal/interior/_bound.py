@@ -6,9 +6,10 @@ leaves: mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s]. The guess weights n
 scaled to sum to theta for every o, which removes the distortion variables exactly.
 Multipliers of rows at the cap are left out: they stand for x >= 0.
 
-The multipliers are those at the end of Newton's full dual step, where reduced costs
-vanish but for rounding, with the few negative ones set to zero. At the iterate itself, after a
-shortened step, the reduced costs are far from zero and the bound lags behind the value.
+The multipliers are those at the end of a full dual step, where reduced costs vanish but for
+rounding, with the few negative ones set to zero. At the iterate itself, after a shortened step,
+the reduced costs are far from zero and the bound lags behind the value. What setting
+multipliers to zero spoils, `_tails` mends.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from ._arrays import Floats
 from ._rows import Point, Rows
+from ._tails import Tails
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,13 @@ class Proof:
     guesses: Floats | None
 
 
-def prove(rows: Rows, point: Point) -> Proof:
+def prove(rows: Rows, point: Point, tails: Tails | None = None) -> Proof:
     """Return the bound that a point's multipliers prove, with the multipliers that prove it.
 
-    Only lam, which must not be negative, and mu of the point are used.
+    Args:
+        rows: The inequality rows.
+        point: Only its lam, which must not be negative, and its mu are used.
+        tails: Carries costs inward first, so that the prices come near mu.
     """
     form, program = rows.form, rows.form.program
     n = form.secrets
@@ -68,6 +73,8 @@ def prove(rows: Rows, point: Point) -> Proof:
         sums = guesses.sum(axis=1, keepdims=True)
         guesses = guesses * (theta / np.where(sums > 0, sums, 1.0))
         reduced = reduced - guesses @ program.weighted
+    if tails is not None:
+        lam, reduced = tails.carry(lam, reduced, point.mu[:n])
     mu = reduced.min(axis=0)[form.symmetry.secrets].min(axis=0)
     bound = float(mu.sum())
     if program.minimum is not None:

@@ -19,6 +19,7 @@ from ._program import CAP
 from ._result import Entry, Status
 from ._rows import BreakdownError, Point, Rows
 from ._steps import compute, end
+from ._tails import Tails
 from ._workers import Workers
 
 NEIGHBOURS = 4
@@ -26,6 +27,14 @@ FLOOR = 1e-6
 SHORTEST_STEP = 1e-7
 PATIENCE = 5
 OVERSHOOT = 0.1
+# The aimed mean of slack times multiplier, at most, as a share of the present one: after a plain step, and
+# after one that was longer than its rows allow.
+AIM, LIFTED_AIM = 0.5, 0.3
+# Primal steps shorter than this are lengthened and mended.
+SHORT = 0.7
+# A bound lags where the gap is more than this times what slacks and multipliers leave.
+LAG = 1.2
+ENDS, MENDED_ENDS = (1.0, 0.0), (0.4,)
 
 Progress = Callable[[int, float, float, float, float], None]
 
@@ -112,6 +121,10 @@ def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRow
     return PairRows(keys, ratio, form.blocks, form.size), limits(ratio, wanted)
 
 
+def _bound_of(proof: Proof) -> float:
+    return proof.bound
+
+
 def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Control, workers: Workers) -> Outcome:
     """Follow the central path from a strictly interior mechanism.
 
@@ -131,6 +144,7 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
     best = prove(rows, point)
     growths = short = 0
     primal = dual = 0.0
+    aim = AIM
     while True:
         value = form.value(point.u)
         gap = max(0.0, value - best.bound) / max(abs(value), least)
@@ -146,21 +160,28 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
             return Outcome(rows, point, best, status, growths, tuple(log))
         z = rows.slack(point.u, point.w)
         try:
-            system = System(rows, point, z, blocks)
-            step = compute(system, point, z, OVERSHOOT * control.gap * max(abs(value), least) / rows.count)
+            system = System(rows, point, z, blocks, workers)
+            floor_of_mean = OVERSHOOT * control.gap * max(abs(value), least) / rows.count
+            step = compute(system, point, z, floor_of_mean, aim, workers)
         except BreakdownError:
             return Outcome(rows, point, best, Status.STALLED, growths, tuple(log))
+        best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
+        lags = value - best.bound > LAG * float(point.lam @ z)
+        tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
+        if lags:
+            mended = (prove(rows, end(point, step, share), tails) for share in MENDED_ENDS)
+            best = max([best, *mended], key=_bound_of)
         d, primal, dual = step.direction, step.primal, step.dual
-        for way in (d, step.central):
-            proof = prove(rows, end(point, way))
-            if proof.bound > best.bound:
-                best = proof
-        trial = point.u[:, :n] + primal * d.u[:, :n]
-        new = broken(rows, trial, threshold, workers)
-        if len(new):
-            primal *= shorten(rows, point.u[:, :n], trial, new)
+        there, aim = point.u + primal * d.u, AIM
+        if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
+            lifted = tails.lift(d, primal)
+            if lifted is not None:
+                (there, primal), aim = lifted, LIFTED_AIM
+        new = broken(rows, there[:, :n], threshold, workers)
+        kept = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
+        primal *= kept
         moved = Point(
-            point.u + primal * d.u,
+            point.u + kept * (there - point.u),
             point.w + primal * d.w,
             point.v + primal * d.v,
             point.lam + dual * d.lam,
@@ -175,5 +196,5 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         if len(new):
             growths += 1
             residual = (1 - dual) * float(np.abs(system.dual_residual).max())
-            del system, step, d, way, moved, z
+            del system, step, d, tails, there, moved, z
             rows, point, best = extend(rows, point, best, new, residual)

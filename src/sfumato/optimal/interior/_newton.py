@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ._arrays import Floats
 from ._blocks import Blocks
 from ._rows import BreakdownError, Point, Rows
+from ._workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,23 @@ class Direction:
     mu: Floats
     z: Floats
 
-    def plus(self, other: Direction, primal: float, dual: float) -> Direction:
+    def plus(self, other: Direction, primal: float, dual: float, workers: Workers) -> Direction:
         """Return this direction with shares of another one's primal and dual parts added."""
+        lam, z = np.empty_like(self.lam), np.empty_like(self.z)
+
+        def add(part: slice) -> None:
+            for one, more, share, out in ((self.lam, other.lam, dual, lam), (self.z, other.z, primal, z)):
+                np.multiply(more[part], share, out=out[part])
+                out[part] += one[part]
+
+        workers.pieces(add, len(lam))
         return Direction(
             self.u + primal * other.u,
             self.w + primal * other.w,
             self.v + primal * other.v,
-            self.lam + dual * other.lam,
+            lam,
             self.mu + dual * other.mu,
-            self.z + primal * other.z,
+            z,
         )
 
 
@@ -49,13 +58,14 @@ class System:
         point: The iterate.
         z: Array (rows,), the slacks at the iterate.
         blocks: Holds the factors, overwritten.
+        workers: The pool.
 
     Raises:
         BreakdownError: If no factor could be computed.
     """
 
-    def __init__(self, rows: Rows, point: Point, z: Floats, blocks: Blocks) -> None:
-        self._rows, self._point, self._z, self._blocks = rows, point, z, blocks
+    def __init__(self, rows: Rows, point: Point, z: Floats, blocks: Blocks, workers: Workers) -> None:
+        self._rows, self._point, self._z, self._blocks, self._workers = rows, point, z, blocks, workers
         form = rows.form
         self.dual_residual = form.objective - form.spread(point.mu) - rows.adjoint(point.lam)
         self._slack_residual = -point.mu[form.size :] - point.lam[rows.cut :]
@@ -127,17 +137,22 @@ class System:
         mu, v = self._coupled(rest, free)
         nothing = np.zeros(self._rows.count)
         step, w = self._apply(np.zeros_like(direction.u), nothing[self._rows.cut :], mu)
-        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0)
+        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0, self._workers)
 
     def _complete(self, wanted: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
         rows, z, lam = self._rows, self._z, self._point.lam
         dz, along = rows.slack(step[0], w), rows.repeat(step[1])
-        along *= z
-        dz += along
-        change = np.multiply(lam, dz, out=along)
-        np.subtract(wanted, change, out=change)
-        change /= z
-        return Direction(self._whole(step), w, v, change, mu, dz)
+
+        def finish(part: slice) -> None:
+            some, step_of = along[part], dz[part]
+            some *= z[part]
+            step_of += some
+            np.multiply(lam[part], step_of, out=some)
+            np.subtract(wanted[part], some, out=some)
+            some /= z[part]
+
+        self._workers.pieces(finish, len(dz))
+        return Direction(self._whole(step), w, v, along, mu, dz)
 
     def _left(self, step: tuple[Floats, Floats], w: Floats) -> Floats:
         form = self._rows.form

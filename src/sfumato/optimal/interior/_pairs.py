@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ._arrays import Bools, Floats, Ints
+from ._arrays import Bools, Floats, Ints, Places
 from ._workers import Workers
 
 CHAIN_TOLERANCE = 1e-12
@@ -130,6 +130,21 @@ class PairRows:
         flat[position[ascending]] -= weight[ascending]
         flat[:: self.size + 1] = diagonals[o]
 
+    @property
+    def upper(self) -> Places:
+        """Array (rows,), the position of x_o[s] in a flat point."""
+        return self._index[:, 1]
+
+    @property
+    def lower(self) -> Places:
+        """Array (rows,), the position of x_o[t] in a flat point."""
+        return self._index[:, 0]
+
+    @property
+    def root(self) -> Floats:
+        """Array (rows,), e^{E/2}."""
+        return self._value[:, 0]
+
     def cut(self, o: int) -> slice:
         """Return where block o's rows lie."""
         return slice(int(self._edges[o]), int(self._edges[o + 1]))
@@ -148,6 +163,10 @@ class PairRows:
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the rows' values in each block, array (m,)."""
         return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
+
+    def among(self, chosen: Bools) -> Ints:
+        """Return the rows of the blocks that are chosen, array (blocks,) of truths."""
+        return np.flatnonzero(np.repeat(chosen, np.diff(self._edges)))
 
     def repeat(self, share: Floats) -> Floats:
         """Return one number per block, repeated for its rows."""

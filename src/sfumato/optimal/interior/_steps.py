@@ -20,14 +20,12 @@ import numpy as np
 from ._arrays import Floats
 from ._newton import Direction, System
 from ._rows import Point
+from ._workers import Workers
 
 CORRECTORS = 5
-MORE_CORRECTORS = 10
-LARGE = 384
 GOOD_STEP = 0.95
 GAIN = 0.02
 AHEAD = 0.5
-MOST = 0.5
 POWER = 4
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.1)
 BAND = (0.1, 10.0)
@@ -52,18 +50,33 @@ class Step:
     dual: float
 
 
-def end(point: Point, direction: Direction) -> Point:
-    """Return the end of the whole dual step, where negative multipliers are set to zero."""
-    lam = point.lam + direction.lam
-    return Point(point.u, point.w, point.v, np.maximum(lam, 0.0, out=lam), point.mu + direction.mu)
+def end(point: Point, step: Step, share: float) -> Point:
+    """Return the end of a whole dual step, where negative multipliers are set to zero.
+
+    Args:
+        point: The iterate.
+        step: Its directions.
+        share: Of the direction taken; the rest is the central one.
+    """
+    one, other = step.direction, step.central
+    lam = point.lam + share * one.lam + (1 - share) * other.lam
+    mu = point.mu + share * one.mu + (1 - share) * other.mu
+    return Point(point.u, point.w, point.v, np.maximum(lam, 0.0, out=lam), mu)
 
 
-def length(change: Floats, value: Floats) -> float:
+def length(change: Floats, value: Floats, workers: Workers) -> float:
     """Return the longest step in [0, 1] that keeps value + step * change non-negative."""
-    return min(1.0, 1 / max(-float((change / value).min()), 1e-300))
+    return _reach(min(workers.pieces(lambda part: float((change[part] / value[part]).min()), len(value))))
 
 
-def best_share(change: Floats, extra: Floats, value: Floats, least: float) -> tuple[float, float]:
+def _reach(least: float) -> float:
+    """Return the longest step in [0, 1] by the least of change over value."""
+    return min(1.0, 1 / max(-least, 1e-300))
+
+
+def best_share(
+    change: Floats, extra: Floats, value: Floats, least: float, workers: Workers
+) -> tuple[float, float]:
     """Return the share of ``extra`` that makes the step along the change longest, and that step.
 
     Args:
@@ -71,22 +84,22 @@ def best_share(change: Floats, extra: Floats, value: Floats, least: float) -> tu
         extra: Array (rows,), what may be added to it.
         value: Array (rows,), positive; what the step must keep so.
         least: The step without the extra.
+        workers: The pool.
 
     Returns:
         (0, least) where no share helps.
     """
-    found = 0.0, least
-    plain, more = change / value, extra / value
-    for share in SHARES:
-        reach = min(1.0, 1 / max(-float((plain + share * more).min()), 1e-300))
-        if reach > found[1]:
-            found = share, reach
-        elif found[0]:
-            break
-    return found
+
+    def lows(part: slice) -> list[float]:
+        plain, more = change[part] / value[part], extra[part] / value[part]
+        return [float((plain + share * more).min()) for share in SHARES]
+
+    reaches = [_reach(low) for low in np.min(workers.pieces(lows, len(value)), axis=0)]
+    best = int(np.argmax(reaches))
+    return (SHARES[best], reaches[best]) if reaches[best] > least else (0.0, least)
 
 
-def compute(system: System, point: Point, z: Floats, least: float) -> Step:
+def compute(system: System, point: Point, z: Floats, least: float, most: float, workers: Workers) -> Step:
     """Return the step of one iteration.
 
     Args:
@@ -94,39 +107,51 @@ def compute(system: System, point: Point, z: Floats, least: float) -> Step:
         point: The iterate.
         z: Array (rows,), its slacks.
         least: The aimed mean of slack times multiplier stays at or above this.
+        most: It stays at or below this share of the present mean.
+        workers: The pool.
     """
     lam = point.lam
     product = lam * z
     mean = float(product.sum()) / len(z)
     affine = system.direction(-product)
-    primal, dual = length(affine.z, z), length(affine.lam, lam)
+    primal, dual = length(affine.z, z, workers), length(affine.lam, lam, workers)
     after = float((lam + dual * affine.lam) @ (z + primal * affine.z)) / len(z)
-    target = max(min((after / mean) ** POWER, MOST) * mean, min(mean, least))
+    target = max(min((after / mean) ** POWER, most) * mean, min(mean, least))
     centre = system.correction(np.full(len(z), mean))
-    central = affine.plus(centre, 1.0, 1.0)
-    best = affine.plus(centre, target / mean, target / mean)
+    central = affine.plus(centre, 1.0, 1.0, workers)
+    best = affine.plus(centre, target / mean, target / mean, workers)
     change = -affine.z * affine.lam
     del affine, centre
-    primal, dual = length(best.z, z), length(best.lam, lam)
-    # The larger the blocks, the cheaper is a direction beside the factors that it uses.
-    correctors = CORRECTORS if point.u.shape[1] < LARGE else MORE_CORRECTORS
-    for count in range(correctors + 1):
+    primal, dual = length(best.z, z, workers), length(best.lam, lam, workers)
+    for count in range(CORRECTORS + 1):
         if min(primal, dual) > GOOD_STEP:
             break
         if count:
-            reached = best.z * min(1.0, primal + AHEAD)
-            reached += z
-            reached *= lam + min(1.0, dual + AHEAD) * best.lam
-            change = np.clip(reached, BAND[0] * target, BAND[1] * target)
-            change -= reached
-            np.maximum(change, -BAND[1] * target, out=change)
+            change = _lacking(best, point, z, (primal, dual), target, workers)
         extra = system.correction(change)
-        one, longer = best_share(best.z, extra.z, z, primal)
-        other, further = best_share(best.lam, extra.lam, lam, dual)
+        one, longer = best_share(best.z, extra.z, z, primal, workers)
+        other, further = best_share(best.lam, extra.lam, lam, dual, workers)
         gain, primal, dual = longer - primal + further - dual, longer, further
-        best = best.plus(extra, one, other)
+        best = best.plus(extra, one, other, workers)
         if count and gain < GAIN:
             break
     best = system.refined(best)
-    primal, dual = length(best.z, z), length(best.lam, lam)
+    primal, dual = length(best.z, z, workers), length(best.lam, lam, workers)
     return Step(best, central, min(1.0, TO_BOUNDARY * primal), min(1.0, TO_BOUNDARY * dual))
+
+
+def _lacking(
+    way: Direction, point: Point, z: Floats, lengths: tuple[float, float], target: float, workers: Workers
+) -> Floats:
+    """Return what the products lack to lie in the band around their target, half a step ahead."""
+    primal, dual = (min(1.0, reach + AHEAD) for reach in lengths)
+    out = np.empty_like(z)
+
+    def lack(part: slice) -> None:
+        reached = (z[part] + primal * way.z[part]) * (point.lam[part] + dual * way.lam[part])
+        np.clip(reached, BAND[0] * target, BAND[1] * target, out=out[part])
+        out[part] -= reached
+        np.maximum(out[part], -BAND[1] * target, out=out[part])
+
+    workers.pieces(lack, len(z))
+    return out

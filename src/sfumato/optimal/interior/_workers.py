@@ -13,6 +13,8 @@ from typing import Self, TypeVar
 from threadpoolctl import threadpool_limits
 
 T = TypeVar("T")
+# Of long arrays, as many entries at a time as stay in the cache.
+PIECE = 1 << 15
 
 
 class Workers:
@@ -44,3 +46,12 @@ class Workers:
         if count == 1:
             return [function(shares[0])]
         return list(self._pool.map(function, shares))
+
+    def pieces(self, function: Callable[[slice], T], count: int) -> list[T]:
+        """Return the results of ``function`` on consecutive slices of range(count), short enough for the cache."""
+
+        def part(share: range) -> list[T]:
+            cuts = range(share.start, share.stop, PIECE)
+            return [function(slice(start, min(start + PIECE, share.stop))) for start in cuts]
+
+        return [result for results in self.share(part, count) for result in results]
