@@ -14,8 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from .registry import ALL, CONTENDERS, SIZES, Instance
-from .results import Invocation
-from .table import cpu_s, reached
+from .results import Invocation, cpu_s, reached
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "benchmarks.png"
 

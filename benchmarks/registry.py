@@ -103,6 +103,14 @@ CONTENDERS = {
     )
 }
 OURS = ("structured", "structured, symmetry")
+# One of each kind: interior points with generated rows and plain, first order, simplex.
+OTHERS = (
+    "Clarabel, rows generated",
+    "Clarabel, plain",
+    "HiGHS ipm, plain",
+    "OR-tools PDLP, plain",
+    "qif with GLOP, plain",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,20 @@ def _growth() -> list[Case]:
     return [*cases, Case(largest, symmetric, 900.0), Case(largest, plain, 900.0)]
 
 
+def _families() -> list[Case]:
+    """Every family: small ones by one of each kind of solver, larger ones by ours alone; about an hour."""
+    small = [
+        *(Instance(prior, loss, *size) for prior, loss, size in product(PRIORS, LOSSES, SIZES[:2])),
+        *(Instance(prior, "euclidean", *size, pairs=SPANNER) for prior in PRIORS for size in SIZES[:2]),
+    ]
+    large = [Instance(prior, loss, *size) for prior, loss, size in product(PRIORS, LOSSES, SIZES[2:5])]
+    chosen = [CONTENDERS[name] for name in (*OURS, *OTHERS)]
+    return [
+        *(case for case in _crossed(map(_fitted, small), 20.0) if case.contender in chosen),
+        *(Case(_fitted(instance), CONTENDERS[OURS[1]], 120.0) for instance in large),
+    ]
+
+
 def _full() -> list[Case]:
     """Every family at every size that a solver is given: many hours."""
     families = [
@@ -186,4 +208,4 @@ def _crossed(instances: Iterable[Instance], limit_s: float) -> list[Case]:
     ]
 
 
-SUITES = {"quick": _quick, "headline": _headline, "growth": _growth, "full": _full}
+SUITES = {"quick": _quick, "headline": _headline, "growth": _growth, "families": _families, "full": _full}

@@ -14,6 +14,8 @@ from typing import Any
 
 from sfumato import __version__
 
+from .registry import ALL, Instance
+
 FOLDER = Path(__file__).resolve().parent / "results"
 _PACKAGES = ("numpy", "scipy", "highspy", "clarabel", "ortools", "qif")
 
@@ -82,3 +84,14 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
+
+
+def cpu_s(run: dict[str, Any]) -> float:
+    """Return the CPU seconds of the solve, or of the whole process where it was ended."""
+    return float(run.get("solve_cpu_s", run["process_cpu_s"]))
+
+
+def reached(run: dict[str, Any]) -> bool:
+    """Return whether a run ended by itself and, where a gap is proved over all pairs, with the gap asked for."""
+    asked = Instance(**run["instance"])
+    return run["outcome"] == "solved" and (asked.pairs != ALL or run.get("gap") is None or run["gap"] <= asked.gap)

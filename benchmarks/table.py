@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .registry import ALL, OURS, Instance
-from .results import Invocation
+from .overview import overview
+from .registry import OURS, Instance
+from .results import Invocation, cpu_s, reached
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -15,6 +16,7 @@ _TITLES = {
     "headline": "10 x 10 cells, all pairs",
     "growth": "Growth to 1,024 cells",
     "quick": "Small instances",
+    "families": "Every family of priors and losses",
     "full": "All families",
 }
 _ROOM = 1e-6  # relative: a true epsilon this little above what was asked is rounding, and is not marked
@@ -41,6 +43,7 @@ Run them again, and rewrite this page, with one of
     uv run --group bench python -m benchmarks --suite quick
     uv run --group bench python -m benchmarks --suite headline
     uv run --group bench python -m benchmarks --suite growth
+    uv run --group bench python -m benchmarks --suite families
     uv run --group bench python -m benchmarks --suite full
 
 ![CPU seconds and peak memory against the number of cells](images/benchmarks.png)
@@ -68,7 +71,10 @@ def write(invocations: Sequence[Invocation]) -> Path:
     parts = [_INTRO]
     for invocation in sorted(invocations, key=lambda found: list(_TITLES).index(found.suite)):
         parts += [f"## {_TITLES[invocation.suite]}\n", _where(invocation)]
-        for instance, runs in _grouped(invocation.runs):
+        if invocation.suite == "families":
+            parts.append(overview(grouped(invocation.runs)))
+            continue
+        for instance, runs in grouped(invocation.runs):
             parts += [_heading(instance), _table(instance, runs)]
     TARGET.write_text("\n".join(parts), encoding="utf-8")
     return TARGET
@@ -81,17 +87,6 @@ def ratios(runs: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {} if ours is None else {name: seconds / ours for name, seconds in spent.items()}
 
 
-def cpu_s(run: dict[str, Any]) -> float:
-    """Return the CPU seconds of the solve, or of the whole process where it was ended."""
-    return float(run.get("solve_cpu_s", run["process_cpu_s"]))
-
-
-def reached(run: dict[str, Any]) -> bool:
-    """Return whether a run ended by itself and, where a gap is proved over all pairs, with the gap asked for."""
-    asked = Instance(**run["instance"])
-    return run["outcome"] == "solved" and (asked.pairs != ALL or run.get("gap") is None or run["gap"] <= asked.gap)
-
-
 def _where(invocation: Invocation) -> str:
     machine = invocation.machine
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
@@ -101,7 +96,8 @@ def _where(invocation: Invocation) -> str:
     )
 
 
-def _grouped(runs: Iterable[dict[str, Any]]) -> list[tuple[Instance, list[dict[str, Any]]]]:
+def grouped(runs: Iterable[dict[str, Any]]) -> list[tuple[Instance, list[dict[str, Any]]]]:
+    """Return the runs of each instance, in the order of the first."""
     found: dict[Instance, list[dict[str, Any]]] = {}
     for run in runs:
         found.setdefault(Instance(**run["instance"]), []).append(run)

@@ -1,0 +1,84 @@
+"""One line per instance: every family at a glance, and whether the solvers agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .registry import ALL, OTHERS, OURS, Instance
+from .results import cpu_s, reached
+
+_TEXT = """CPU seconds of each solver. **inf**: some pair of secrets is told apart with certainty;
+**eps**: the true epsilon is more than a millionth above the one asked; `>`: not finished in {limit:.0f} s;
+an empty place: not tried.
+
+"""
+_ROOM = 1e-6
+
+Grouped = Sequence[tuple[Instance, list[dict[str, Any]]]]
+
+
+def overview(found: Grouped) -> str:
+    """Return the summary of what the runs agree on, and a table with one line per instance."""
+    names = (*OURS, *OTHERS)
+    limit = min(run["limit_s"] for _, runs in found for run in runs)
+    lines = [("Instance", *names), (":--", *("--:" for _ in names))]
+    for instance, runs in found:
+        cells = {run["contender"]: _cell(instance, run) for run in runs}
+        lines.append((_title(instance), *(cells.get(name, "") for name in names)))
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{_agreement(found)}\n{_TEXT.format(limit=limit)}{table}"
+
+
+def _agreement(found: Grouped) -> str:
+    """Return, in words, what our mechanisms promise, how the costs compare and what the others return."""
+    ours = [(instance, run) for instance, runs in found for run in runs if run["contender"] in OURS]
+    solved = [(instance, run) for instance, run in ours if reached(run)]
+    proved = max((run["proved_epsilon"] / instance.epsilon for instance, run in solved), default=float("nan"))
+    above, below, compared = 0.0, 0.0, 0
+    for instance, runs in found:
+        if instance.pairs != ALL:
+            continue
+        others = [run for run in runs if run["contender"] in OTHERS and _sound(instance, run)]
+        for run in (run for run in runs if run["contender"] in OURS and reached(run)):
+            for other in others:
+                difference = (run["cost"] - other["cost"]) / max(abs(other["cost"]), 1e-9)
+                above, below, compared = max(above, difference), min(below, difference), compared + 1
+    lines = [
+        f"sfumato solved {len(solved)} of {len(ours)} runs to the gap asked; the largest proved epsilon was "
+        f"{proved:.9f} of the one asked. In {compared} comparisons with answers that are private, its cost was at "
+        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.",
+    ]
+    for name in OTHERS:
+        theirs = [(instance, run) for instance, every in found for run in every if run["contender"] == name]
+        done = [(instance, run) for instance, run in theirs if reached(run)]
+        infinite = sum(bool(run.get("infinite_pairs")) for _, run in done)
+        more = sum(not run.get("infinite_pairs") and not _sound(instance, run) for instance, run in done)
+        lines.append(
+            f"- {name}: finished {len(done)} of {len(theirs)}; {infinite} with infinite epsilon, "
+            f"{more} above the one asked."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _sound(instance: Instance, run: dict[str, Any]) -> bool:
+    """Return whether a finished run returned what was asked."""
+    epsilon = run.get("epsilon")
+    private = not run.get("infinite_pairs") and epsilon is not None and epsilon <= instance.epsilon * (1 + _ROOM)
+    return reached(run) and run.get("cost") is not None and private
+
+
+def _cell(instance: Instance, run: dict[str, Any]) -> str:
+    if run["outcome"] == "failed":
+        return "failed"
+    mark = "" if reached(run) else "> "
+    if not mark and run.get("infinite_pairs"):
+        note = " **inf**"
+    else:
+        note = "" if mark or _sound(instance, run) else " **eps**"
+    return f"{mark}{cpu_s(run):.2f}{note}"
+
+
+def _title(instance: Instance) -> str:
+    pairs = "" if instance.pairs == ALL else ", spanner"
+    return f"{instance.columns} x {instance.rows}, {instance.prior}, {instance.loss}{pairs}"
