@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -12,23 +12,70 @@ Batches = Callable[[], tuple[Tensor, Tensor]]
 
 
 class Obfuscator(nn.Module):
-    """From useful values and seeds to reports: the value plus what the network adds to it.
+    """From places and seeds to reports: the place plus what one of the heads adds to it.
 
-    Seeds lie in [0, 1). The first goes in as a point of the circle, so that it can be an
-    angle; the others as numbers around 0.
+    Each place has a gate for every head, the probability that this head answers. Of several
+    heads the first adds nothing, and the others add Gaussian noise of the size ``blur``
+    besides. Seeds lie in [0, 1). Where there are several heads the first seed picks one, by
+    the inverse of the cumulative gates, and the last two are for the blur. Of those between,
+    which the network is given, the first goes in as a point of the circle, so that it can be
+    an angle; the rest as numbers around 0.
     """
 
-    def __init__(self, dimensions: int, seeds: int, width: int) -> None:
+    blur: Tensor
+
+    def __init__(self, seeds: int, width: int, heads: int) -> None:
         super().__init__()
-        self.dimensions, self.seeds = dimensions, seeds
-        self.layers = dense(dimensions + seeds + 1, width, dimensions)
+        self.seeds, self.heads = seeds, heads
+        self.moving = max(1, heads - 1)
+        self.layers = dense(2 + seeds + 1, width, 2 * self.moving)
+        self.gates = dense(2, width, heads) if heads > 1 else None
+        if heads > 1:
+            self.register_buffer("blur", torch.zeros(()))
+
+    @property
+    def inputs(self) -> int:
+        """How many seeds one report takes."""
+        return self.seeds if self.heads == 1 else self.seeds + 3
+
+    def start(self, shares: Sequence[float]) -> None:
+        """Set the gates of several heads to these shares, whatever the value."""
+        if self.gates is None:
+            return
+        weight, bias = self.gates[-1].parameters()
+        with torch.no_grad():
+            weight.zero_()
+            bias.copy_(torch.tensor(shares).log())
 
     def forward(self, values: Tensor, seeds: Tensor) -> Tensor:
-        """Return reports, tensor (k, dimensions), for values (k, dimensions) and seeds (k, seeds)."""
-        angle = 2 * math.pi * seeds[:, :1]
-        features = torch.cat([values, angle.cos(), angle.sin(), 2 * seeds[:, 1:] - 1], dim=1)
-        added: Tensor = self.layers(features)
-        return values + added
+        """Return reports, tensor (k, 2), for values (k, 2) and seeds (k, inputs)."""
+        reports, gates = self.answers(values, seeds)
+        # The last sum is left out: rounded, it may lie below the seed.
+        picked = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
+        return reports[torch.arange(len(values), device=values.device), picked]
+
+    def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what every head reports, tensor (k, heads, 2), and the gates, tensor (k, heads).
+
+        Args:
+            values: Tensor (k, 2).
+            seeds: Tensor (k, inputs); the one that picks the head is not used.
+        """
+        given = seeds if self.gates is None else seeds[:, 1:-2]
+        features = torch.cat([values, _circle(given[:, 0]), 2 * given[:, 1:] - 1], dim=1)
+        moved = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
+        if self.gates is None:
+            return moved, torch.ones(len(values), 1, device=values.device)
+        # Box and Muller's way from two uniform numbers to a Gaussian in the plane.
+        radius = (-2 * torch.log1p(-seeds[:, -2])).sqrt()
+        moved = moved + (self.blur * radius[:, None] * _circle(seeds[:, -1]))[:, None]
+        return torch.cat([values[:, None], moved], dim=1), torch.softmax(self.gates(values), 1)
+
+
+def _circle(turns: Tensor) -> Tensor:
+    """Return points of the circle, tensor (k, 2), for parts of a turn (k,)."""
+    angle = 2 * math.pi * turns
+    return torch.stack([angle.cos(), angle.sin()], dim=1)
 
 
 def dense(inputs: int, width: int, outputs: int) -> nn.Sequential:
@@ -46,24 +93,22 @@ def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> n
     return module.to(device)
 
 
-def train_classifier(
-    classifier: nn.Module, batches: Batches, steps: int, rate: float, *, smoothing: float = 0.0
-) -> None:
+def train_classifier(classifier: nn.Module, batches: Batches, steps: int, rate: float) -> None:
     """Minimise the cross entropy of labels, with a rate that rises and falls once.
 
     Args:
         classifier: From reports to logits.
-        batches: Gives reports (k, dimensions) and labels (k,).
+        batches: Gives reports (k, dimensions) and labels (k,), or in their place the weight
+            of each label (k, labels).
         steps: How many batches.
         rate: The largest learning rate.
-        smoothing: The share of each label that is spread over all labels.
     """
     optimiser = torch.optim.Adam(classifier.parameters(), lr=rate)
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = rate * one_cycle(step, steps)
         reports, labels = batches()
-        loss = nn.functional.cross_entropy(classifier(reports), labels, label_smoothing=smoothing)
+        loss = nn.functional.cross_entropy(classifier(reports), labels)
         optimiser.zero_grad()
         torch.autograd.backward(loss)
         optimiser.step()
@@ -77,7 +122,13 @@ def one_cycle(step: int, steps: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
 
 
-def shares_of(labels: Tensor, size: int) -> Tensor:
-    """Return P(x, z) of a batch, tensor (labels, reports): 1 / N where x is the label of the report z."""
+def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
+    """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record side by side.
+
+    Args:
+        labels: Tensor (k,), of the records.
+        size: How many labels there are.
+        gates: Tensor (k, heads), the weight of each report within its record.
+    """
     each: Tensor = nn.functional.one_hot(labels, size)
-    return each.T.to(torch.get_default_dtype()) / len(labels)
+    return (each.T[:, :, None] * gates / len(labels)).flatten(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,37 @@ from ._torch import device_for
 from .pairs import Pairs
 from .rounds import Ending, Round
 
+_CHUNK: Final = 1 << 17  # places at a time: hidden layers take much more memory than reports
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LearnedGenerator:
     """A trained network from places and seeds to places. For studies only.
+
+    One network that adds to a place what depends smoothly on place and seed can spread
+    reports, but hardly split them. Where the bound does not allow to hide everything, the
+    best answers are far apart: either the place itself, or a spot where everybody may be.
+    To go part of the way costs and hides nothing, so gradients never lead from one to the
+    other. Hence several heads, each with an answer of its own, and gates that depend on the
+    place and say how often each head answers. The first head answers with the place itself;
+    the others' answers are blurred, as no attacker of the training sees very fine patterns
+    that would tell people apart. One head is the network of the paper.
 
     It promises no privacy: its reports are floats, their ratio of likelihoods may be
     infinite, and the attackers of its training are only some. What samples show of it are
     lower bounds (`sfumato.evidence.observed`); for a promise make it a finite mechanism
     with `counted` and `with_guarantee`.
 
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III; the heads are ours.
+
     Attributes:
         parameters: Of the network, arrays by name.
         centre: Subtracted from places before they enter, array (2,).
         scale: What they are then divided by, in the unit.
-        seeds: How many seeds it takes.
+        seeds: How many seeds the network is given.
         width: Of its hidden layers.
+        heads: How many answers it chooses from; of several the first is the place itself.
         unit: The unit of the coordinates.
         history: All rounds; round i measures the generator that entered it.
         best: The number of the round whose generator this is.
@@ -43,6 +58,7 @@ class LearnedGenerator:
     scale: float
     seeds: int
     width: int
+    heads: int
     unit: str
     history: tuple[Round, ...]
     best: int
@@ -82,13 +98,16 @@ class LearnedGenerator:
 
         from ._networks import Obfuscator
 
-        network = Obfuscator(2, self.seeds, self.width).to(device)
+        network = Obfuscator(self.seeds, self.width, self.heads).to(device)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})
-        seeds = np.random.default_rng(seed).random((len(given), self.seeds))
-        with torch.no_grad():
-            scaled = torch.as_tensor((given - self.centre) / self.scale, dtype=torch.float32)
-            reports = network(scaled, torch.as_tensor(seeds, dtype=torch.float32))
-        drawn: Floats = reports.double().numpy() * self.scale + self.centre
+        seeds = np.random.default_rng(seed).random((len(given), network.inputs))
+        drawn = np.empty_like(given)
+        for begin in range(0, len(given), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            scaled = torch.as_tensor((given[part] - self.centre) / self.scale, dtype=torch.float32)
+            with torch.no_grad():
+                reports = network(scaled, torch.as_tensor(seeds[part], dtype=torch.float32))
+            drawn[part] = reports.double().numpy() * self.scale + self.centre
         return drawn
 
     def reports(self, data: Pairs, hits: int = 1, *, seed: int | None = None) -> Examples:

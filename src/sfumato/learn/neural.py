@@ -43,9 +43,10 @@ def learn_generator(
 
     In each round an attacker is trained from nothing on the reports of the present
     generator and judged on records kept apart; then the generator is trained while he
-    stands still. It starts as planar Laplace noise. The generator kept is that of the
-    round whose loss was within the bound, with 95 % confidence, and whose target was least
-    against a new attacker.
+    stands still. It starts as planar Laplace noise, with several heads blurred and with a
+    tenth of the reports, in place of the nearest ones, the place itself. The generator kept
+    is that of the round whose loss was within the bound, with 95 % confidence, and whose
+    target was least against a new attacker.
 
     Args:
         data: The records: labels, and useful values of two coordinates.
@@ -58,7 +59,8 @@ def learn_generator(
             2 / bound, whose mean distance is the bound.
         rounds: The most rounds.
         judging: The share of the records that judges each round.
-        margin: By which part of the bound to stay below it while training.
+        margin: By which part of the bound to stay below it while training. Where the bound
+            allows to hide all with room to spare, a larger one gathers reports better.
         tolerance: The label counts as hidden when the attacker is right no more than this
             above chance.
         patience: Rounds without gain after which the training ends.
@@ -75,7 +77,8 @@ def learn_generator(
         MissingExtraError: If torch is not installed.
 
     Source:
-        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1.
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1. For the heads,
+        their gates and the blur, which are ours, see `LearnedGenerator` and `Training`.
     """
     place = device_for("Training a generator", device)
     if data.points.shape[1] != 2:
@@ -120,6 +123,7 @@ def learn_generator(
         game.scale,
         settings.seeds,
         settings.width,
+        settings.heads,
         data.unit,
         tuple(played.history),
         played.best,

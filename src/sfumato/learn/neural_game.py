@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _DRAWS: Final = 8  # reports of each record that a round is judged by, at least
 _JUDGED: Final = 20_000  # and reports in all, about
+_STAYS: Final = 0.1  # the first of several heads' share at the start, in place of the smallest noise
+_CLEARED: Final = (0.0, 0.6)  # from which to which part of the rounds the blur and the bonus fall
+_COOLED: Final = (0.5, 0.85)  # and the temperature
+_SLOWEST: Final = 0.05  # of the generator's rates, at the end
 _INIT, _START, _ATTACK, _IMPROVE, _JUDGE = range(5)
 
 
@@ -31,33 +35,51 @@ class Training:
     """How the networks learn; the sizes that the paper does not tell are our choice.
 
     Attributes:
-        seeds: How many numbers of [0, 1) the generator is given besides the place; at least 2.
+        heads: How many answers the generator chooses from for a place. One is the paper's
+            network; of several the first is the place itself.
+        seeds: How many numbers of [0, 1) each head is given besides the place; at least 2.
         width: Of the two hidden layers of the generator and of the attacker.
         start_steps: Batches in which the generator learns planar Laplace noise.
         attack_steps: Batches for each new attacker. Too few are worse than slow: the
             generator then learns to fool a weak attacker.
-        generator_steps: Batches of the generator in each round.
-        attack_batch: Reports in a batch of the attacker.
-        generator_batch: Reports in a batch of the generator.
+        generator_steps: Batches of the generator in each round. With many it runs away from
+            an attacker who stands still, and the next one finds it.
+        attack_batch: Records in a batch of the attacker; each counts with the reports of all heads.
+        generator_batch: Records in a batch of the generator.
         attack_rate: The attacker's largest learning rate.
-        generator_rate: The generator's learning rate; it falls along a cosine to a tenth.
-        temperature: The attacker whom the generator faces has his logits divided by this:
-            above 1 he is less sure, and his gradient reaches farther. He is judged at 1.
+        generator_rate: The learning rate of the heads; it falls along a cosine to a twentieth.
+        gate_rate: That of the gates, which falls likewise.
+        gate_bonus: The weight of the gates' entropy in nats, so that no head is given up
+            early; it falls to nothing.
+        blur: The size of the Gaussian noise that moving heads add, beside the spread of the
+            data, at first; wide, so that the attacker's gradient reaches far.
+        last_blur: To what it falls. Patterns much finer than it tell nobody anything.
+        temperature: The logits of the attacker whom the generator faces are divided by this.
+        last_temperature: To what it falls, from half of the rounds on. A posterior is at its
+            mildest where reports nearly agree, and there the loss pulls them apart; below 1
+            the belief is nearer to a best guess. The target of a round is measured with this.
     """
 
+    heads: int = 2
     seeds: int = 3
     width: int = 96
     start_steps: int = 400
-    attack_steps: int = 300
-    generator_steps: int = 30
-    attack_batch: int = 1024
+    attack_steps: int = 200
+    generator_steps: int = 10
+    attack_batch: int = 512
     generator_batch: int = 1024
     attack_rate: float = 0.01
-    generator_rate: float = 3e-3
+    generator_rate: float = 1e-3
+    gate_rate: float = 2.5e-2
+    gate_bonus: float = 0.1
+    blur: float = 0.3
+    last_blur: float = 0.1
     temperature: float = 1.0
+    last_temperature: float = 0.2
 
     def __post_init__(self) -> None:
         counts = (
+            self.heads,
             self.width,
             self.start_steps,
             self.attack_steps,
@@ -65,9 +87,37 @@ class Training:
             self.attack_batch,
             self.generator_batch,
         )
-        rates = (self.attack_rate, self.generator_rate, self.temperature)
-        if self.seeds < 2 or min(counts) < 1 or not min(rates) > 0:
-            raise InputError(f"{self} cannot be used.", "use at least two seeds, and positive numbers.")
+        rates = (
+            self.attack_rate,
+            self.generator_rate,
+            self.gate_rate,
+            self.temperature,
+            self.last_temperature,
+        )
+        extras = (self.gate_bonus, self.blur, self.last_blur)
+        if self.seeds < 2 or min(counts) < 1 or not (min(rates) > 0 and min(extras) >= 0):
+            raise InputError(
+                f"{self} cannot be used.",
+                "use at least two seeds, positive numbers, and a bonus and blur of at least 0.",
+            )
+
+    def blur_at(self, passed: float) -> float:
+        """Return the blur when a part of the rounds has passed."""
+        return self.blur + (self.last_blur - self.blur) * _progress(passed, *_CLEARED)
+
+    def temperature_at(self, passed: float) -> float:
+        """Return the temperature when a part of the rounds has passed."""
+        cooled: float = (self.last_temperature / self.temperature) ** _progress(passed, *_COOLED)
+        return self.temperature * cooled
+
+    def bonus_at(self, passed: float) -> float:
+        """Return the weight of the gates' entropy when a part of the rounds has passed."""
+        return self.gate_bonus * (1 - _progress(passed, *_CLEARED))
+
+
+def _progress(passed: float, begin: float, end: float) -> float:
+    """Return how much of the way from ``begin`` to ``end`` has passed, from 0 to 1."""
+    return min(1.0, max(0.0, (passed - begin) / (end - begin)))
 
 
 class NeuralGame:
@@ -109,24 +159,35 @@ class NeuralGame:
         self._size = len(self._data.space)
         settings = self._training
         first = self._seed(_INIT, 1)
-        network = seeded(lambda: Obfuscator(2, settings.seeds, settings.width), first, self._device)
-        self._network: Any = network
+        made: Any = seeded(lambda: Obfuscator(settings.seeds, settings.width, settings.heads), first, self._device)
+        self._network = made
         self._fit_start(self._source(_START, 0))
-        self._optimiser = torch.optim.Adam(network.parameters(), lr=settings.generator_rate)
+        self._rates = [settings.generator_rate]
+        learned_parts = [{"params": list(self._network.layers.parameters())}]
+        if self._network.gates is not None:
+            self._rates.append(settings.gate_rate)
+            learned_parts.append({"params": list(self._network.gates.parameters())})
+        self._optimiser = torch.optim.Adam(learned_parts, lr=settings.generator_rate)
 
     def _fit_start(self, source: torch.Generator) -> None:
+        """Teach the moving heads rings of the noise; the place itself stands for the innermost one."""
         import torch
 
-        settings = self._training
-        optimiser = torch.optim.Adam(self._network.parameters(), lr=2e-3)
+        settings, moving = self._training, self._network.moving
+        stays, first = (_STAYS, 1) if settings.heads > 1 else (0.0, 0)
+        self._network.start([stays] + [(1 - stays) / moving] * moving)
+        optimiser = torch.optim.Adam(self._network.layers.parameters(), lr=2e-3)
         for _ in range(settings.start_steps):
             values, _, seeds = self._batch(settings.generator_batch, source)
-            radius = self._noise.quantile(seeds[:, 1].double().cpu().numpy()) / self.scale
-            angle = 2 * np.pi * seeds[:, 0]
-            wanted = torch.as_tensor(radius, dtype=torch.float32, device=self._device)[:, None] * torch.stack(
-                [angle.cos(), angle.sin()], dim=1
+            turns, share = seeds[:, first], seeds[:, first + 1 : first + 2].double().cpu().numpy()
+            rings = stays + (1 - stays) * (share + np.arange(moving)) / moving
+            radius = torch.as_tensor(
+                self._noise.quantile(rings) / self.scale, dtype=torch.float32, device=self._device
             )
-            loss = ((self._network(values, seeds) - values - wanted) ** 2).mean()
+            angle = 2 * np.pi * turns[:, None]
+            wanted = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=2)
+            reports, _ = self._network.answers(values, seeds)
+            loss = ((reports[:, -moving:] - values[:, None] - wanted) ** 2).mean()
             optimiser.zero_grad()
             torch.autograd.backward(loss)
             optimiser.step()
@@ -135,31 +196,22 @@ class NeuralGame:
         """Train an attacker from nothing and judge him on records kept apart."""
         import torch
 
-        from ._networks import dense, seeded, shares_of, train_classifier
+        from ._networks import shares_of
 
-        settings = self._training
-        source = self._source(_ATTACK, number)
-
-        def batches() -> tuple[Tensor, Tensor]:
-            with torch.no_grad():
-                values, labels, seeds = self._batch(settings.attack_batch, source)
-                return self._network(values, seeds), labels
-
-        attacker: Any = seeded(
-            lambda: dense(2, settings.width, self._size), self._seed(_ATTACK, number), self._device
-        )
-        train_classifier(attacker, batches, settings.attack_steps, settings.attack_rate)
-        for parameter in attacker.parameters():
-            parameter.requires_grad_(False)
-        self._attacker = attacker
+        passed = (number - 1) / self._rounds
+        if self._training.heads > 1:
+            self._network.blur.fill_(self._training.blur_at(passed))
+        self._attacker = attacker = self._trained_attacker(number)
         judge = self._source(_JUDGE, number)
         times = max(_DRAWS, _JUDGED // len(self._judged_labels))
         with torch.no_grad():
             values, labels = self._judged_values.repeat(times, 1), self._judged_labels.repeat(times)
-            seeds = torch.rand(len(labels), settings.seeds, generator=judge, device=self._device)
+            seeds = torch.rand(len(labels), self._network.inputs, generator=judge, device=self._device)
             reports = self._network(values, seeds)
-            beliefs = torch.log_softmax(attacker(reports), 1)
-            target = float(self._target(shares_of(labels, self._size), beliefs))
+            # As sharp as at the end: a mild belief would rate widely spread reports too well.
+            beliefs = torch.log_softmax(attacker(reports) / self._training.last_temperature, 1)
+            alone = torch.ones(len(labels), 1, device=self._device)
+            target = float(self._target(shares_of(labels, self._size, alone), beliefs))
             lost = (reports - values).norm(dim=1).reshape(times, -1).mean(0).double() * self.scale
         found = Confusion.of(labels.cpu().numpy(), beliefs.argmax(1).cpu().numpy(), self._size)
         spread = float(lost.std()) if len(lost) > 1 else 0.0
@@ -182,26 +234,49 @@ class NeuralGame:
 
         from ._networks import shares_of
 
-        settings = self._training
+        settings, passed = self._training, (number - 1) / self._rounds
+        bonus, temperature = settings.bonus_at(passed), settings.temperature_at(passed)
         source = self._source(_IMPROVE, number)
-        falling = 0.1 + 0.45 * (1 + float(np.cos(np.pi * number / self._rounds)))
-        for group in self._optimiser.param_groups:
-            group["lr"] = settings.generator_rate * falling
+        falling = _SLOWEST + (1 - _SLOWEST) * (1 + float(np.cos(np.pi * number / self._rounds))) / 2
+        for group, rate in zip(self._optimiser.param_groups, self._rates, strict=True):
+            group["lr"] = rate * falling
         mean = 0.0
         for _ in range(settings.generator_steps):
             values, labels, seeds = self._batch(settings.generator_batch, source)
-            reports = self._network(values, seeds)
-            beliefs = torch.log_softmax(self._attacker(reports) / settings.temperature, 1)
-            value = self._target(shares_of(labels, self._size), beliefs)
-            loss = (reports - values).norm(dim=1).mean()
+            reports, gates = self._network.answers(values, seeds)
+            beliefs = torch.log_softmax(self._attacker(reports.flatten(0, 1)) / temperature, 1)
+            value = self._target(shares_of(labels, self._size, gates), beliefs)
+            loss = ((reports - values[:, None]).norm(dim=2) * gates).sum(1).mean()
             if self._bound < float("inf"):
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
+            if bonus and settings.heads > 1:
+                value = value + bonus * torch.special.xlogy(gates, gates).sum(1).mean()
             self._optimiser.zero_grad()
             torch.autograd.backward(value)
             self._optimiser.step()
             mean += loss.item() / settings.generator_steps
         if self._bound < float("inf"):
             self._multiplier = self._utility.updated(mean, self._aim, self._multiplier)
+
+    def _trained_attacker(self, number: int) -> Any:
+        """Return a new attacker of the present generator, who learns no more."""
+        import torch
+
+        from ._networks import dense, seeded, shares_of, train_classifier
+
+        settings, source = self._training, self._source(_ATTACK, number)
+
+        def batches() -> tuple[Tensor, Tensor]:
+            with torch.no_grad():
+                values, labels, seeds = self._batch(settings.attack_batch, source)
+                reports, gates = self._network.answers(values, seeds)
+                shares = shares_of(labels, self._size, gates)
+                # The mean is over reports; the weights of a record's reports sum to 1.
+                return reports.flatten(0, 1), shares.T * shares.shape[1]
+
+        attacker = seeded(lambda: dense(2, settings.width, self._size), self._seed(_ATTACK, number), self._device)
+        train_classifier(attacker, batches, settings.attack_steps, settings.attack_rate)
+        return attacker.requires_grad_(False)
 
     def generator(self) -> dict[str, Tensor]:
         """Return the parameters of the generator."""
@@ -232,7 +307,7 @@ class NeuralGame:
         import torch
 
         rows = torch.randint(len(self._labels), (size,), generator=source, device=self._device)
-        seeds = torch.rand(size, self._training.seeds, generator=source, device=self._device)
+        seeds = torch.rand(size, self._network.inputs, generator=source, device=self._device)
         return self._values[rows], self._labels[rows], seeds
 
     def _tensors(self, pairs: Pairs) -> tuple[Tensor, Tensor]:
