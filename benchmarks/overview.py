@@ -47,7 +47,7 @@ def _agreement(found: Grouped) -> str:
     lines = [
         f"sfumato solved {len(solved)} of {len(ours)} runs to the gap asked; the largest proved epsilon was "
         f"{proved:.9f} of the one asked. In {compared} comparisons with answers that are private, its cost was at "
-        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.",
+        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.\n",
     ]
     for name in OTHERS:
         theirs = [(instance, run) for instance, every in found for run in every if run["contender"] == name]
