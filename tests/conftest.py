@@ -1,12 +1,15 @@
 """Fixtures that several folders of tests share."""
 
+import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -21,6 +24,26 @@ def shared_data() -> Path:
             pytest.fail(f"{DATA} is missing: the continuous integration must have the real check-ins")
         pytest.skip("the folder of real check-ins is not here")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def load_example():
+    """Return a function from the name of an example to its module."""
+    loaded = []
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # dataclasses look their module up
+        loaded.append(spec.name)
+        spec.loader.exec_module(module)
+        return module
+
+    yield load
+    for name in loaded:
+        sys.modules.pop(name, None)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

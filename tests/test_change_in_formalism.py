@@ -1,9 +1,5 @@
 """The example that draws figure 2.8 again: its lines go through the published curves."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,19 +7,10 @@ from sfumato.privacy import Band
 
 pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "change_in_formalism.py"
-
 
 @pytest.fixture(scope="module")
-def example():
-    spec = importlib.util.spec_from_file_location("change_in_formalism", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["change_in_formalism"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["change_in_formalism"]
+def example(load_example):
+    return load_example("change_in_formalism")
 
 
 def test_every_value_is_that_of_the_published_curves(example):

@@ -1,9 +1,6 @@
 """The examples run, and what they say of their small cases holds."""
 
 import csv
-import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +9,10 @@ import sfumato as sf
 
 pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
-
 
 @pytest.fixture(scope="module")
-def privacy_games():
-    spec = importlib.util.spec_from_file_location("privacy_games", EXAMPLES / "privacy_games.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["privacy_games"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["privacy_games"]
+def privacy_games(load_example):
+    return load_example("privacy_games")
 
 
 @pytest.fixture(scope="module")

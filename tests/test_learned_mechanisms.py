@@ -1,10 +1,7 @@
 """The example with learned mechanisms: within their bound, and never above the certified optimum."""
 
 import csv
-import importlib.util
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,23 +11,16 @@ import sfumato as sf
 torch = pytest.importorskip("torch", reason="torch is not installed (extra learn)")
 pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "learned_mechanisms.py"
 NEW_YORK = ["--attribute", "home_area", "--groups", "Manhattan", "Brooklyn", "--region"]
 REGION = "6 km x 9 km around 40.745,-73.985"
 
 
 @pytest.fixture(scope="module")
-def example():
-    spec = importlib.util.spec_from_file_location("learned_mechanisms", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["learned_mechanisms"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
+def example(load_example):
+    module = load_example("learned_mechanisms")
     before = torch.get_num_threads()
     yield module
     torch.set_num_threads(before)
-    del sys.modules["learned_mechanisms"]
 
 
 def read(path):

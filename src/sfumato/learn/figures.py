@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import InputError
 from .swapping import Swapping
 
 if TYPE_CHECKING:
@@ -28,11 +29,7 @@ def swapping_figure(games: Sequence[Swapping]) -> Figure:
     """
     if not games:
         raise InputError("no game was given.", "pass those of play_swapping.")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
-    figure = Figure(figsize=(4.8 * len(games), 4.0), layout="constrained", dpi=150)
+    figure = blank(4.8 * len(games), 4.0)
     axes = figure.subplots(1, len(games), squeeze=False, sharey=True)
     for ax, game in zip(axes[0], games, strict=True):
         number = np.arange(1, len(game.accuracy) + 1)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Mechanism, Metric, Prior
-from ..errors import FileError, InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import FileError, InputError
 from ..evidence import worst_ratios
 from ..privacy import (
     Band,
@@ -113,7 +114,7 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
     if not bands:
         raise InputError("no band was given.", "pass those of sfumato.privacy.band or attained_band.")
     rows = math.ceil(len(bands) / columns)
-    figure = _blank((4.6 * min(columns, len(bands)), 4.4 * rows))
+    figure = blank(4.6 * min(columns, len(bands)), 4.4 * rows)
     axes = figure.subplots(rows, min(columns, len(bands)), squeeze=False)
     prior = np.linspace(0, 1, _POINTS)
     for ax, band in zip(axes.flat, bands, strict=False):
@@ -235,15 +236,7 @@ def _titled(band: Band, title: str) -> Band:
 
 
 def _figure() -> tuple[Figure, Axes]:
-    figure = _blank((6.2, 4.8))
+    figure = blank(6.2, 4.8)
     ax: Any = figure.subplots()
     ax.grid(alpha=0.3)
     return figure, ax
-
-
-def _blank(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
-    return Figure(figsize=size, layout="constrained", dpi=150)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.atomic import atomically
-from ..errors import InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import InputError
 from ..optimal import Point
 from .words import amount
 
@@ -78,15 +79,11 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
         InputError: If no point has a design.
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
     done = [point for point in points if point.design is not None]
     if not done:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
     label = _label(done[0])
-    figure = Figure(figsize=(11, 4.4), layout="constrained", dpi=150)
+    figure = blank(11, 4.4)
     left, right = figure.subplots(1, 2)
     kinds = list(dict.fromkeys(point.minimum for point in done))
     styles = ("-", "--", ":", "-.")

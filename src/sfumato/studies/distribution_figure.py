@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from ..errors import InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import InputError
 from .distribution_privacy import NONE, Row
 
 if TYPE_CHECKING:
@@ -37,18 +38,14 @@ def distribution_figure(
         InputError: If there are no rows.
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
     if not rows:
         raise InputError("there are no rows to draw.", "run a sweep first.")
     across = 3
-    figure = Figure(figsize=(13, 4.2 * -(-(len(panels) + 1) // across) + 0.5), layout="constrained", dpi=150)
-    axes = figure.subplots(
-        -(-(len(panels) + 1) // across), across, sharex=True, sharey=True, squeeze=False
-    ).ravel()
+    down = -(-(len(panels) + 1) // across)
+    figure = blank(13, 4.2 * down + 0.5)
+    from matplotlib import colormaps
+
+    axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
     numbers = sorted({row.dummies for row in rows})
     shades = colormaps["viridis"]
     colour = {k: shades(0.9 * (1 - place / max(1, len(numbers) - 1))) for place, k in enumerate(numbers)}

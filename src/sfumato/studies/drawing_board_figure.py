@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..errors import InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import InputError
 from .drawing_board import (
     CIRCLE,
     COIN,
@@ -46,13 +47,9 @@ def drawing_board_figure(measures: Sequence[Measure], prior_bits: float, place: 
         InputError: If there are no measures.
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
     if not measures:
         raise InputError("there are no measures to draw.", "run the study first.")
-    figure = Figure(figsize=(14, 4.8), layout="constrained", dpi=150)
+    figure = blank(14, 4.8)
     here, published, gains = figure.subplots(1, 3)
     for name in _STYLES:
         found = sorted((each.loss_km, each.entropy_bits) for each in measures if each.mechanism == name)

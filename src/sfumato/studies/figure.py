@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, MissingExtraError
+from ..core.drawing import blank
+from ..errors import InputError
 from .compare import OPTIMUM, Comparison
 
 if TYPE_CHECKING:
@@ -28,14 +29,10 @@ def comparison_figure(comparison: Comparison) -> Figure:
         InputError: If no mechanism exists.
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
     rows = [row for row in comparison.rows if not row.failure]
     if not rows:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
-    figure = Figure(figsize=(12, 5), layout="constrained", dpi=150)
+    figure = blank(12, 5)
     left, right = figure.subplots(1, 2)
     families = list(dict.fromkeys(row.name.removesuffix(" + remap") for row in rows))
     unit = f" ({comparison.unit})" if comparison.unit else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..attacks import blind
 from ..core import Mechanism, Prior
-from ..errors import MissingExtraError
+from ..core.drawing import blank
 from ..releases.budget import ErrorCurve, Scheme, averaging_errors, errors_after
 
 if TYPE_CHECKING:
@@ -88,11 +88,7 @@ def repetition_figure(found: Repetition) -> Figure:
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A figure", "report") from None
-    figure = Figure(figsize=(12, 4.8), layout="constrained", dpi=150)
+    figure = blank(12, 4.8)
     left, right = figure.subplots(1, 2)
     for curves, style, attack in (
         (found.optimal, "-", "optimal attack"),

@@ -8,4 +8,4 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]

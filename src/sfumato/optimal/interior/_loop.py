@@ -34,7 +34,7 @@ AIM, LIFTED_AIM = 0.5, 0.3
 SHORT = 0.7
 # A bound lags where the gap is more than this times what slacks and multipliers leave.
 LAG = 1.2
-ENDS, MENDED_ENDS = (1.0, 0.0), (0.4,)
+ENDS, MENDED_END = (1.0, 0.0), 0.4
 
 Progress = Callable[[int, float, float, float, float], None]
 
@@ -169,8 +169,7 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
         lags = value - best.bound > LAG * float(point.lam @ z)
         tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
         if lags:
-            mended = (prove(rows, end(point, step, share), tails) for share in MENDED_ENDS)
-            best = max([best, *mended], key=_bound_of)
+            best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)
         d, primal, dual = step.direction, step.primal, step.dual
         there, aim = point.u + primal * d.u, AIM
         if tails is not None and primal < SHORT and rows.pairs.count == rows.count:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ._arrays import Bools, Floats, Ints, Places
+from ._arrays import Bools, Floats, Ints, Positions
 from ._workers import Workers
 
 CHAIN_TOLERANCE = 1e-12
@@ -131,12 +131,12 @@ class PairRows:
         flat[:: self.size + 1] = diagonals[o]
 
     @property
-    def upper(self) -> Places:
+    def upper(self) -> Positions:
         """Array (rows,), the position of x_o[s] in a flat point."""
         return self._index[:, 1]
 
     @property
-    def lower(self) -> Places:
+    def lower(self) -> Positions:
         """Array (rows,), the position of x_o[t] in a flat point."""
         return self._index[:, 0]
 

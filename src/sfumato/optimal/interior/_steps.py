@@ -66,7 +66,8 @@ def end(point: Point, step: Step, share: float) -> Point:
 
 def length(change: Floats, value: Floats, workers: Workers) -> float:
     """Return the longest step in [0, 1] that keeps value + step * change non-negative."""
-    return _reach(min(workers.pieces(lambda part: float((change[part] / value[part]).min()), len(value))))
+    lows = workers.pieces(lambda part: float((change[part] / value[part]).min()), len(value))
+    return _reach(float(np.min(lows)))
 
 
 def _reach(least: float) -> float:
