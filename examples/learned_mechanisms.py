@@ -47,7 +47,6 @@ from sfumato.learn import (
     run_experiment,
     square_cells,
     square_data,
-    swapping_figure,
 )
 from sfumato.mechanisms import (
     Tupling,
@@ -60,6 +59,7 @@ from sfumato.mechanisms import (
     remapped,
 )
 from sfumato.optimal import least_vulnerability
+from sfumato.studies.swapping_figure import swapping_figure
 
 BOUNDS_M = (518.0, 1150.0)
 BRACKET_PER_M = (0.05, 1e-4)  # epsilon of noise that hardly moves a report, and that forgets the place

@@ -14,7 +14,6 @@ from .experiment import (
     learn_square,
     run_experiment,
 )
-from .figures import swapping_figure
 from .finite import Counted, Guaranteed, counted, with_guarantee
 from .generator import LearnedGenerator
 from .grids import GridError, cell_counts, grid_error, plug_in_error
@@ -80,6 +79,5 @@ __all__ = [
     "run_experiment",
     "square_cells",
     "square_data",
-    "swapping_figure",
     "with_guarantee",
 ]

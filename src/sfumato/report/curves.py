@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Mechanism, Metric, Prior
-from ..core.drawing import blank
 from ..errors import FileError, InputError
 from ..evidence import worst_ratios
 from ..privacy import (
@@ -26,6 +25,7 @@ from ..privacy import (
     TradeOff,
     attained_band,
 )
+from .drawing import blank
 from .picture import save_picture
 
 if TYPE_CHECKING:

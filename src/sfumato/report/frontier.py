@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.atomic import atomically
-from ..core.drawing import blank
 from ..errors import InputError
 from ..optimal import Point
+from .drawing import blank
 from .words import amount
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
 from ..core.arrays import Floats
 from ..core.atomic import atomically
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError
 from ..geo import Places
+from .drawing import blank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +34,10 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
         InputError: If the secrets are not places.
         MissingExtraError: If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("A picture", "report") from None
     space = mechanism.secrets
     if not isinstance(space, Places) or mechanism.observables != space:
         raise InputError("only a mechanism from places to the same places has a map.", "design it on a Grid.")
+    figure = blank(12, 4.4)
     true = int(np.argmax(prior.probabilities)) if place is None else space.position(place)
     report = int(np.argmax(mechanism.matrix[true]))
     attack = optimal(mechanism, prior, ground)
@@ -47,7 +45,6 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     posterior = mechanism.posterior(prior)[report]
 
     corners = _corners_km(space)
-    figure = Figure(figsize=(12, 4.4), layout="constrained", dpi=150)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     _panel(axes[0], corners, prior.probabilities, "Prior: where people are", "share of visits (%)")
     _panel(axes[1], corners, mechanism.matrix[true], "Mechanism: reports from one place", "share of reports (%)")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from ..core.drawing import blank
 from ..errors import InputError
+from ..report.drawing import blank
 from .distribution_privacy import NONE, Row
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..core.drawing import blank
 from ..errors import InputError
+from ..report.drawing import blank
 from .drawing_board import (
     CIRCLE,
     COIN,

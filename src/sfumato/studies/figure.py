@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ..core.drawing import blank
 from ..errors import InputError
+from ..report.drawing import blank
 from .compare import OPTIMUM, Comparison
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ..attacks import blind
 from ..core import Mechanism, Prior
-from ..core.drawing import blank
 from ..releases.budget import ErrorCurve, Scheme, averaging_errors, errors_after
+from ..report.drawing import blank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

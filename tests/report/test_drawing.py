@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from sfumato.core.drawing import blank
 from sfumato.errors import MissingExtraError
+from sfumato.report.drawing import blank
 
 
 def test_a_figure_has_the_size_asked_and_no_axes():

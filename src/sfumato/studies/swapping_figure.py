@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.drawing import blank
 from ..errors import InputError
-from .swapping import Swapping
+from ..learn.swapping import Swapping
+from ..report.drawing import blank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
