@@ -46,6 +46,22 @@ def test_a_split_keeps_every_record_once():
     )
 
 
+@given(
+    st.lists(st.sampled_from("abc"), min_size=2, max_size=60).filter(lambda labels: len(set(labels)) > 1),
+    st.floats(0.05, 0.95),
+    st.integers(0, 9),
+)
+def test_a_split_by_label_takes_that_share_of_each(labels, share, seed):
+    if not 1 <= round(share * len(labels)) < len(labels):
+        return
+    pairs = Pairs(labels, np.arange(float(len(labels))), space=Space([*"abc", "never"]))
+    one, two = pairs.split(share, by_label=True, seed=seed)
+    assert len(one) == round(share * len(labels))
+    assert sorted(np.r_[one.points, two.points].ravel()) == list(range(len(labels)))
+    taken, given_ = np.bincount(one.classes, minlength=4), np.bincount(pairs.classes, minlength=4)
+    assert (abs(taken - share * given_) <= 1.5).all()
+
+
 @pytest.mark.parametrize(
     ("labels", "points"), [(["a", "a"], [1.0, 2.0]), (["a", "b"], [1.0]), ([], []), (["a", "b"], [1.0, np.inf])]
 )

@@ -147,23 +147,31 @@ def test_heads_must_be_at_least_one():
 @pytest.mark.slow
 def test_heads_near_the_optimum_of_experiment_2(torch):
     """One network reaches .48 of .633 there: it moves everybody part of the way."""
-    train, test = square_data(600, seed=0)
+    train, test = square_data(600, seed=3)
     learned = learn_generator(
         train,
         "173 m",
         target=BayesVulnerability(),
-        rounds=260,
-        margin=0.01,
+        rounds=300,
+        margin=0.005,
         judging=0.4,
-        tolerance=0.0,
-        patience=260,
-        seed=0,
+        tolerance=None,
+        patience=300,
+        confidence=0.5,
+        seed=3,
         device="cpu",
     )
     assert learned.meets_bound
+    assert learned.best == 300
     for data in (train, test):
         loss, error = learned.loss(data, seed=1)
         assert loss - 2 * error <= 173
-        # Of the records themselves: .630 at most, of all such places .635 (C.8).
+        # Of all such places .635 at most (C.8).
         error = grid_error(learned.reports(data, 100, seed=2), 50.0, even=True).plug_in
-        assert 0.57 <= error <= 0.636
+        assert 0.585 <= error <= 0.645
+    # The optimum sends places near the middle there and keeps far ones, which cost more.
+    middle = np.linalg.norm(train.points, axis=1)
+    near = middle <= np.quantile(middle, 0.2)
+    far = middle >= np.quantile(middle, 0.8)
+    stays = np.linalg.norm(learned.draw(train.points, seed=4) - train.points, axis=1) < 1e-3
+    assert stays[far].mean() > stays[near].mean() + 0.2

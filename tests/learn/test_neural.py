@@ -1,5 +1,6 @@
 """The neural game: it hides what it can, keeps its bound, and goes on after a kill."""
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,48 @@ def test_a_killed_training_ends_where_an_unbroken_one_does(torch, tmp_path, seed
     assert [(r.number, r.loss, r.accuracy, r.multiplier) for r in whole.history] == [
         (r.number, r.loss, r.accuracy, r.multiplier) for r in resumed.history
     ]
+
+
+def test_a_training_killed_among_the_averaged_rounds_ends_where_an_unbroken_one_does(torch, tmp_path):
+    class KilledError(Exception):
+        pass
+
+    def kill(found):
+        if found.number == 29:
+            raise KilledError
+
+    settings = {"rounds": 30, "tolerance": None, "patience": 30}
+    path = tmp_path / "half.ckpt"
+    with pytest.raises(KilledError):
+        tiny(checkpoint=path, report=kill, **settings)
+    whole, resumed = tiny(**settings), tiny(checkpoint=path, **settings)
+    assert whole.history[-1].averaged == 2  # rounds 28 and 29 are in the last tenth
+    assert same(whole, resumed)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_last_round_spends_what_a_loose_bound_leaves(torch, confidence):
+    train, test = square_data(300, seed=1)
+    found = learn_generator(
+        train,
+        "600 m",
+        training=TINY,
+        rounds=30,
+        patience=30,
+        tolerance=None,
+        confidence=confidence,
+        seed=7,
+        device="cpu",
+    )
+    assert found.best == 30
+    assert found.meets_bound
+    limit = found.kept.loss + NormalDist().inv_cdf(confidence) * found.kept.loss_error
+    assert 0.9999 * 600 <= limit <= 600
+    # The place itself is never reported, and the rest of the bound goes into blur.
+    for data in (train, test):
+        apart = np.linalg.norm(found.draw(data.points, seed=2) - data.points, axis=1)
+        assert apart.min() > 1.0
+        assert apart.mean() == pytest.approx(600, rel=0.08)
 
 
 def test_it_starts_near_planar_laplace_noise(torch):

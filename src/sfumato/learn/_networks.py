@@ -29,8 +29,10 @@ class Obfuscator(nn.Module):
         self.seeds, self.heads = seeds, heads
         self.moving = max(1, heads - 1)
         self.layers = dense(2 + seeds + 1, width, 2 * self.moving)
-        self.gates = dense(2, width, heads) if heads > 1 else None
+        self.gates = None
         if heads > 1:
+            # Rectified units die of a gate's steep first steps, and then every place has the same gates.
+            self.gates = dense(2, width, heads, nn.Tanh)
             self.register_buffer("blur", torch.zeros(()))
 
     @property
@@ -49,10 +51,7 @@ class Obfuscator(nn.Module):
 
     def forward(self, values: Tensor, seeds: Tensor) -> Tensor:
         """Return reports, tensor (k, 2), for values (k, 2) and seeds (k, inputs)."""
-        reports, gates = self.answers(values, seeds)
-        # The last sum is left out: rounded, it may lie below the seed.
-        picked = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
-        return reports[torch.arange(len(values), device=values.device), picked]
+        return picked(*self.answers(values, seeds), seeds)
 
     def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         """Return what every head reports, tensor (k, heads, 2), and the gates, tensor (k, heads).
@@ -72,16 +71,23 @@ class Obfuscator(nn.Module):
         return torch.cat([values[:, None], moved], dim=1), torch.softmax(self.gates(values), 1)
 
 
+def picked(reports: Tensor, gates: Tensor, seeds: Tensor) -> Tensor:
+    """Return the report, tensor (k, 2), of the head that the first seed picks."""
+    # The last sum is left out: rounded, it may lie below the seed.
+    head = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
+    return reports[torch.arange(len(reports), device=reports.device), head]
+
+
 def _circle(turns: Tensor) -> Tensor:
     """Return points of the circle, tensor (k, 2), for parts of a turn (k,)."""
     angle = 2 * math.pi * turns
     return torch.stack([angle.cos(), angle.sin()], dim=1)
 
 
-def dense(inputs: int, width: int, outputs: int) -> nn.Sequential:
-    """Return a network of two hidden layers."""
+def dense(inputs: int, width: int, outputs: int, unit: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Return a network of two hidden layers of such units."""
     return nn.Sequential(
-        nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, outputs)
+        nn.Linear(inputs, width), unit(), nn.Linear(width, width), unit(), nn.Linear(width, outputs)
     )
 
 

@@ -50,6 +50,8 @@ class LearnedGenerator:
         history: All rounds; round i measures the generator that entered it.
         best: The number of the round whose generator this is.
         bound: On the expected distance; ``inf`` if there was none.
+        meets_bound: Whether its loss was within it, with the confidence asked for, on the
+            records that judged it.
         ending: Why the training ended.
     """
 
@@ -63,17 +65,13 @@ class LearnedGenerator:
     history: tuple[Round, ...]
     best: int
     bound: float
+    meets_bound: bool
     ending: Ending
 
     @property
     def kept(self) -> Round:
         """What was measured of this generator when it was kept."""
         return self.history[self.best - 1]
-
-    @property
-    def meets_bound(self) -> bool:
-        """Whether its loss was within the bound, with 95 % confidence, on the records that judged it."""
-        return self.kept.loss + 1.645 * self.kept.loss_error <= self.bound
 
     def __repr__(self) -> str:
         met = "" if self.meets_bound else f", not within its bound {self.bound:.4g}"

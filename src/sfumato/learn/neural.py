@@ -30,8 +30,9 @@ def learn_generator(
     rounds: int = 100,
     judging: float = 0.2,
     margin: float = 0.02,
-    tolerance: float = 0.005,
+    tolerance: float | None = 0.005,
     patience: int = 40,
+    confidence: float = 0.95,
     seed: int | None = None,
     report: Report | None = None,
     stop: Stop | None = None,
@@ -44,9 +45,11 @@ def learn_generator(
     In each round an attacker is trained from nothing on the reports of the present
     generator and judged on records kept apart; then the generator is trained while he
     stands still. It starts as planar Laplace noise, with several heads blurred and with a
-    tenth of the reports, in place of the nearest ones, the place itself. The generator kept
-    is that of the round whose loss was within the bound, with 95 % confidence, and whose
-    target was least against a new attacker.
+    tenth of the reports, in place of the nearest ones, the place itself. The last round
+    measures the mean of the last tenth's generators, which spends what the bound leaves: the
+    place itself is reported as rarely as the confidence asked for allows. It is kept if its
+    loss is within the bound, and else the generator of such a round whose target was least
+    against a new attacker.
 
     Args:
         data: The records: labels, and useful values of two coordinates.
@@ -62,8 +65,12 @@ def learn_generator(
         margin: By which part of the bound to stay below it while training. Where the bound
             allows to hide all with room to spare, a larger one gathers reports better.
         tolerance: The label counts as hidden when the attacker is right no more than this
-            above chance.
+            above chance, and the training ends; None plays on, against finer patterns than
+            one attacker finds.
         patience: Rounds without gain after which the training ends.
+        confidence: With which the loss is to be within the bound on other records. The
+            fewer records judge, the more of the bound it costs; 0.5 takes their mean for
+            the truth.
         seed: For studies: makes the training the same each time, on the same machine.
         report: Called with each round.
         stop: Asked before each round whether to stop.
@@ -109,11 +116,12 @@ def learn_generator(
         margin,
         tolerance,
         patience,
+        confidence,
         seed,
     )
     entropy = np.random.SeedSequence(seed).entropy
-    game = NeuralGame(data, judging, limit, margin, aim, price, settings, noise, rounds, int(str(entropy)), place)
-    rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience)
+    rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience, confidence)
+    game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, int(str(entropy)), place)
     played = play(game, rules, identity, report=report, stop=stop, checkpoint=checkpoint, every=every)
     ending = Ending.STOPPED if played.ending is None else played.ending
     parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}
@@ -128,5 +136,6 @@ def learn_generator(
         tuple(played.history),
         played.best,
         limit,
+        rules.allowed(played.history[played.best - 1]),
         ending,
     )

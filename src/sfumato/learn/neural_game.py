@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ..attacks.learned import Confusion
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
-from .rounds import Round, State
+from .rounds import Round, Rules, State, at_most
 from .targets import Target
 from .utility import Utility
 
@@ -26,7 +28,11 @@ _JUDGED: Final = 20_000  # and reports in all, about
 _STAYS: Final = 0.1  # the first of several heads' share at the start, in place of the smallest noise
 _CLEARED: Final = (0.0, 0.6)  # from which to which part of the rounds the blur and the bonus fall
 _COOLED: Final = (0.5, 0.85)  # and the temperature
+_AVERAGED: Final = 0.9  # from which part on generators are averaged
 _SLOWEST: Final = 0.05  # of the generator's rates, at the end
+_ALWAYS: Final = 30.0  # in a gate's logit
+_WIDEST: Final = 10.0  # blur, in bounds
+_SPARED: Final = 1e-6  # of the bound, for rounding
 _INIT, _START, _ATTACK, _IMPROVE, _JUDGE = range(5)
 
 
@@ -48,7 +54,8 @@ class Training:
         generator_batch: Records in a batch of the generator.
         attack_rate: The attacker's largest learning rate.
         generator_rate: The learning rate of the heads; it falls along a cosine to a twentieth.
-        gate_rate: That of the gates, which falls likewise.
+        gate_rate: That of how often heads answer anywhere, which falls likewise.
+        place_rate: That of how much the place matters for it.
         gate_bonus: The weight of the gates' entropy in nats, so that no head is given up
             early; it falls to nothing.
         blur: The size of the Gaussian noise that moving heads add, beside the spread of the
@@ -64,13 +71,14 @@ class Training:
     seeds: int = 3
     width: int = 96
     start_steps: int = 400
-    attack_steps: int = 200
+    attack_steps: int = 250
     generator_steps: int = 10
     attack_batch: int = 512
-    generator_batch: int = 1024
+    generator_batch: int = 512
     attack_rate: float = 0.01
     generator_rate: float = 1e-3
     gate_rate: float = 2.5e-2
+    place_rate: float = 8e-3
     gate_bonus: float = 0.1
     blur: float = 0.3
     last_blur: float = 0.1
@@ -91,6 +99,7 @@ class Training:
             self.attack_rate,
             self.generator_rate,
             self.gate_rate,
+            self.place_rate,
             self.temperature,
             self.last_temperature,
         )
@@ -120,6 +129,12 @@ def _progress(passed: float, begin: float, end: float) -> float:
     return min(1.0, max(0.0, (passed - begin) / (end - begin)))
 
 
+def _spent(excess: Callable[[float], float], dear: float, cheap: float) -> None:
+    """Leave a dial at the dearest value whose excess is not positive, the cheap end's being negative."""
+    if excess(dear) > 0:
+        excess(brentq(excess, dear, cheap))
+
+
 class NeuralGame:
     """The game of two networks, a `rounds.Game`, in coordinates divided by the spread of the data."""
 
@@ -127,22 +142,21 @@ class NeuralGame:
         self,
         data: Pairs,
         judging: float,
-        bound: float,
+        rules: Rules,
         margin: float,
         target: Target,
         utility: Utility,
         training: Training,
         noise: PlanarLaplace,
-        rounds: int,
         entropy: int,
         device: torch.device,
     ) -> None:
         self._entropy, self._device = entropy, device
-        self._target, self._utility, self._training, self._rounds = target, utility, training, rounds
+        self._target, self._utility, self._training, self._rules = target, utility, training, rules
         self._noise, self._judging, self._data = noise, judging, data
         self.centre: Floats = data.points.mean(axis=0)
         self.scale = float(np.sqrt(((data.points - self.centre) ** 2).sum(axis=1).mean() / 2)) or 1.0
-        self._bound, self._aim = bound / self.scale, bound * (1 - margin) / self.scale
+        self._aim = rules.bound * (1 - margin) / self.scale
         self._before, self._begun = 0.0, time.monotonic()
         self._multiplier = utility.start
         self._prepare()
@@ -153,7 +167,8 @@ class NeuralGame:
 
         from ._networks import Obfuscator, seeded
 
-        judged, learned = self._data.split(self._judging, seed=self._seed(_INIT, 0))
+        # By chance alone a label may lack a tenth of its records; the gates would make up for it.
+        judged, learned = self._data.split(self._judging, by_label=True, seed=self._seed(_INIT, 0))
         self._values, self._labels = self._tensors(learned)
         self._judged_values, self._judged_labels = self._tensors(judged)
         self._size = len(self._data.space)
@@ -163,11 +178,14 @@ class NeuralGame:
         self._network = made
         self._fit_start(self._source(_START, 0))
         self._rates = [settings.generator_rate]
-        learned_parts = [{"params": list(self._network.layers.parameters())}]
+        parts = [{"params": list(self._network.layers.parameters())}]
         if self._network.gates is not None:
-            self._rates.append(settings.gate_rate)
-            learned_parts.append({"params": list(self._network.gates.parameters())})
-        self._optimiser = torch.optim.Adam(learned_parts, lr=settings.generator_rate)
+            *by_place, anywhere = self._network.gates.parameters()
+            parts += [{"params": [anywhere]}, {"params": by_place}]
+            self._rates += [settings.gate_rate, settings.place_rate]
+        self._optimiser = torch.optim.Adam(parts, lr=settings.generator_rate)
+        self._sums: dict[str, Tensor] = {}
+        self._summed = 0
 
     def _fit_start(self, source: torch.Generator) -> None:
         """Teach the moving heads rings of the noise; the place itself stands for the innermost one."""
@@ -196,25 +214,26 @@ class NeuralGame:
         """Train an attacker from nothing and judge him on records kept apart."""
         import torch
 
-        from ._networks import shares_of
+        from ._networks import picked, shares_of
 
-        passed = (number - 1) / self._rounds
         if self._training.heads > 1:
-            self._network.blur.fill_(self._training.blur_at(passed))
+            self._network.blur.fill_(self._training.blur_at((number - 1) / self._rules.rounds))
+        averaged = self._summed if number == self._rules.rounds else 0
+        if averaged:
+            self._network.load_state_dict({name: total / averaged for name, total in self._sums.items()})
+            self._spend(number)
         self._attacker = attacker = self._trained_attacker(number)
-        judge = self._source(_JUDGE, number)
-        times = max(_DRAWS, _JUDGED // len(self._judged_labels))
         with torch.no_grad():
-            values, labels = self._judged_values.repeat(times, 1), self._judged_labels.repeat(times)
-            seeds = torch.rand(len(labels), self._network.inputs, generator=judge, device=self._device)
-            reports = self._network(values, seeds)
+            values, seeds = self._judged(self._source(_JUDGE, number))
+            labels = self._judged_labels.repeat(len(values) // len(self._judged_labels))
+            answers, gates = self._network.answers(values, seeds)
+            loss, error = self._loss(values, answers, gates)
+            reports = picked(answers, gates, seeds)
             # As sharp as at the end: a mild belief would rate widely spread reports too well.
             beliefs = torch.log_softmax(attacker(reports) / self._training.last_temperature, 1)
             alone = torch.ones(len(labels), 1, device=self._device)
             target = float(self._target(shares_of(labels, self._size, alone), beliefs))
-            lost = (reports - values).norm(dim=1).reshape(times, -1).mean(0).double() * self.scale
         found = Confusion.of(labels.cpu().numpy(), beliefs.argmax(1).cpu().numpy(), self._size)
-        spread = float(lost.std()) if len(lost) > 1 else 0.0
         return Round(
             number,
             found.accuracy,
@@ -222,10 +241,11 @@ class NeuralGame:
             found.information_bits,
             found.bayes_error,
             target,
-            float(lost.mean()),
-            spread / len(lost) ** 0.5,
+            loss,
+            error,
             self._multiplier,
             self._seconds(),
+            max(1, averaged),
         )
 
     def improve(self, number: int) -> None:
@@ -234,20 +254,22 @@ class NeuralGame:
 
         from ._networks import shares_of
 
-        settings, passed = self._training, (number - 1) / self._rounds
-        bonus, temperature = settings.bonus_at(passed), settings.temperature_at(passed)
+        settings, passed = self._training, (number - 1) / self._rules.rounds
+        # Without a price nothing pulls reports apart, and a mild belief shows finer patterns.
+        cooled = settings.temperature_at(passed) if self._multiplier > 0 else settings.temperature
+        bonus = settings.bonus_at(passed)
         source = self._source(_IMPROVE, number)
-        falling = _SLOWEST + (1 - _SLOWEST) * (1 + float(np.cos(np.pi * number / self._rounds))) / 2
+        falling = _SLOWEST + (1 - _SLOWEST) * (1 + float(np.cos(np.pi * number / self._rules.rounds))) / 2
         for group, rate in zip(self._optimiser.param_groups, self._rates, strict=True):
             group["lr"] = rate * falling
         mean = 0.0
         for _ in range(settings.generator_steps):
             values, labels, seeds = self._batch(settings.generator_batch, source)
             reports, gates = self._network.answers(values, seeds)
-            beliefs = torch.log_softmax(self._attacker(reports.flatten(0, 1)) / temperature, 1)
+            beliefs = torch.log_softmax(self._attacker(reports.flatten(0, 1)) / cooled, 1)
             value = self._target(shares_of(labels, self._size, gates), beliefs)
             loss = ((reports - values[:, None]).norm(dim=2) * gates).sum(1).mean()
-            if self._bound < float("inf"):
+            if self._aim < float("inf"):
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
             if bonus and settings.heads > 1:
                 value = value + bonus * torch.special.xlogy(gates, gates).sum(1).mean()
@@ -255,8 +277,58 @@ class NeuralGame:
             torch.autograd.backward(value)
             self._optimiser.step()
             mean += loss.item() / settings.generator_steps
-        if self._bound < float("inf"):
+        if passed >= _AVERAGED:
+            self._summed += 1
+            for name, tensor in self._network.state_dict().items():
+                self._sums[name] = self._sums.get(name, 0) + tensor.double()
+        if self._aim < float("inf"):
             self._multiplier = self._utility.updated(mean, self._aim, self._multiplier)
+
+    def _spend(self, number: int) -> None:
+        """Spend what the bound leaves: let the place itself be reported more rarely, then blur more.
+
+        Each is one number, chosen by the limit of a loss that moves one way with it, on the
+        draws that judge the round: so the limit keeps its confidence (Bates et al.,
+        "Distribution-free, risk-controlling prediction sets", 2021, theorem 1). Where the
+        place is never reported, more blur is noise on the reports, and hides no less.
+        """
+        import torch
+
+        if self._network.gates is None or self._aim == float("inf"):
+            return
+        values, seeds = self._judged(self._source(_JUDGE, number))
+        bias, blur = self._network.gates[-1].bias, self._network.blur
+
+        def excess(dial: Tensor, value: float) -> float:
+            dial.fill_(value)
+            reports, gates = self._network.answers(values, seeds)
+            loss, error = self._loss(values, reports, gates)
+            return at_most(loss, error, self._rules.confidence) - self._rules.bound * (1 - _SPARED)
+
+        with torch.no_grad():
+            stays = bias[0]  # a view: to fill it changes the gates
+            if excess(stays, _ALWAYS) > 0:
+                return  # not even then: nothing to spend
+            _spent(lambda value: excess(stays, value), -_ALWAYS, _ALWAYS)
+            if float(stays) == -_ALWAYS:
+                widest = _WIDEST * self._rules.bound / self.scale
+                _spent(lambda value: excess(blur, value), widest, float(blur))
+
+    def _judged(self, source: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return the records kept apart, many times in turn, and seeds for a report of each."""
+        import torch
+
+        values = self._judged_values.repeat(max(_DRAWS, _JUDGED // len(self._judged_labels)), 1)
+        return values, torch.rand(len(values), self._network.inputs, generator=source, device=self._device)
+
+    def _loss(self, values: Tensor, reports: Tensor, gates: Tensor) -> tuple[float, float]:
+        """Return the mean loss of the records kept apart, and its standard error by records.
+
+        It is the expectation over heads: draws of them would add to the error.
+        """
+        apart = ((reports - values[:, None]).norm(dim=2) * gates).sum(1)
+        each = apart.reshape(-1, len(self._judged_labels)).mean(0).double() * self.scale
+        return float(each.mean()), float(each.std()) / len(each) ** 0.5 if len(each) > 1 else float("inf")
 
     def _trained_attacker(self, number: int) -> Any:
         """Return a new attacker of the present generator, who learns no more."""
@@ -288,6 +360,8 @@ class NeuralGame:
             "entropy": str(self._entropy),
             "network": self.generator(),
             "optimiser": self._optimiser.state_dict(),
+            "sums": dict(self._sums),
+            "summed": self._summed,
             "multiplier": self._multiplier,
             "seconds": self._seconds(),
         }
@@ -300,6 +374,7 @@ class NeuralGame:
             self._prepare()
         self._network.load_state_dict(state["network"])
         self._optimiser.load_state_dict(state["optimiser"])
+        self._sums, self._summed = dict(state["sums"]), state["summed"]
         self._multiplier = state["multiplier"]
         self._before, self._begun = state["seconds"], time.monotonic()
 

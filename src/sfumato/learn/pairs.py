@@ -89,11 +89,13 @@ class Pairs:
         """The error of the best guess without a report: 1 less the largest share."""
         return 1.0 - float(self.shares.max())
 
-    def split(self, share: float, *, seed: int | None = None) -> tuple[Pairs, Pairs]:
+    def split(self, share: float, *, by_label: bool = False, seed: int | None = None) -> tuple[Pairs, Pairs]:
         """Return a random part and the rest.
 
         Args:
             share: The share of the first part, between 0 and 1.
+            by_label: Whether each label has that share of its records, up to rounding, in the
+                first part. Such records are no independent draws.
             seed: For studies: makes the split the same each time.
 
         Raises:
@@ -106,6 +108,12 @@ class Pairs:
                 "use a share between 0 and 1, such as 0.8.",
             )
         order = np.random.default_rng(seed).permutation(len(self))
+        if by_label:
+            place = np.empty(len(self))  # of a record among those of its label, from 0 to 1
+            for label in range(len(self.space)):
+                alike = order[self.classes[order] == label]
+                place[alike] = (np.arange(len(alike)) + 0.5) / max(1, len(alike))
+            order = order[np.argsort(place[order], kind="stable")]
         return self.take(order[:first]), self.take(order[first:])
 
     def take(self, rows: NDArray[np.intp]) -> Pairs:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import InputError
@@ -31,6 +32,7 @@ class Round:
         loss_error: The standard error of that mean.
         multiplier: The price on the loss.
         seconds: Since the training began; a resumed training goes on counting.
+        averaged: Of how many rounds' generators this one is the mean.
     """
 
     number: int
@@ -43,6 +45,7 @@ class Round:
     loss_error: float
     multiplier: float
     seconds: float
+    averaged: int = 1
 
 
 class Ending(Enum):
@@ -104,15 +107,18 @@ class Rules:
         bound: On the loss; ``inf`` for none.
         blind_accuracy: The chance of the best guess without a report.
         tolerance: The label counts as hidden when the attacker's accuracy is no more than
-            this above that chance.
+            this above that chance; None plays on.
         patience: Rounds without gain after which nothing more is expected.
+        confidence: With which the loss is to be within the bound, the records that judge it
+            being independent draws; 0.5 takes their mean for the truth.
     """
 
     rounds: int
     bound: float
     blind_accuracy: float
-    tolerance: float
+    tolerance: float | None
     patience: int
+    confidence: float = 0.95
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.patience < 1:
@@ -120,36 +126,47 @@ class Rules:
                 f"{self.rounds} rounds with a patience of {self.patience} are too few.",
                 "use at least one of each.",
             )
-        if not (self.tolerance >= 0 and self.bound >= 0):
+        if not ((self.tolerance is None or self.tolerance >= 0) and self.bound >= 0):
             raise InputError(
                 f"a tolerance of {self.tolerance} or a bound of {self.bound} is negative or not a number.",
                 "use numbers of at least 0.",
             )
+        if not 0.5 <= self.confidence < 1:
+            raise InputError(f"a confidence of {self.confidence} is not from 0.5 to below 1.", "use 0.95.")
 
     def allowed(self, found: Round) -> bool:
-        """Whether the loss is within its bound, with 95 % confidence."""
-        return found.loss + 1.645 * found.loss_error <= self.bound
+        """Whether the loss is within its bound, with the confidence asked for."""
+        return at_most(found.loss, found.loss_error, self.confidence) <= self.bound
 
     def better(self, new: Round, old: Round | None) -> bool:
         """Whether a round's generator is to be kept rather than an older one.
 
-        Those within the bound come first, and among them the one of least target; while
-        none is within the bound, the one of least loss.
+        Those within the bound come first, and among them a mean of several, as the least of
+        many measured targets is partly luck, and then the one of least target; while none is
+        within the bound, the one of least loss.
         """
         if old is None:
             return True
         if self.allowed(new) != self.allowed(old):
             return self.allowed(new)
-        return new.target < old.target if self.allowed(new) else new.loss < old.loss
+        if not self.allowed(new):
+            return new.loss < old.loss
+        return new.averaged > old.averaged or new.target < old.target
 
     def ending(self, played: Played) -> Ending | None:
         """Why the rounds should end here, or None."""
         last = played.history[-1]
-        if self.allowed(last) and last.accuracy <= self.blind_accuracy + self.tolerance:
+        hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
+        if hidden and self.allowed(last):
             return Ending.HIDDEN
         if last.number - played.best >= self.patience:
             return Ending.SETTLED
         return Ending.PLAYED if last.number >= self.rounds else None
+
+
+def at_most(loss: float, error: float, confidence: float) -> float:
+    """Return the one-sided limit that a loss measured with this standard error is below."""
+    return loss + NormalDist().inv_cdf(confidence) * error if confidence > 0.5 else loss
 
 
 def play(
