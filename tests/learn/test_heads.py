@@ -152,23 +152,23 @@ def test_heads_near_the_optimum_of_experiment_2(torch):
         train,
         "173 m",
         target=BayesVulnerability(),
-        rounds=300,
+        rounds=160,
         margin=0.005,
         judging=0.4,
         tolerance=None,
-        patience=300,
+        patience=160,
         confidence=0.5,
         seed=3,
         device="cpu",
     )
     assert learned.meets_bound
-    assert learned.best == 300
+    assert learned.best == 160
     for data in (train, test):
         loss, error = learned.loss(data, seed=1)
         assert loss - 2 * error <= 173
         # Of all such places .635 at most (C.8).
         error = grid_error(learned.reports(data, 100, seed=2), 50.0, even=True).plug_in
-        assert 0.585 <= error <= 0.645
+        assert 0.575 <= error <= 0.65
     # The optimum sends places near the middle there and keeps far ones, which cost more.
     middle = np.linalg.norm(train.points, axis=1)
     near = middle <= np.quantile(middle, 0.2)

@@ -53,6 +53,22 @@ def test_the_neighbours_meet_a_geometric_channel_where_outputs_are_many():
     assert found.lower < true / 2  # frequencies alone show little
 
 
+def test_a_planar_geometric_channel_of_ratio_4():
+    # Bayes error .456 is published for a geometric channel with nu = 4, whose places we lack. Here a report is
+    # 4 times less likely for every 100 m, on 20 x 20 cells of such a side that .456 is the truth again.
+    cells = 148.12 * np.stack(np.meshgrid(range(20), range(20), indexing="ij"), axis=-1).reshape(-1, 2)
+    rows = 4.0 ** (-np.linalg.norm(cells[:, None] - cells, axis=2) / 100)
+    places = Space(range(400), cells, "m")
+    mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), places, places)
+    prior = Prior.uniform(places)
+    true = bayes_error(mechanism, prior)
+    assert true == pytest.approx(0.456, abs=1e-4)
+    found = estimate_risk(Examples.of_mechanism(mechanism, prior, 40_000, seed=1), seed=1)
+    assert found.error == pytest.approx(true, abs=0.015)
+    assert found.lower <= true <= found.upper
+    assert found.upper - found.lower < 0.03
+
+
 def test_two_normal_outputs():
     true = float(norm.cdf(-1))
     rng = np.random.default_rng(3)
