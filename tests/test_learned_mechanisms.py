@@ -64,7 +64,7 @@ def check_square(rows, example):
 
 def test_no_mechanism_hides_more_than_the_optimum(example, tmp_path):
     """The whole example, on the synthetic city in 2 km cells: some of them nobody visits."""
-    options = "--users 3 --cell 2km --bounds 700 1150 --hits 10 --records 60 --rounds 25 --out"
+    options = "--users 3 --cell 2km --bounds 700 1150 --hits 10 --records 60 --rounds 25 --network-rounds 3 --out"
     example.main([*options.split(), str(tmp_path)])
     rows = read(tmp_path / "learned-mechanisms.csv")
     kinds = Counter((row["hidden"], row["bound_m"]) for row in rows)
@@ -78,7 +78,7 @@ def test_no_mechanism_hides_more_than_the_optimum(example, tmp_path):
     for errors in best.values():  # more loss never allows less
         assert errors[700] <= errors[1150] + 2 * example.GAP
     square = read(tmp_path / "learned-square.csv")
-    assert len(square) == 2 * 4 * 2 * 4  # experiments, generators, parts, grids
+    assert len(square) == 2 * 5 * 2 * 4  # experiments, generators, parts, grids
     check_square(square, example)
     for name in ("learned-swapping.png", "learned-mechanisms.png"):
         assert (tmp_path / name).stat().st_size > 20_000
@@ -110,7 +110,7 @@ def test_tuples_lose_as_much_as_was_asked(example):
 def test_real_check_ins(example, shared_data, tmp_path):
     """As on the page: 150 cells of New York, six and twenty users, two boroughs."""
     file = str(shared_data / "foursquare_nyc.parquet")
-    example.main([file, *NEW_YORK, REGION, "--hits", "10", "--out", str(tmp_path)])
+    example.main([file, *NEW_YORK, REGION, "--hits", "10", "--network-rounds", "3", "--out", str(tmp_path)])
     check_square(read(tmp_path / "learned-square.csv"), example)
     rows = read(tmp_path / "learned-mechanisms.csv")
     assert len(rows) == 2 * (5 + 5 + 6)

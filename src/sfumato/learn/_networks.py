@@ -51,7 +51,10 @@ class Obfuscator(nn.Module):
 
     def forward(self, values: Tensor, seeds: Tensor) -> Tensor:
         """Return reports, tensor (k, 2), for values (k, 2) and seeds (k, inputs)."""
-        return picked(*self.answers(values, seeds), seeds)
+        reports, gates = self.answers(values, seeds)
+        # The last sum is left out: rounded, it may lie below the seed.
+        picked = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
+        return reports[torch.arange(len(values), device=values.device), picked]
 
     def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         """Return what every head reports, tensor (k, heads, 2), and the gates, tensor (k, heads).
@@ -69,13 +72,6 @@ class Obfuscator(nn.Module):
         radius = (-2 * torch.log1p(-seeds[:, -2])).sqrt()
         moved = moved + (self.blur * radius[:, None] * _circle(seeds[:, -1]))[:, None]
         return torch.cat([values[:, None], moved], dim=1), torch.softmax(self.gates(values), 1)
-
-
-def picked(reports: Tensor, gates: Tensor, seeds: Tensor) -> Tensor:
-    """Return the report, tensor (k, 2), of the head that the first seed picks."""
-    # The last sum is left out: rounded, it may lie below the seed.
-    head = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
-    return reports[torch.arange(len(reports), device=reports.device), head]
 
 
 def _circle(turns: Tensor) -> Tensor:

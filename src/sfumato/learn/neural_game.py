@@ -33,7 +33,7 @@ _SLOWEST: Final = 0.05  # of the generator's rates, at the end
 _ALWAYS: Final = 30.0  # in a gate's logit
 _WIDEST: Final = 10.0  # blur, in bounds
 _SPARED: Final = 1e-6  # of the bound, for rounding
-_INIT, _START, _ATTACK, _IMPROVE, _JUDGE = range(5)
+_INIT, _START, _ATTACK, _IMPROVE, _JUDGE, _SPEND = range(6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class NeuralGame:
         """Train an attacker from nothing and judge him on records kept apart."""
         import torch
 
-        from ._networks import picked, shares_of
+        from ._networks import shares_of
 
         if self._training.heads > 1:
             self._network.blur.fill_(self._training.blur_at((number - 1) / self._rules.rounds))
@@ -226,9 +226,8 @@ class NeuralGame:
         with torch.no_grad():
             values, seeds = self._judged(self._source(_JUDGE, number))
             labels = self._judged_labels.repeat(len(values) // len(self._judged_labels))
-            answers, gates = self._network.answers(values, seeds)
-            loss, error = self._loss(values, answers, gates)
-            reports = picked(answers, gates, seeds)
+            loss, error = self._loss(values, seeds, len(self._judged_values))
+            reports = self._network(values, seeds)
             # As sharp as at the end: a mild belief would rate widely spread reports too well.
             beliefs = torch.log_softmax(attacker(reports) / self._training.last_temperature, 1)
             alone = torch.ones(len(labels), 1, device=self._device)
@@ -289,7 +288,8 @@ class NeuralGame:
 
         Each is one number, chosen by the limit of a loss that moves one way with it, on the
         draws that judge the round: so the limit keeps its confidence (Bates et al.,
-        "Distribution-free, risk-controlling prediction sets", 2021, theorem 1). Where the
+        "Distribution-free, risk-controlling prediction sets", 2021, theorem 1). The mean of
+        the records learned from is kept within the bound as well. Where the
         place is never reported, more blur is noise on the reports, and hides no less.
         """
         import torch
@@ -297,13 +297,15 @@ class NeuralGame:
         if self._network.gates is None or self._aim == float("inf"):
             return
         values, seeds = self._judged(self._source(_JUDGE, number))
+        known, known_seeds = self._repeated(self._values, self._source(_SPEND, number))
         bias, blur = self._network.gates[-1].bias, self._network.blur
 
         def excess(dial: Tensor, value: float) -> float:
             dial.fill_(value)
-            reports, gates = self._network.answers(values, seeds)
-            loss, error = self._loss(values, reports, gates)
-            return at_most(loss, error, self._rules.confidence) - self._rules.bound * (1 - _SPARED)
+            loss, error = self._loss(values, seeds, len(self._judged_values))
+            limit = at_most(loss, error, self._rules.confidence)
+            mean, _ = self._loss(known, known_seeds, len(self._values))
+            return max(limit, mean) - self._rules.bound * (1 - _SPARED)
 
         with torch.no_grad():
             stays = bias[0]  # a view: to fill it changes the gates
@@ -316,18 +318,22 @@ class NeuralGame:
 
     def _judged(self, source: torch.Generator) -> tuple[Tensor, Tensor]:
         """Return the records kept apart, many times in turn, and seeds for a report of each."""
+        return self._repeated(self._judged_values, source)
+
+    def _repeated(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
         import torch
 
-        values = self._judged_values.repeat(max(_DRAWS, _JUDGED // len(self._judged_labels)), 1)
-        return values, torch.rand(len(values), self._network.inputs, generator=source, device=self._device)
+        again = values.repeat(max(_DRAWS, _JUDGED // len(values)), 1)
+        return again, torch.rand(len(again), self._network.inputs, generator=source, device=self._device)
 
-    def _loss(self, values: Tensor, reports: Tensor, gates: Tensor) -> tuple[float, float]:
-        """Return the mean loss of the records kept apart, and its standard error by records.
+    def _loss(self, values: Tensor, seeds: Tensor, records: int) -> tuple[float, float]:
+        """Return the mean loss of records that repeat in turn, and its standard error by records.
 
         It is the expectation over heads: draws of them would add to the error.
         """
+        reports, gates = self._network.answers(values, seeds)
         apart = ((reports - values[:, None]).norm(dim=2) * gates).sum(1)
-        each = apart.reshape(-1, len(self._judged_labels)).mean(0).double() * self.scale
+        each = apart.reshape(-1, records).mean(0).double() * self.scale
         return float(each.mean()), float(each.std()) / len(each) ** 0.5 if len(each) > 1 else float("inf")
 
     def _trained_attacker(self, number: int) -> Any:
