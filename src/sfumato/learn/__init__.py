@@ -19,7 +19,6 @@ from .generator import LearnedGenerator
 from .grids import GridError, cell_counts, grid_error, plug_in_error
 from .information import InformationBound, information_lower
 from .neural import learn_generator
-from .neural_game import Training
 from .pairs import Pairs
 from .payoffs import CLASSIFIERS, GENERATORS, Payoffs, payoffs
 from .risk import RiskEstimate, estimate_risk
@@ -28,6 +27,7 @@ from .square import loss_of_cells, square_cells, square_data
 from .swapping import Swapping, play_swapping
 from .table import LearnedTable, learn_table
 from .targets import BayesVulnerability, CrossEntropy, FInformation, MutualInformation, Target
+from .training import Training
 from .utility import AugmentedLagrangian, Softplus, Utility
 
 __all__ = [

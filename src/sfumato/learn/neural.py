@@ -12,10 +12,11 @@ from ..mechanisms import PlanarLaplace
 from ._torch import device_for
 from .checkpoint import identity_of
 from .generator import LearnedGenerator
-from .neural_game import NeuralGame, Training
+from .neural_game import NeuralGame
 from .pairs import Pairs
 from .rounds import Ending, Report, Rules, Stop, checked_bound, play
 from .targets import MutualInformation, Target
+from .training import Training
 from .utility import AugmentedLagrangian, Utility
 
 
