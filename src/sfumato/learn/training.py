@@ -37,9 +37,10 @@ class Training:
             data, at first; wide, so that the attacker's gradient reaches far.
         last_blur: To what it falls. Patterns much finer than it tell nobody anything.
         temperature: The logits of the attacker whom the generator faces are divided by this.
-        last_temperature: To what it falls, from half of the rounds on. A posterior is at its
-            mildest where reports nearly agree, and there the loss pulls them apart; below 1
-            the belief is nearer to a best guess. The target of a round is measured with this.
+        last_temperature: To what it falls, from half of the rounds on, while the loss has a
+            price. A posterior is at its mildest where reports nearly agree, and there the
+            price pulls them apart; below 1 the belief is nearer to a best guess. The target
+            of a round is measured with this.
     """
 
     heads: int = 2
