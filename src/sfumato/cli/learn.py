@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..optimal import SensitiveDesign
 
 
+_ROUNDING = 1e-9  # of the loss, relative
+
+
 class Aim(StrEnum):
     """What the mechanism makes small."""
 
@@ -61,7 +64,8 @@ def learn(
 
     The answer is compared with the certified optimum, and judged on visits that it did
     not learn from. Nothing learned is a promise: with --epsilon the mechanism is repaired
-    and proved. Exit code 3 if the training was stopped early.
+    and proved. Exit code 3 if the training was stopped early, or if the mechanism loses
+    more than the bound: a repair to --epsilon may need more.
     """
     from rich.console import Console
 
@@ -118,11 +122,11 @@ def learn(
             f"Repaired: {100 * kept.constant_share:.2g} % of a constant mechanism mixed in; proved on the "
             f"integers: epsilon is at most {upper(kept.proof.upper)}/km."
         )
-    _print(console, mechanism, optimum, learning, judging, places, limit)
+    within = _print(console, mechanism, optimum, learning, judging, places, limit)
     if output is not None:
         save(MechanismFile(mechanism, prior, loss, guarantees), output)
         typer.echo(f"Written: {output}", err=True)
-    if ending is Ending.STOPPED:
+    if ending is Ending.STOPPED or not within:
         raise typer.Exit(PARTIAL)
 
 
@@ -203,7 +207,8 @@ def _print(
     judging: Pairs,
     places: Places,
     limit: float,
-) -> None:
+) -> bool:
+    """Print what was found, and return whether the learned mechanism is within the bound."""
     from rich.table import Table
 
     from ..report.words import amount, gap, percent
@@ -225,6 +230,14 @@ def _print(
         "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
         f"optimum by {gap(optimum.gap)} of its value."
     )
+    _, _, lost = _measured(mechanism, learning, places)
+    within = lost <= limit * (1 + _ROUNDING)
+    if not within:
+        console.print(
+            f"NOT within the bound: the learned mechanism loses {amount(lost, 'm')} on average, "
+            f"and {amount(limit, 'm')} were allowed."
+        )
+    return within
 
 
 def _measured(mechanism: Mechanism, data: Pairs, places: Places) -> tuple[float, float, float]:
