@@ -41,5 +41,5 @@ def swapping_figure(games: Sequence[Swapping]) -> Figure:
         ax.set_ylim(-0.03, 1.03)
         ax.grid(alpha=0.3)
     axes[0, 0].set_ylabel("probability")
-    axes[0, 0].legend(fontsize=8, loc="center right")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=9, loc="outside lower center", ncols=3)
     return figure
