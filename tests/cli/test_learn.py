@@ -44,7 +44,7 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
 def test_a_network_is_counted_on_the_cells(run, homes):
     torch.set_num_threads(1)
     done = run("learn", "v.csv", *FAST[:4], "--rounds", "2", "--sensitive", "home", "--neural")
-    assert done.code == (3 if "NOT within the bound" in done.text else 0), done.err
+    assert done.code == 0, done.err
     assert "learned, on visits kept apart" in done.text
 
 

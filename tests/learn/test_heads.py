@@ -168,7 +168,7 @@ def test_heads_near_the_optimum_of_experiment_2(torch):
         assert loss - 2 * error <= 173
         # Of all such places .635 at most (C.8).
         error = grid_error(learned.reports(data, 100, seed=2), 50.0, even=True).plug_in
-        assert 0.575 <= error <= 0.65
+        assert 0.575 <= error <= 0.636
     # The optimum sends places near the middle there and keeps far ones, which cost more.
     middle = np.linalg.norm(train.points, axis=1)
     near = middle <= np.quantile(middle, 0.2)

@@ -165,7 +165,13 @@ class Rules:
 
 
 def at_most(loss: float, error: float, confidence: float) -> float:
-    """Return the one-sided limit that a loss measured with this standard error is below."""
+    """Return the one-sided limit that the mean of a loss is below, by the normal approximation.
+
+    Args:
+        loss: Measured, in any unit.
+        error: Its standard error, in the same unit.
+        confidence: From 0.5, which gives the loss as measured, to below 1.
+    """
     return loss + NormalDist().inv_cdf(confidence) * error if confidence > 0.5 else loss
 
 
