@@ -1,9 +1,40 @@
 """The errors that sfumato raises, and how their messages are made.
 
-Every message says what was given, what was needed and what to do next.
+Every message says what was given, what was needed and what to do next, in the caller's
+language: a hint names arguments in Python, and options at the command line.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from .escaping import plain
+
+Spelling = Callable[[str, str], str | None]
+"""From the name of an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
+
+# Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
+_MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
+
+
+def argument(name: str, value: object = "") -> str:
+    """Return the mention of an argument for a message; each caller reads it in their own language.
+
+    Args:
+        name: The argument. Where commands call it otherwise, with its function in front:
+            ``read_visits.user``.
+        value: A value for it, such as an example; none if it is empty.
+
+    Example:
+        >>> error = InputError("the region is too wide.", f"use {argument('region', 'a,b,c,d')}.")
+        >>> error.hint
+        "use region='a,b,c,d'."
+        >>> error.told(lambda name, value: f"--{name} {value}").splitlines()[1]
+        'Hint: use --region a,b,c,d.'
+    """
+    return f"\ue000{plain(name)}\ue001{plain(value)}\ue000"
 
 
 class SfumatoError(Exception):
@@ -11,13 +42,34 @@ class SfumatoError(Exception):
 
     Args:
         problem: What was given and why it cannot be used.
-        hint: What to do about it; printed on a line of its own.
+        hints: What to do about it, printed on a line of its own; of several ways out each
+            is one hint, and one that names an argument which the caller cannot pass is
+            left out.
+
+    Attributes:
+        problem: The problem, with arguments as Python writes them.
+        hint: The hints in one sentence, likewise.
+        hints: The hints as they were given, for an error that is raised in place of this one.
     """
 
-    def __init__(self, problem: str, hint: str = "") -> None:
-        self.problem = problem
-        self.hint = hint
-        super().__init__(f"{problem}\nHint: {hint}" if hint else problem)
+    def __init__(self, problem: str, *hints: str) -> None:
+        self._problem = problem
+        self.hints = tuple(hint for hint in hints if hint)
+        self.problem, self.hint = self._parts(in_python)
+        super().__init__(self.told(in_python))
+
+    def told(self, spelling: Spelling) -> str:
+        """Return the message for a caller who writes arguments in their own way.
+
+        Args:
+            spelling: How the caller writes an argument.
+        """
+        problem, hint = self._parts(spelling)
+        return f"{problem}\nHint: {hint}" if hint else problem
+
+    def _parts(self, spelling: Spelling) -> tuple[str, str]:
+        problem = _spelt(self._problem, lambda name, value: spelling(name, value) or name.rpartition(".")[2])
+        return problem or "", _joined([_spelt(hint, spelling) for hint in self.hints])
 
 
 class InputError(SfumatoError, ValueError):
@@ -50,9 +102,40 @@ class MissingExtraError(SfumatoError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
             f"{feature} needs packages that are not installed.",
-            f"install them with: pip install 'sfumato[{extra}]'",
+            f"in a clone of sfumato, install them with: uv sync --inexact --extra {extra}",
+            f"without uv: pip install '.[{extra}]'",
         )
 
 
 class MetricWarning(UserWarning):
     """A metric that can be used, but is not quite what its name promises."""
+
+
+def in_python(name: str, value: str) -> str:
+    """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``."""
+    bare = name.rpartition(".")[2]
+    if not value or re.fullmatch(r"[-+.\deE]+|True|False|None|[\w.]+\(.*\)|\(.*\)|\[.*\]", value):
+        return f"{bare}={value}"
+    return f"{bare}={value!r}"
+
+
+def _spelt(text: str, spelling: Spelling) -> str | None:
+    """Return a text with its arguments written out; None if one of them cannot be."""
+    parts = []
+    end = 0
+    for found in _MENTION.finditer(text):
+        written = spelling(found[1], found[2])
+        if written is None:
+            return None
+        parts += [plain(text[end : found.start()]), plain(written)]
+        end = found.end()
+    return "".join([*parts, plain(text[end:])])
+
+
+def _joined(hints: list[str | None]) -> str:
+    """Return several ways out as one sentence."""
+    found = [hint for hint in hints if hint]
+    if len(found) < 2:
+        return "".join(found)
+    last = found[-1] if found[-1].endswith(".") else f"{found[-1]}."
+    return "; or ".join([*(hint.removesuffix(".") for hint in found[:-1]), last])

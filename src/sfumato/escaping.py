@@ -1,0 +1,92 @@
+"""Text from outside on its way out: to the terminal, Markdown, CSV and figures.
+
+Labels, units, names of metrics, columns, users and files come from files that anyone may have
+written. Each way out has characters that do more than show themselves: an escape sequence
+paints a terminal, a line break forges a line of a report, ``=`` starts a formula in a
+spreadsheet. Here they lose that power, once for the whole package.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+# Printable by their category, yet invisible: fillers, joiners and the blank of Braille.
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_MARKDOWN: Final = re.compile(r"[\\`*_\[\]|~$]")
+_LINE_START: Final = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_FORMULA: Final = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def plain(text: object) -> str:
+    r"""Return a text as one line of visible characters.
+
+    Control characters, line breaks, marks that turn the direction of writing, characters
+    of no width and halves of characters are written as Python writes them (``\x1b``,
+    ``\n``, ``\u202e``); spaces of any kind become a space. The result is for reading only:
+    a text that spells out ``\x1b`` looks the same.
+
+    Example:
+        >>> print(plain("home\nProved: nothing"))
+        home\nProved: nothing
+    """
+    given = str(text)
+    if given.isascii() and given.isprintable():
+        return given
+    return "".join(_visible(character) for character in given)
+
+
+def markdown(text: object) -> str:
+    r"""Return a text as one line that Markdown shows as it stands.
+
+    Example:
+        >>> print(markdown("# a <b> `c`"))
+        \# a &lt;b&gt; \`c\`
+    """
+    escaped = re.sub("[&<>]", lambda found: _ENTITIES[found[0]], plain(text).strip())
+    escaped = _MARKDOWN.sub(lambda found: "\\" + found[0], escaped)
+    return _LINE_START.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], escaped)
+
+
+def csv_cell(text: str) -> str:
+    """Return a text as a cell of a CSV file that no spreadsheet takes for a formula.
+
+    A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break gets an
+    apostrophe in front, unless it is a number; so does one that begins with apostrophes
+    before such a sign, so that `from_csv_cell` always finds the text again. Other characters
+    stay: a table holds data, and whoever writes it puts separators between quotation marks.
+
+    Example:
+        >>> csv_cell("=1+1"), csv_cell("-3"), csv_cell("-3 km")
+        ("'=1+1", '-3', "'-3 km")
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def from_csv_cell(cell: str) -> str:
+    """Return the text that `csv_cell` made a cell of."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def figure(text: object) -> str:
+    r"""Return a text for matplotlib: a dollar sign is one, and starts no formula.
+
+    A leading underscore, which would hide an entry of a legend, gets a space in front.
+
+    Example:
+        >>> print(figure("a $ b $"))
+        a \$ b \$
+    """
+    shown = plain(text).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() and character not in _INVISIBLE:
+        return character
+    if unicodedata.category(character) == "Zs":
+        return " "
+    return character.encode("unicode_escape").decode("ascii")
