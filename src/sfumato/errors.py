@@ -13,7 +13,7 @@ from typing import Final
 from .escaping import plain
 
 Spelling = Callable[[str, str], str | None]
-"""From the name of an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
+"""From an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
 
 # Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
 _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")

@@ -90,5 +90,5 @@ def test_refusals(hexagons):
 
 def test_without_h3_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "h3", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'sfumato\[hex\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[hex\]'"):
         Hexagons.covering(REGION, resolution=8)

@@ -16,5 +16,5 @@ def test_a_figure_has_the_size_asked_and_no_axes():
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'sfumato\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[report\]'"):
         blank(6.0, 4.5)
