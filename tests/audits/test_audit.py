@@ -37,6 +37,14 @@ def test_known_good_never_is(name):
     assert held_against(*GOOD[name]).outcome is Outcome.HOLDS
 
 
+def test_semantic_privacy_is_of_the_worst_default_whatever_the_order_and_the_number_of_reports():
+    rows = np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert [sf.audit(each).find("semantic").value for each in (rows, rows[::-1])] == [1.0, 1.0]
+    many = np.random.default_rng(0).dirichlet(np.ones(30), 4)
+    ratio = (many.max(axis=0) / many.min(axis=0)).max()
+    assert sf.audit(many).find("semantic").value == pytest.approx(math.tanh(math.log(ratio) / 4), rel=1e-12)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_entries_agree_with_each_other(case):
     found = sf.audit(case.mechanism, prior=case.prior, metric=case.metric, deltas=(1e-3,))

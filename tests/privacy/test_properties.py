@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
@@ -16,6 +18,7 @@ from sfumato.privacy.beliefs.semantic import SemanticPrivacy
 from sfumato.privacy.curves.trade_off import TradeOff
 
 from ..catalogue import unused
+from .bayes import channels
 from .claimed import DIVERGENCES, halves, line_relation, rho_above, satisfied, true_value
 
 N = 4
@@ -64,6 +67,9 @@ def test_counterexample_runs(notion, asked):
         assert after.value == pytest.approx(
             math.log(2)
         )  # the most that any mechanism can have: a fair bit is known
+    elif asked is Property.COMPOSITION and notion == "semantic":
+        assert worst < 0.2
+        assert after.value > 0.95
     elif asked is Property.COMPOSITION:
         assert math.isfinite(worst)
         assert after.value == math.inf
@@ -142,13 +148,36 @@ def test_information_privacy_composes_with_factor_two_and_not_without():
     assert excess > 1.02
 
 
-def test_semantic_privacy_composes_for_maps_to_a_default():
-    rng = np.random.default_rng(2)
-    notion = SemanticPrivacy(np.zeros((1, N), dtype=int))
-    for _ in range(10):
-        first, second = (rng.dirichlet(np.full(2, 1.5), N) for _ in range(2))
-        parts = sum(math.atanh(notion.measure(each).value) for each in (first, second))
-        assert math.atanh(notion.measure(jointly(first, second)).value) <= parts + 1e-9
+@given(channels(3, 3, outputs=4), channels(3, 3, outputs=4), channels(4, 4, outputs=3), st.integers(0, 4))
+def test_semantic_privacy_is_closed_for_defaults_that_can_make_every_report(first, second, blur, quarter):
+    """Against every default the entries may be zero; one default must make every report that is made."""
+    every = SemanticPrivacy()
+    width = max(first.shape[1], second.shape[1])
+    first, second = (np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (first, second))
+    possible = [SemanticPrivacy.replacing(3, default) for default in range(3)]
+    safe = [one for d, one in enumerate(possible) if all((m[d] > 0)[m.any(axis=0)].all() for m in (first, second))]
+    for notion in [every, *safe]:
+        values = [notion.measure(rows).value for rows in (first, second)]
+        assert notion.measure(first @ blur[:width]).value <= values[0] + 1e-9
+        share = quarter / 4
+        assert notion.measure(share * first + (1 - share) * second).value <= max(values) + 1e-9
+        if max(values) < 1:
+            claims = [Claim("semantic", epsilon=v, maps=notion.maps, possible=True) for v in values]
+            assert notion.measure(jointly(first, second)).value <= compose(claims)["epsilon"] + 1e-9
+
+
+def test_semantic_privacy_of_a_default_that_cannot_make_every_report_is_not_closed():
+    """Each of processing, mixing and repeating lets the default make a little of what it could not."""
+    notion = SemanticPrivacy.replacing(2, 0)
+    rows = np.array([[1.0, 0.0], [0.5, 0.5]])
+    held = notion.measure(rows).value
+    blur = np.array([[0.99, 0.01], [0.0, 1.0]])
+    assert notion.measure(rows @ blur).value > held + 0.5
+    same = np.full((2, 2), [0.1, 0.9])
+    assert notion.measure(same).value == 0
+    assert notion.measure(0.9 * rows + 0.1 * same).value > held + 0.2
+    with pytest.raises(InputError, match="does not compose"):
+        compose([Claim("semantic", epsilon=held, maps=notion.maps)] * 2)
 
 
 @pytest.mark.parametrize("name", DIVERGENCES)

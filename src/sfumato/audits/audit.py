@@ -65,7 +65,7 @@ def audit(
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
     notions = chain(
         point_notions(metric, relation, wanted),
-        belief_notions(*mechanism.shape, prior, events),
+        belief_notions(prior, events),
         () if family is None else family_notions(family, wanted),
     )
     found = chain((measured(notion, mechanism) for notion in notions), measures(mechanism, prior, metric))

@@ -35,7 +35,6 @@ from ..privacy import (
     RenyiPrivacy,
     SemanticPrivacy,
 )
-from ..privacy.beliefs.semantic import MOST_OUTPUTS
 from .findings import Entry
 
 _NUMBERS = ("delta", "epsilon", "order")
@@ -68,18 +67,15 @@ def point_notions(metric: Metric | None, relation: Relation | None, deltas: Iter
         yield DivergencePrivacy(divergence, relation)
 
 
-def belief_notions(size: int, outputs: int, prior: Prior | None, events: Events | None) -> Iterator[Notion]:
+def belief_notions(prior: Prior | None, events: Events | None) -> Iterator[Notion]:
     """Yield the notions that compare what an adversary believes before and after.
 
     Args:
-        size: The number of secrets.
-        outputs: The number of observables; sets of them are tried if there are few.
         prior: What he believes before; notions against all priors need none.
         events: The facts that must stay hidden; every single secret if None.
     """
     yield MembershipPrivacy(Priors.all(), events)
-    # Which default replaces the secret makes no difference to the ratio of the extremes.
-    yield SemanticPrivacy.replacing(size, 0, sets=outputs <= MOST_OUTPUTS)
+    yield SemanticPrivacy()
     if prior is None:
         return
     given = Priors.of(prior)

@@ -185,3 +185,16 @@ def mixed_semantics() -> Counterexample:
         (rows[0], rows[1]),
         (rows[0] + rows[1]) / 2,
     )
+
+
+def fed_by_impossible() -> Counterexample:
+    """Return a mechanism that, used twice, makes many pairs of reports that the default cannot make."""
+    rare = 2.0**-10
+    rows = np.array([[rare, rare, 1 - 2 * rare], [rare, 0.0, 1 - rare], [1.0, 0.0, 0.0]])
+    return Counterexample(
+        "the default always makes the first report, and only the first secret the second one; a set of pairs "
+        "needs one pair that the default can make, and then adds every pair that the second secret cannot",
+        SemanticPrivacy(np.array([[2, 2, -1]])),
+        (rows, rows),
+        jointly(rows, rows),
+    )

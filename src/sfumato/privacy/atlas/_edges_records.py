@@ -11,17 +11,20 @@ from ..beliefs.events import Events
 from ..relation import Relation
 from ._contexts import priors_of
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure
-from .claims import Claim, covers
+from .claims import Claim, covers, to_one_default
 
 
 def _to_semantic(claim: Claim, goal: Goal) -> Claim | Refusal:
-    if goal.context("maps") is None:
-        return Refusal("the maps that take a record out must be given: maps=")
-    maps = np.atleast_2d(np.asarray(goal.context("maps")))
-    if not covers("relation", claim.context["relation"], _map_pairs(maps)):
+    maps, relation = goal.context("maps"), claim.context["relation"]
+    if covers("relation", relation, None) and (maps is None or to_one_default(maps)):
+        value = above(lambda: (exact(claim["epsilon"]) / 4).tanh())
+        return Claim("semantic", epsilon=value, maps=maps)
+    if maps is None:
+        return Refusal("any two secrets must be related, or the maps that take a record out be given: maps=")
+    if not covers("relation", relation, _map_pairs(np.atleast_2d(np.asarray(maps)))):
         return Refusal("every secret and its image must be related, in both orders")
     value = above(lambda: (exact(claim["epsilon"]) / 2).tanh())
-    return Claim("semantic", epsilon=value, maps=goal.context("maps"))
+    return Claim("semantic", epsilon=value, maps=maps)
 
 
 def _map_pairs(maps: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Relation:
@@ -34,16 +37,16 @@ def _map_pairs(maps: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Relation
 
 
 def _semantic_to_dp(claim: Claim, _goal: Goal) -> Claim | Refusal:
-    sigma = claim["epsilon"]
-    maps = np.atleast_2d(np.asarray(claim.context["maps"]))
-    if any(not (images[images[images >= 0]] >= 0).all() for images in maps):
+    sigma, given = claim["epsilon"], claim.context["maps"]
+    maps = None if given is None else np.atleast_2d(np.asarray(given))
+    if maps is not None and any(not (images[images[images >= 0]] >= 0).all() for images in maps):
         return Refusal("maps are needed that take every secret that they reach")
-    if claim.context["possible"] is not True:
+    if maps is not None and claim.context["possible"] is not True:
         return Refusal("it must be known that the image of a secret may make all its reports: possible=True")
     if sigma >= 1:
         return Refusal("an epsilon below 1 is needed")
     value = above(lambda: 4 * exact(sigma).atanh())
-    return Claim("differential-privacy", epsilon=value, relation=_map_pairs(maps))
+    return Claim("differential-privacy", epsilon=value, relation=None if maps is None else _map_pairs(maps))
 
 
 def _to_causal(claim: Claim, goal: Goal) -> Claim | Refusal:
@@ -138,10 +141,11 @@ EDGES: Final = (
         "dp-to-semantic",
         "differential-privacy",
         "semantic",
-        "tanh(epsilon / 2), which is less than the printed e^epsilon - 1",
-        "delta = 0 and every secret and its image are related",
+        "tanh(epsilon / 4) for defaults where any two secrets are related, else tanh(epsilon / 2); the printed "
+        "e^epsilon - 1 is larger",
+        "delta = 0, and any two secrets, or every secret and its image, are related",
         Tightness.TIGHT,
-        "a map that exchanges two secrets of randomised response",
+        "randomised response, for a default and for a map that exchanges two secrets",
         "sharpens Kasiviswanathan and Smith 2014",
         Status.PROVED,
         pure(_to_semantic),
@@ -150,8 +154,10 @@ EDGES: Final = (
         "semantic-to-dp",
         "semantic",
         "differential-privacy",
-        "4 artanh(epsilon) for every secret and its image (the printed 2 artanh(2 epsilon) is larger)",
-        "the maps take every secret that they reach, and its image may make all reports of a secret",
+        "4 artanh(epsilon), for any two secrets where every default is meant, else for every secret and its image "
+        "(the printed 2 artanh(2 epsilon) is larger)",
+        "every default is meant; or the maps take every secret that they reach, and its image may make all "
+        "reports of a secret",
         Tightness.TIGHT,
         "a map of two secrets to one of them",
         "derived; compare arXiv 1911.00761",

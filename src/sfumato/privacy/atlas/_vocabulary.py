@@ -208,7 +208,6 @@ def _words() -> dict[str, Word]:
             ("maps", "possible"),
             "whatever was reported, beliefs differ by at most {epsilon} from those after a report without the "
             "record",
-            required=("maps",),
         ),
         Word(
             "information",

@@ -199,7 +199,7 @@ def covers(name: str, held: object, wanted: object) -> bool:
     if isinstance(held, Metric) and isinstance(wanted, Metric):
         return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
     if name == "maps":
-        return np.array_equal(np.asarray(held), np.asarray(wanted))
+        return _maps_cover(held, wanted)
     if name == "interventions" and isinstance(held, Sequence) and isinstance(wanted, Sequence):
         return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
     return False
@@ -232,6 +232,17 @@ def _priors_cover(held: object, wanted: object) -> bool:
         return False
     low, high = inside.interval if inside.interval is not None else (0.0, 1.0)
     return outside.interval[0] <= low and high <= outside.interval[1]
+
+
+def to_one_default(maps: object) -> bool:
+    """Return whether each map sends every secret that it takes to one default."""
+    return all(len(np.unique(images[images >= 0])) <= 1 for images in np.atleast_2d(np.asarray(maps)))
+
+
+def _maps_cover(held: object, wanted: object) -> bool:
+    if held is None or wanted is None:
+        return held is None and to_one_default(wanted)
+    return np.array_equal(np.atleast_2d(np.asarray(held)), np.atleast_2d(np.asarray(wanted)))
 
 
 def _same_events(held: object, wanted: object) -> bool:

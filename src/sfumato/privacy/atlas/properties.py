@@ -11,7 +11,7 @@ from ...errors import InputError
 from .._outward import above, exact
 from . import _counterexamples
 from ._counterexamples import Counterexample
-from .claims import Claim, covers, word_of
+from .claims import Claim, covers, to_one_default, word_of
 
 
 class Property(Enum):
@@ -60,6 +60,7 @@ _MIXED: Final = "sums of inequalities are inequalities"
 _WEIGHTS: Final = (
     "what is believed after a report of the mixture is an average of what is believed after its parts"
 )
+_DEFAULTS: Final = "against every default, or one that can make every report"
 
 
 def _yes(why: str, source: str = _TABLE) -> Answer:
@@ -118,20 +119,23 @@ PROPERTIES: Final[dict[str, dict[Property, Answer]]] = {
     "semantic": _row(
         Answer(
             False,
-            "random processing may keep a part of a set; deterministic processing, and maps to one default, "
-            "are safe",
+            "random processing may keep a part of a set; deterministic processing is safe, and so is all "
+            f"processing {_DEFAULTS}",
             _OPEN,
             ("merged_by_chance", ""),
         ),
         Answer(
             False,
-            "factors common to two records may differ in a mixture; maps to one default are safe",
+            f"factors common to two records may differ in a mixture; mixtures are safe {_DEFAULTS}",
             _OPEN,
             ("mixed_semantics", ""),
         ),
-        _yes(
-            "for maps to one default artanh(epsilon) adds, since it is a quarter of the epsilon of all pairs",
+        Answer(
+            False,
+            "a set of pairs of reports may hold one pair that the default can make, and many that it cannot; "
+            f"artanh(epsilon) adds {_DEFAULTS}",
             _OPEN,
+            ("fed_by_impossible", ""),
         ),
     ),
     "information": _row(
@@ -204,7 +208,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
         raise InputError("no claim was given.", "pass one claim for each mechanism.")
     first = claims[0]
     found = answer(first.notion, Property.COMPOSITION)
-    if not found.holds:
+    if not found.holds and not all(_of_possible_default(each) for each in claims):
         raise InputError(
             f"{word_of(first.notion).title} does not compose: {found.counterexample().says}.",
             "convert each claim to differential privacy first, or measure the joint mechanism.",
@@ -222,6 +226,10 @@ def compose(claims: Sequence[Claim]) -> Claim:
         return first.with_values(
             mu=above(lambda: sum((exact(each["mu"]) ** 2 for each in claims), exact(0.0)).sqrt())
         )
+    if first.notion == "semantic":
+        return first.with_values(
+            epsilon=above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
+        )
     if first.notion not in _ADDED:
         raise InputError(f"how {word_of(first.notion).title} composes: {found.why}.", "apply the rule by hand.")
     totals = {
@@ -230,3 +238,11 @@ def compose(claims: Sequence[Claim]) -> Claim:
         if name != "order"
     }
     return first.with_values(**totals)
+
+
+def _of_possible_default(claim: Claim) -> bool:
+    """Return whether a claim of semantic privacy is about every default, or one that can make every report."""
+    if claim.notion != "semantic":
+        return False
+    maps = claim.context["maps"]
+    return maps is None or (to_one_default(maps) and claim.context["possible"] is True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
 
@@ -18,6 +18,7 @@ from .._rounding import log_error
 from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
+from ._default import worst_set
 from ._subsets import members, subset_sums
 
 MOST_OUTPUTS = 20
@@ -31,28 +32,34 @@ class SemanticPrivacy(Notion):
 
     |P[X | M(s) in S] - P[X | M(N(s)) in S]| <= epsilon
 
-    for all priors, all sets X of secrets, all sets S of reports, and each map N that
-    takes one record out of a secret or replaces it. With r(s) = p(S|s) / p(S|N(s)) and
-    R the ratio of the largest to the least r,
+    for all priors, all sets X of secrets, all sets S of reports that are possible in both
+    cases, and each map N that takes one record out of a secret or replaces it. With
+    r(s) = p(S|s) / p(S|N(s)) and R the ratio of the largest to the least r,
 
     epsilon = max over N and S of tanh(ln(R) / 4).
 
-    Single reports may miss the worst: sets are strictly stronger. All sets of up to 20
-    used observables are looked at; for more, use `bound`, or the weaker notion of
-    single reports.
+    In the local model one record is the secret itself, and N sends every secret to one
+    default. A report of the default says nothing, so that the second belief is the prior.
+    By default every secret in turn is the default: the worst one makes epsilon the tanh
+    of a quarter of the epsilon of differential privacy of all pairs. One default, given
+    by `replacing`, is measured exactly too, at any number of observables. For other maps
+    all sets of up to 20 used observables are tried; for more, use `bound`, or the weaker
+    notion of single reports.
 
     Attributes:
         maps: Array (k, n) of positions: maps[i, s] is N_i(s), or -1 if no prior is to
-            hold s possible. In the local model one record is the secret itself, and the
-            natural map sends every secret to one default.
+            hold s possible. None stands for the n maps to one default each.
         sets: Whether S ranges over sets of reports; else over single ones.
 
     Raises:
         InputError: If the maps are not positions of secrets.
 
     Example:
-        >>> SemanticPrivacy.replacing(2, 0).measure([[0.75, 0.25], [0.25, 0.75]])
+        >>> SemanticPrivacy().measure([[0.75, 0.25], [0.25, 0.75]])
         Semantic privacy: epsilon 0.267949
+        >>> leaks = [[1.0, 0.0], [0.5, 0.5]]
+        >>> SemanticPrivacy().measure(leaks), SemanticPrivacy.replacing(2, default=0).measure(leaks)
+        (Semantic privacy: epsilon 1, Semantic privacy: epsilon 0.171573)
 
     Source:
         Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40.
@@ -63,10 +70,12 @@ class SemanticPrivacy(Notion):
     parameter: ClassVar[str] = "epsilon"
     source: ClassVar[str] = "Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40"
 
-    maps: NDArray[np.intp]
+    maps: NDArray[np.intp] | None = None
     sets: bool = True
 
     def __post_init__(self) -> None:
+        if self.maps is None:
+            return
         maps = np.array(self.maps)
         if maps.ndim != 2 or maps.dtype.kind not in "iu" or (maps < -1).any() or (maps >= maps.shape[1]).any():
             raise InputError(
@@ -100,26 +109,41 @@ class SemanticPrivacy(Notion):
             InputError: If sets of more than 20 used observables would have to be tried.
         """
         matrix, used = self._used(mechanism)
-        if self.sets and len(used) > MOST_OUTPUTS:
+        best = _Best(0.0, None, used[:0])
+        if self.maps is None:
+            best = _any_default(matrix, used)
+        else:
+            for mapping in self.maps:
+                found = self._of_map(matrix, used, mapping)
+                best = found if found.log_spread > best.log_spread else best
+        value = math.tanh(best.log_spread / 4)
+        rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
+        if best.mapping is None:
+            return Finding(self, value, rounding, Witness())
+        witness = _attained(matrix, best.mapping, best.outputs)
+        return Finding(self, value, rounding, witness)
+
+    def _of_map(self, matrix: Floats, used: NDArray[np.intp], mapping: NDArray[np.intp]) -> _Best:
+        """Return the largest ln R over the sets of reports, or single ones, for one map."""
+        kept = np.flatnonzero(mapping >= 0)
+        defaults = np.unique(mapping[kept])
+        if not self.sets:
+            value, row = _largest_spread(matrix[:, used].T, mapping)
+            return _Best(value, mapping, used[[row]])
+        if len(defaults) == 1:
+            spread, columns = worst_set(matrix[np.ix_(kept, used)], matrix[defaults[0], used] > 0)
+            return _Best(spread, mapping, used[columns])
+        if len(used) > MOST_OUTPUTS:
             raise InputError(
                 f"{len(used)} observables are used: 2^{len(used)} sets of them are too many to try.",
                 f"merge them into at most {MOST_OUTPUTS}, call bound(), or use sets=False for single ones.",
             )
-        blocks: Iterator[tuple[int, Floats]]
-        blocks = subset_sums(matrix[:, used]) if self.sets else iter([(0, matrix[:, used].T)])
-        best = _Best(0.0, -1, -1)
-        for start, sums in blocks:
-            for number, mapping in enumerate(self.maps):
-                value, row = _largest_spread(sums, mapping)
-                if value > best.log_spread:
-                    best = _Best(value, number, start + row)
-        value = math.tanh(best.log_spread / 4)
-        rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
-        witness = Witness()
-        if best.map >= 0:
-            outputs = used[members(best.subset)] if self.sets else used[[best.subset]]
-            witness = _attained(matrix, self.maps[best.map], outputs)
-        return Finding(self, value, rounding, witness)
+        best, subset = 0.0, 0
+        for start, sums in subset_sums(matrix[:, used]):
+            value, row = _largest_spread(sums, mapping)
+            if value > best:
+                best, subset = value, start + row
+        return _Best(best, mapping, used[members(subset)])
 
     def bound(self, mechanism: AnyMechanism) -> float:
         """Return an upper bound of the least epsilon over sets, for any number of observables.
@@ -128,6 +152,8 @@ class SemanticPrivacy(Notion):
         downwards over all s and o: at most tanh(epsilon / 2) for differential privacy.
         """
         matrix, used = self._used(mechanism)
+        if self.maps is None:
+            return min(1.0, self.measure(mechanism).upper)
         largest = 0.0
         for mapping in self.maps:
             logs = _ratio_logs(matrix[:, used].T, mapping)
@@ -139,6 +165,11 @@ class SemanticPrivacy(Notion):
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
+        if self.maps is None:
+            return (
+                f"Whatever one believed before, a report changes the probability of any statement by at most "
+                f"{at_most(value)}."
+            )
         what = "any set of reports" if self.sets else "any single report"
         return (
             f"Whatever one believed before, {what} changes the probability of any statement by at most "
@@ -147,7 +178,7 @@ class SemanticPrivacy(Notion):
 
     def _used(self, mechanism: AnyMechanism) -> tuple[Floats, NDArray[np.intp]]:
         matrix = channel(mechanism).matrix
-        if len(matrix) != self.maps.shape[1]:
+        if self.maps is not None and len(matrix) != self.maps.shape[1]:
             raise InputError(
                 f"the maps are on {self.maps.shape[1]} secrets, but the mechanism has {len(matrix)}.",
                 "use maps on the mechanism's secrets.",
@@ -157,8 +188,19 @@ class SemanticPrivacy(Notion):
 
 class _Best(NamedTuple):
     log_spread: float
-    map: int
-    subset: int
+    mapping: NDArray[np.intp] | None
+    outputs: NDArray[np.intp]
+
+
+def _any_default(matrix: Floats, used: NDArray[np.intp]) -> _Best:
+    """Return the largest ln R over all defaults: that of one report, which its likeliest secret can make."""
+    columns = matrix[:, used]
+    top, bottom = columns.max(axis=0), columns.min(axis=0)
+    with np.errstate(divide="ignore", over="ignore"):
+        ratios = top / bottom
+    column = int(ratios.argmax())
+    default = int(columns[:, column].argmax())
+    return _Best(float(np.log(ratios[column])), np.full(len(matrix), default), used[[column]])
 
 
 def _ratio_logs(sums: Floats, mapping: NDArray[np.intp]) -> Floats:
@@ -174,7 +216,7 @@ def _largest_spread(sums: Floats, mapping: NDArray[np.intp]) -> tuple[float, int
     secrets = np.flatnonzero(mapping >= 0)
     if not len(secrets):
         return 0.0, 0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = sums[:, secrets] / sums[:, mapping[secrets]]
         largest, least = np.fmax.reduce(ratios, axis=1), np.fmin.reduce(ratios, axis=1)
         spreads = largest / least
@@ -187,7 +229,7 @@ def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.int
     """Return the two secrets and the prior between them that attain the value of a map and a set."""
     secrets = np.flatnonzero(mapping >= 0)
     a, b = matrix[secrets][:, outputs].sum(axis=1), matrix[mapping[secrets]][:, outputs].sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = a / b
     top, bottom = int(np.nanargmax(ratios)), int(np.nanargmin(ratios))
     s, t = int(secrets[top]), int(secrets[bottom])
