@@ -123,7 +123,7 @@ def test_lengths_default_to_metres():
         (-1500, "m", "-1.5 km"),
         (0.00123456, "", "0.00123"),
         (123456, "hops", "123456 hops"),
-        (math.inf, "km", "inf km"),
+        (math.inf, "km", "infinite"),
     ],
 )
 def test_show(value, unit, text):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError, UnitError
 from sfumato.evidence import prove_metric_privacy
-from sfumato.evidence.rounding import exp_below_exact
+from sfumato.intervals import exp_below_exact
 from sfumato.mechanisms import (
     Bits,
     Hashed,

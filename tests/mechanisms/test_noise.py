@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
 from sfumato.errors import InputError
 from sfumato.evidence import prove_metric_privacy
-from sfumato.evidence.rounding import exp_below_exact
+from sfumato.intervals import exp_below_exact
 from sfumato.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,

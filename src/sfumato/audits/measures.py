@@ -17,7 +17,7 @@ from ..leakage import (
     prior_vulnerability,
     shannon_capacity,
 )
-from ..privacy._words import at_most
+from ..rounding import at_most
 from .findings import Entry
 
 

@@ -9,7 +9,7 @@ from typing import Final, final
 
 from ..core import units
 from ..errors import InputError
-from ..privacy._words import at_least, at_most
+from ..rounding import at_least, at_most
 from .findings import Audit, Entry
 
 _FORM: Final = re.compile(

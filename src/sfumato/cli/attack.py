@@ -69,7 +69,7 @@ def _attacks(mechanism: Mechanism, prior: Prior, metric: Metric, sharper: float)
 
     from .. import attacks
     from ..core import hamming
-    from ..report.words import amount, percent
+    from ..rounding import amount, percent
 
     table = Table(title="Attacks (errors and hits under the prior)", title_justify="left")
     for heading in ("adversary", "expected error", "worst secret", "finds the secret"):
@@ -103,7 +103,7 @@ def _leakage(mechanism: Mechanism, prior: Prior) -> object:
     from rich.table import Table
 
     from .. import leakage
-    from ..report.words import percent
+    from ..rounding import percent
 
     capacity = leakage.shannon_capacity(mechanism)
     table = Table(title="Leakage", title_justify="left", show_header=False)
@@ -128,7 +128,7 @@ def _learned(mechanism: Mechanism, prior: Prior) -> object:
     from ..attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
     from ..attacks.learned import learned as trained
     from ..leakage import bayes_error
-    from ..report.words import percent
+    from ..rounding import percent
 
     examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
     table = Table(

@@ -227,15 +227,16 @@ def _print(found: Audit) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..report.words import lower, per, upper
+    from ..core.units import per_unit
+    from ..rounding import at_least, at_most
 
     console = Console(highlight=False)
     table = Table(title="What was measured", title_justify="left")
     for heading in ("notion or measure", "value", "side", "attained by"):
         table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
     for entry in found:
-        number = (lower if entry.side.startswith("at least") else upper)(entry.shown, 5)
-        suffix = per(entry.unit) if entry.per else f" {entry.unit}" if entry.unit else ""
+        number = (at_least if entry.side.startswith("at least") else at_most)(entry.shown, 5)
+        suffix = per_unit(entry.unit) if entry.per else f" {entry.unit}" if entry.unit else ""
         table.add_row(entry.title, f"{entry.parameter} {number}{suffix}", entry.side, entry.witness)
     console.print(table)
     console.print("In words", style="bold cyan")

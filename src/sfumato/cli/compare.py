@@ -83,13 +83,13 @@ def _print(comparison: Comparison, source: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..report.words import amount, upper
+    from ..rounding import amount, at_most
 
     console = Console(highlight=False)
     if comparison.equal == "loss":
         common = f"equal loss, {amount(comparison.value, comparison.unit)}"
     else:
-        common = f"equal epsilon, {upper(comparison.value, 5)}/{comparison.unit}"
+        common = f"equal epsilon, {at_most(comparison.value, 5)}/{comparison.unit}"
     table = Table(title=f"Mechanisms at {common} ({source})", title_justify="left")
     headings = ("mechanism", "epsilon (proved)", "loss", "attacker's error", "wrong guesses", "told", "left")
     for heading in headings:
@@ -101,7 +101,7 @@ def _print(comparison: Comparison, source: str) -> None:
     optimum = next((row for row in comparison.rows if row.loss_lower_bound is not None), None)
     if optimum is not None and optimum.loss_lower_bound is not None:
         bound = amount(optimum.loss_lower_bound, comparison.unit)
-        at = f"{upper(optimum.epsilon_upper, 5)}/{comparison.unit}"
+        at = f"{at_most(optimum.epsilon_upper, 5)}/{comparison.unit}"
         console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average.")
     console.print(f"Without a report the attacker errs by {amount(comparison.blind_error, comparison.unit)}.")
     for row in comparison.rows:
@@ -110,10 +110,10 @@ def _print(comparison: Comparison, source: str) -> None:
 
 
 def _cells(row: Row, unit: str) -> tuple[str, ...]:
-    from ..report.words import amount, percent, upper
+    from ..rounding import amount, at_most, percent
 
     return (
-        upper(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
+        at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
         amount(row.loss, unit),
         amount(row.attacker_error, unit),
         percent(row.bayes_error),

@@ -60,7 +60,7 @@ def progress_line(unit: str) -> Iterator[Any]:
     """Show one live line of progress on the error stream; nothing where it is no terminal."""
     from rich.console import Console
 
-    from ..report.words import amount, gap
+    from ..rounding import amount, gap_at_most
 
     console = Console(stderr=True, highlight=False)
     with console.status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
@@ -68,7 +68,7 @@ def progress_line(unit: str) -> Iterator[Any]:
         def report(progress: Progress) -> None:
             status.update(
                 f"Step {progress.step}: value {amount(progress.value, unit)}, "
-                f"bound {amount(progress.bound, unit)}, gap {gap(progress.gap)}, {progress.seconds:.1f} s"
+                f"bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {progress.seconds:.1f} s"
             )
 
         yield report

@@ -113,14 +113,14 @@ def learn(
         from ..core import MetricPrivacy
         from ..learn import with_guarantee
         from ..optimal import repaired
-        from ..report.words import upper
+        from ..rounding import at_most
 
         guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
         kept = with_guarantee(mechanism, guarantee, lambda matrix, exponents: repaired(matrix, exponents))
         mechanism, guarantees = kept.mechanism, [guarantee]
         console.print(
             f"Repaired: {100 * kept.constant_share:.2g} % of a constant mechanism mixed in; proved on the "
-            f"integers: epsilon is at most {upper(kept.proof.upper)}/km."
+            f"integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km."
         )
     within = _print(console, mechanism, optimum, learning, judging, places, limit)
     if output is not None:
@@ -211,7 +211,7 @@ def _print(
     """Print what was found, and return whether the learned mechanism is within the bound."""
     from rich.table import Table
 
-    from ..report.words import amount, gap, percent
+    from ..rounding import amount, gap_at_most, percent
 
     table = Table(title=f"Hiding the value at a loss of at most {amount(limit, 'm')}", title_justify="left")
     for heading in ("", "wrong guesses of the best attacker", "of the value told", "average loss"):
@@ -228,7 +228,7 @@ def _print(
     console.print(f"Without a report {percent(learning.blind_error)} of the guesses are wrong.")
     console.print(
         "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
-        f"optimum by {gap(optimum.gap)} of its value."
+        f"optimum by {gap_at_most(optimum.gap)} of its value."
     )
     _, _, lost = _measured(mechanism, learning, places)
     within = lost <= limit * (1 + _ROUNDING)

@@ -49,11 +49,11 @@ def run_sweep(
     from rich.console import Console
     from rich.table import Table
 
+    from ..core.units import per_unit
     from ..optimal import Status, sweep
     from ..report import save_picture, save_rows
     from ..report.frontier import frontier
-    from ..report.words import amount, per, percent
-    from ..report.words import gap as gap_text
+    from ..rounding import amount, gap_at_most, percent
 
     unit = distances.unit
     asked = amounts(epsilons, unit, per=True, what="epsilon") if epsilons else [None]
@@ -76,7 +76,15 @@ def run_sweep(
             stop=stop,
             report=report,
         )
-    headings = ("prior", f"epsilon{per(unit)}", "distortion asked", "loss", "gap", "attacker errs by", "seconds")
+    headings = (
+        "prior",
+        f"epsilon{per_unit(unit)}",
+        "distortion asked",
+        "loss",
+        "gap",
+        "attacker errs by",
+        "seconds",
+    )
     table = Table(title="Frontier", title_justify="left")
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "prior" else "right")
@@ -91,7 +99,7 @@ def run_sweep(
         c = point.design.certificate
         loss = percent(c.value) if not c.loss_unit else amount(c.value, c.loss_unit)
         errs = amount(point.distortion, unit)
-        table.add_row(point.who, epsilon, minimum, loss, gap_text(c.gap), errs, f"{point.design.seconds:.1f}")
+        table.add_row(point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, f"{point.design.seconds:.1f}")
     console.print(table)
     for failure in sorted(failures):
         console.print(f"None for {failure}")

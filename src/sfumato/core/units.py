@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from ..errors import UnitError
+from ..rounding import amount
 
 _TABLE: Final[dict[str, tuple[str, float]]] = {
     "mm": ("length", 0.001),
@@ -127,6 +128,11 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     return value / scale if per else value * scale
 
 
+def per_unit(unit: str) -> str:
+    """Write the unit of a rate: ``/km``, or nothing for a pure number."""
+    return f"/{canonical(unit)}" if unit else ""
+
+
 def length_m(text: str | float, what: str) -> float:
     """Read a length and return it in metres; a bare number is metres."""
     return parse(text, unit="m", what=what)
@@ -134,19 +140,7 @@ def length_m(text: str | float, what: str) -> float:
 
 def show(value: float, unit: str) -> str:
     """Write a quantity for people: three significant digits, metres below one kilometre."""
-    name = canonical(unit)
-    if _TABLE.get(name, ("", 0.0))[0] == "length" and name in ("m", "km"):
-        metres = value * _TABLE[name][1]
-        return f"{_digits(metres / 1000)} km" if abs(metres) >= 999.5 else f"{_digits(metres)} m"
-    return f"{_digits(value)} {name}".strip()
-
-
-def _digits(value: float) -> str:
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return amount(value, canonical(unit))
 
 
 def _fitting(unit: str) -> str:

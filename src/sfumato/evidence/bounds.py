@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from .rounding import UNIT, down, exp_above, sum_error, up
+from ..intervals import exp_above
+from ..rounding import UNIT, down, sum_error, up
 
 Positions = NDArray[np.intp]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, as_distance, as_loss
-from .rounding import down, sum_error, up
+from ..rounding import down, sum_error, up
 
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..errors import InputError
-from .rounding import exp_below, exp_below_exact
+from ..intervals import exp_below, exp_below_exact
 
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less
 

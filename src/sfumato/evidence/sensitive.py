@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from .rounding import UNIT, down, sum_error, up
+from ..rounding import UNIT, down, sum_error, up
 
 _TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
 _LOG_ERROR: Final = 48 * UNIT

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, Space, as_distance, blind_error, units
 from ..errors import InfeasibleError, InputError
+from ..rounding import UNIT
 
 
 def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
@@ -73,6 +74,6 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
             f"errs by {units.show(most, found.unit)}.",
             f"ask for at most {units.show(most, found.unit)}.",
         )
-    room = 16 * (n + 8) * 2.0**-53 * float(d.max())  # what adding up the error can round away
+    room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
     share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0
     return coin(prior.space, 1 - share, prior.space.labels[int(np.argmin(d @ prior.probabilities))])

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
+from ..rounding import float_above, float_below
 from .geometric import geometric
-from .noise import Noise, check_scale, float_above, float_below, integers, rational, whole
+from .noise import Noise, check_scale, integers, rational, whole
 from .steps import LaplaceNoise
 
 

@@ -193,18 +193,6 @@ def whole(value: int, what: str) -> int:
     return value
 
 
-def float_above(value: Fraction) -> float:
-    """Return the least float that is at least the fraction, so that an epsilon is never understated."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def float_below(value: Fraction) -> float:
-    """Return the largest float that is at most the fraction."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
 def integers(value: ArrayLike) -> NDArray[np.int64]:
     """Return an array of integers, or say that it is none.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..errors import InputError
+from ..rounding import sum_above
 from .family import positive
 
 Rule = Literal["equal-noise", "equal-epsilon", "least-variance", "least-error"]
@@ -104,8 +105,7 @@ class JointQueries:
     @property
     def epsilon(self) -> float:
         """What all cost together: the sum, rounded up."""
-        total = math.fsum(self.epsilons)
-        return total if math.fsum((*self.epsilons, -total)) <= 0 else math.nextafter(total, math.inf)
+        return sum_above(self.epsilons)
 
     @property
     def variance(self) -> float:

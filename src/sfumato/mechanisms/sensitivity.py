@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
+from ..rounding import sum_above
 
 Relation = Literal["add-remove", "replace-one"]
 Dataset = tuple[Any, ...]
@@ -158,7 +159,7 @@ def sum_sensitivity(
     a, b = _range(low, high)
     if relation == "add-remove":
         return Sensitivity(_norm(np.maximum(np.abs(a), np.abs(b)), norm), norm, relation)
-    apart = np.array([_above(y - x, y, -x) for x, y in zip(a.tolist(), b.tolist(), strict=True)])
+    apart = np.array([sum_above((y, -x)) for x, y in zip(a.tolist(), b.tolist(), strict=True)])
     return Sensitivity(_norm(apart, norm), norm, relation)
 
 
@@ -218,15 +219,9 @@ def _range(low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
     return a, b
 
 
-def _above(computed: float, *terms: float) -> float:
-    """Return the computed sum, or the next float where rounding may have lowered it."""
-    return computed if math.fsum((*terms, -computed)) <= 0 else math.nextafter(computed, math.inf)
-
-
 def _norm(parts: Floats, norm: int) -> float:
     if len(parts) == 1:
         return float(parts[0])
     if norm == 1:
-        total = math.fsum(parts.tolist())
-        return _above(total, *parts.tolist())
+        return sum_above(parts.tolist())
     return math.nextafter(math.hypot(*parts.tolist()) * (1 + 4e-16), math.inf)

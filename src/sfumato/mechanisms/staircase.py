@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from ..core import Mechanism, Space
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
+from ..rounding import float_above
 from ._strict import lowered
 from .family import positive
-from .noise import Noise, check_scale, float_above, integers, rational, whole
+from .noise import Noise, check_scale, integers, rational, whole
 from .real import RealNoise
 from .steps import StaircaseNoise
 

@@ -110,3 +110,8 @@ def relation_on(relation: Relation | None, size: int) -> Relation:
             "use a relation on the mechanism's secrets.",
         )
     return relation
+
+
+def related(relation: Relation | None) -> str:
+    """Return what the pairs of a relation are called."""
+    return "any two secrets" if relation is None else relation.name

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ..core.atomic import atomically
 from ..errors import InputError
 from ..optimal import Point
+from ..rounding import amount
 from .drawing import blank
-from .words import amount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,6 +11,7 @@ import numpy as np
 from ..attacks import blind, optimal
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.guarantees import ThresholdPrivacy
+from ..core.units import per_unit
 from ..evidence import (
     Certificate,
     DistortionProof,
@@ -26,7 +27,7 @@ from ..files import MechanismFile
 from ..geo import Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
-from .words import amount, gap, lower, per, percent, upper
+from ..rounding import amount, at_least, at_most, gap_at_most, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def _rechecked(
         scale, maximise = float(np.abs(loss.array).max()), False
         what = f"no mechanism with this promise loses less than {amount(bound, loss.unit)}"
     off = relative_gap(value, bound, scale, maximise=maximise)
-    return f"By the prices in the file, {what}; this one is within {gap(off)} of that."
+    return f"By the prices in the file, {what}; this one is within {gap_at_most(off)} of that."
 
 
 def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
@@ -151,18 +152,18 @@ def promises(
             sentences.append(_ratio_sentence(guarantee, noun))
             sentences.append(
                 f"Proved on the integers that are sampled, for all {n * (n - 1):,} ordered pairs and {m:,} "
-                f"reports: epsilon is at most {upper(proof.upper)}{per(proof.unit)}."
+                f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if proof.holds
-                else f"NOT PROVED: epsilon is up to {upper(proof.upper)}{per(proof.unit)}."
+                else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
             )
         elif isinstance(guarantee, DistortionPrivacy):
             found = next(others)
             claim = amount(guarantee.minimum, found.unit)
             sentences.append(
                 f"Even the best attacker with this prior errs by at least {claim} on average "
-                f"(proved: {lower(found.lower)} {found.unit})."
+                f"(proved: {at_least(found.lower)} {found.unit})."
                 if found.holds
-                else f"NOT PROVED: an error of at least {claim}; proved is {lower(found.lower)} {found.unit}."
+                else f"NOT PROVED: an error of at least {claim}; proved is {at_least(found.lower)} {found.unit}."
             )
     return sentences
 
@@ -242,7 +243,7 @@ def _optimality(design: Design) -> list[str]:
     else:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
         best = f"No mechanism with this promise has {kind} loss below {amount(c.bound, c.loss_unit)}"
-    sentences = [f"{best}; this one is within {gap(c.gap)} of that (proved by duality)."]
+    sentences = [f"{best}; this one is within {gap_at_most(c.gap)} of that (proved by duality)."]
     if design.status is Status.RESTRICTED:
         sentences.append(f"It is {design.status.value}.")
     elif design.status is not Status.OPTIMAL:
@@ -262,7 +263,7 @@ def _making(design: Design, source: str) -> list[str]:
     if design.tie_gap is not None:
         sentences.append(
             "Among mechanisms of equal loss, one of most distortion privacy was taken "
-            f"(within {gap(design.tie_gap)} of the most)."
+            f"(within {gap_at_most(design.tie_gap)} of the most)."
         )
     sentences.append(
         "The promise is for one report. k reports of one person add up to k times epsilon; what else is "

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
+from ..rounding import UNIT
 
 Bools = NDArray[np.bool_]
 
-_UNIT: Final = 2.0**-52  # twice the relative error of one operation
 _BLOCK: Final = 16384  # entries that are priced before a pivot is taken from them
 
 
@@ -86,7 +86,7 @@ class Tree:
         """
         n, m = self.shape
         self._hang(0, -1, cost)
-        priced = cost + 4 * _UNIT * np.abs(cost)
+        priced = cost + 8 * UNIT * np.abs(cost)
         u, v = self._lowered[:n], self._lowered[n:]
         height = max(1, _BLOCK // m)
         start, quiet = 0, 0
@@ -135,7 +135,7 @@ class Tree:
             else:
                 depth[node] = depth[up] + 1
                 value = float(cost[node, up - n] if node < n else cost[up, node - n]) - float(potential[up])
-                doubt = float(error[up]) + 4 * _UNIT * abs(value)
+                doubt = float(error[up]) + 8 * UNIT * abs(value)
                 potential[node], error[node], lowered[node] = value, doubt, value - doubt
             stack.extend((below, node) for below in near[node] if below != up)
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
+from ...rounding import UNIT
 
-UNIT: Final = 2.0**-53
 LOG_TAIL: Final = 42.0
 """A window leaves at most exp(-42) outside, on either side."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ._law import UNIT
+from ...rounding import UNIT
 
 _SHARE: Final = 1e-6  # how many of a tuple's reports may be such dummies, in the mean
 _GAP: Final = 1e-6  # by what part the two bounds may differ

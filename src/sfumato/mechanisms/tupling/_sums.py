@@ -13,7 +13,8 @@ from scipy import fft
 
 from ...core.arrays import Floats
 from ...core.powers import power
-from ._law import LOG_TAIL, UNIT, Law, window
+from ...rounding import UNIT
+from ._law import LOG_TAIL, Law, window
 
 LARGEST: Final = 2**21
 """Points of a lattice that are held at once."""

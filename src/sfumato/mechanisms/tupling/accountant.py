@@ -14,8 +14,9 @@ from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...divergences._distributions import Rows, distributions, single
 from ...errors import InputError
+from ...rounding import UNIT
 from ._crossing import LEAST, passing, proved_beyond
-from ._law import UNIT, Atoms, atoms, split, tilted, window
+from ._law import Atoms, atoms, split, tilted, window
 from ._rare import rare
 from ._sums import LARGEST, positive_part
 from .mechanism import Tupling, check_dummies

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Prior
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
-from ._law import UNIT
+from ...rounding import UNIT
 from .accountant import Bracket, PairAccountant
 from .mechanism import Tupling
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from ...core import units
 from ...core.arrays import Floats
 from ...errors import InfeasibleError
+from ...rounding import UNIT
 from .problem import SensitiveProblem
 
 _TIGHT: Final = 1e-9  # of the scale: a bound nearer to the least loss leaves no room for an interior
@@ -21,7 +22,6 @@ _LATER_SHARE: Final = 0.9  # and that it takes after being mixed with even rows
 _LEAST_PRICE: Final = 1e-4  # of the loss, in the scale of the program, where the search for the start begins
 _PRICE_STEP: Final = 1.2
 _EVEN: Final = 0.05  # the even rows' share in the start, at most
-_UNIT: Final = 2.0**-53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def reduced(problem: SensitiveProblem) -> ReducedProblem:
     least = float(weights @ best)
     size = float(weights @ np.abs(loss).max(axis=1))
     room = problem.max_loss - least
-    rounding = 8 * (sum(problem.joint.shape) + loss.shape[1] + 16) * _UNIT * size  # left for the final proof
+    rounding = 8 * (sum(problem.joint.shape) + loss.shape[1] + 16) * UNIT * size  # left for the final proof
     if room < -rounding or (room < 0 and size == 0):
         unit = problem.loss.unit
         raise InfeasibleError(

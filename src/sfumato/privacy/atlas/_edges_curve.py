@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from .._outward import Interval, above, exact, least, normal
-from .._rounding import mass_error
+from ...intervals import Interval, above, exact, least, normal
+from ...rounding.errors import mass_error
 from ..curves.gaussian import GaussianTradeOff
 from ..curves.trade_off import TradeOff
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, symmetric

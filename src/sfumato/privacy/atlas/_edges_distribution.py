@@ -6,8 +6,8 @@ import math
 from typing import Final
 
 from ...core import Metric
+from ...intervals import above, exact
 from .._hops import largest_over, reach
-from .._outward import above, exact
 from ..distributions.family import Family
 from ..relation import Relation
 from ._edge import Edge, Goal, Refusal, Rule, Status, Tightness, renamed

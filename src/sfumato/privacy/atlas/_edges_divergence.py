@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._outward import Interval, above, exact
+from ...intervals import Interval, above, exact
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, symmetric
 from .claims import Claim, divergence_name
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from ...core import blind_error
 from ...core.guarantees import as_distance
-from .._outward import above, below, exact
+from ...intervals import above, below, exact
 from ..beliefs.priors import Priors
 from ._contexts import EVERY, every_secret, holds_all, priors_of
 from ._edge import Edge, Goal, Refusal, Rule, Status, Tightness, everywhere, pure, renamed

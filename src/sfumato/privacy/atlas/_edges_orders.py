@@ -8,7 +8,7 @@ from typing import Final
 
 from scipy.optimize import minimize_scalar
 
-from .._outward import Interval, above, exact
+from ...intervals import Interval, above, exact
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, renamed, symmetric
 from ._edges_divergence import _about, _chord
 from .claims import Claim

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core import Metric
 from ...core.arrays import Floats
+from ...intervals import above, exact
 from .._hops import hops, largest_over, largest_ratio, reach
-from .._outward import above, exact
 from ..relation import Relation
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, renamed, symmetric
 from .claims import Claim, covers

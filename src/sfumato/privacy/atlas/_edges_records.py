@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from .._outward import above, exact
+from ...intervals import above, exact
 from ..beliefs.events import Events
 from ..relation import Relation
 from ._contexts import priors_of

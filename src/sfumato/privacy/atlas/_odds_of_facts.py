@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._outward import Interval, above, exact
+from ...intervals import Interval, above, exact
 from ..beliefs.events import Events
 from ..beliefs.priors import Priors
 

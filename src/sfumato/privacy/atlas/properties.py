@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final
 
 from ...errors import InputError
-from .._outward import above, exact
+from ...intervals import above, exact
 from . import _counterexamples
 from ._counterexamples import Counterexample
 from .claims import Claim, covers, to_one_default, word_of

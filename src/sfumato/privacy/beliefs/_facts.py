@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ...core import Prior
 from ...core.arrays import Floats, readonly
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
-from .._rounding import log_error
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._likelihoods import likelihoods, scenarios, terms

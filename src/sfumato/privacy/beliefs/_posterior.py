@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...core import Prior, Space
 from ...core.arrays import Floats, readonly
+from ...rounding.errors import log_errors
 from .._channel import AnyMechanism, channel
-from .._rounding import log_errors
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._odds import Chance, Odds, odds

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import log_error, log_errors
 from .._channel import AnyMechanism
 from .._pairs import check_delta
-from .._rounding import log_error, log_errors
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from ._odds import Chance, Odds
@@ -86,8 +86,8 @@ class AdversarialPrivacy(Notion):
             return f"Under {self.priors}, some report lifts a fact from next to nothing: no epsilon is enough."
         rest = f" plus {at_most(self.delta)}" if self.delta else ""
         return (
-            f"Under {self.priors}, no report makes a fact more probable than {factor(value)} times what it "
-            f"was{rest} (epsilon {at_most(value)})."
+            f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(value)} times what "
+            f"it was{rest} (epsilon {at_most(value)})."
         )
 
 
@@ -146,8 +146,8 @@ class DeltaOfAdversarialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""
         return (
-            f"Under {self.priors}, no report makes a fact more probable than {factor(self.epsilon)} times what it "
-            f"was plus {at_most(value)} (delta {at_most(value)})."
+            f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(self.epsilon)} times "
+            f"what it was plus {at_most(value)} (delta {at_most(value)})."
         )
 
 

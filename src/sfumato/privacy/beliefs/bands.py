@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
-from .._rounding import log_error
 from ._odds import odds
 from .events import Events, events_on
 from .priors import Priors

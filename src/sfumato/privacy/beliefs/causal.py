@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Space
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
-from .._rounding import log_error
-from .._words import at_most, factor
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..point.differential import DifferentialPrivacy
@@ -145,8 +145,8 @@ class CausalPrivacy(Notion):
         if math.isinf(value):
             return f"Under {self.priors}, some report shows how a record was set: no epsilon is enough."
         return (
-            f"Under {self.priors}, setting a record to another value makes no report more than {factor(value)} "
-            f"times as likely (epsilon {at_most(value)})."
+            f"Under {self.priors}, setting a record to another value makes no report more than "
+            f"{factor_at_most(value)} times as likely (epsilon {at_most(value)})."
         )
 
 

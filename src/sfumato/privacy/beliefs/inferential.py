@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from .._words import at_most, factor
+from ...rounding import at_most, factor_at_most
 from .noiseless import NoiselessPrivacy
 
 
@@ -34,7 +34,7 @@ class InferentialPrivacy(NoiselessPrivacy):
             return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
         return (
             f"Under {self.priors}, no report multiplies the odds between two values of what is hidden by more "
-            f"than {factor(value)} (epsilon {at_most(value)})."
+            f"than {factor_at_most(value)} (epsilon {at_most(value)})."
         )
 
 
@@ -60,5 +60,5 @@ class IdentityPrivacy(NoiselessPrivacy):
             return f"Under {self.priors}, some report identifies a value against another: no epsilon is enough."
         return (
             f"Under {self.priors}, whoever wavers between two values of what is hidden has odds, after any "
-            f"report, of at most {factor(value)} times what they were (epsilon {at_most(value)})."
+            f"report, of at most {factor_at_most(value)} times what they were (epsilon {at_most(value)})."
         )

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from ._posterior import both, worst
@@ -55,5 +55,5 @@ class InformationPrivacy(Notion):
             return f"Under {self.priors}, some report decides if a secret is the true one: no epsilon is enough."
         return (
             f"Under {self.priors}, a report multiplies or divides the probability of any fact about the secret by "
-            f"at most {factor(value)} (epsilon {at_most(value)})."
+            f"at most {factor_at_most(value)} (epsilon {at_most(value)})."
         )

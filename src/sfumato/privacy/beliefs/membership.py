@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from ._posterior import both, downward, upward, worst
@@ -61,8 +61,8 @@ class PositiveMembershipPrivacy(Notion):
         if math.isinf(value):
             return f"Under {self.priors}, a report can make some fact certain: no epsilon is enough."
         return (
-            f"Under {self.priors}, no report makes a fact more than {factor(value)} times as probable as it was, "
-            f"nor divides the probability that it is false by more (epsilon {at_most(value)})."
+            f"Under {self.priors}, no report makes a fact more than {factor_at_most(value)} times as probable as "
+            f"it was, nor divides the probability that it is false by more (epsilon {at_most(value)})."
         )
 
 
@@ -100,8 +100,9 @@ class NegativeMembershipPrivacy(Notion):
         if math.isinf(value):
             return f"Under {self.priors}, a report can rule some fact out: no epsilon is enough."
         return (
-            f"Under {self.priors}, no report divides the probability of a fact by more than {factor(value)}, "
-            f"nor multiplies the probability that it is false by more (epsilon {at_most(value)})."
+            f"Under {self.priors}, no report divides the probability of a fact by more than "
+            f"{factor_at_most(value)}, nor multiplies the probability that it is false by more "
+            f"(epsilon {at_most(value)})."
         )
 
 
@@ -142,5 +143,5 @@ class MembershipPrivacy(Notion):
             return f"Under {self.priors}, a report can decide some fact: no epsilon is enough."
         return (
             f"Under {self.priors}, no report multiplies or divides the probability that a fact is true, or that "
-            f"it is false, by more than {factor(value)} (epsilon {at_most(value)})."
+            f"it is false, by more than {factor_at_most(value)} (epsilon {at_most(value)})."
         )

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from ._facts import told_apart
@@ -54,8 +54,8 @@ class NoiselessPrivacy(Notion):
         if math.isinf(value):
             return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
         return (
-            f"Under {self.priors}, every report is at most {factor(value)} times as likely with one value of what "
-            f"is hidden as with another (epsilon {at_most(value)})."
+            f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely with one value "
+            f"of what is hidden as with another (epsilon {at_most(value)})."
         )
 
 
@@ -96,5 +96,5 @@ class AposterioriNoiselessPrivacy(Notion):
             return f"Under {self.priors}, some report decides a fact: no epsilon is enough."
         return (
             f"Under {self.priors}, a report multiplies or divides the probability of a value of what is hidden by "
-            f"at most {factor(value)} (epsilon {at_most(value)})."
+            f"at most {factor_at_most(value)} (epsilon {at_most(value)})."
         )

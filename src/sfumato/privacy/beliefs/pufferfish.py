@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Space
 from ...core.arrays import readonly
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from ._facts import told_apart
@@ -124,6 +124,6 @@ class Pufferfish(Notion):
         if math.isinf(value):
             return f"Under {self.priors}, some report decides between two rival facts: no epsilon is enough."
         return (
-            f"Under {self.priors}, every report is at most {factor(value)} times as likely if one fact is true as "
-            f"if its rival is (epsilon {at_most(value)})."
+            f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely if one fact is "
+            f"true as if its rival is (epsilon {at_most(value)})."
         )

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ...core import Space
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
+from ...rounding import at_most
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
-from .._rounding import log_error
-from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._default import worst_set

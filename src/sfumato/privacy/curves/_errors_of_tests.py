@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...divergences._distributions import log_ratios
 
-UNIT = 2.0**-53
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache
 _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanishes
 

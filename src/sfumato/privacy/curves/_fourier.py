@@ -10,7 +10,7 @@ from scipy import fft
 
 from ...core.arrays import Floats
 from ...core.powers import power
-from ._errors_of_tests import UNIT
+from ...rounding import UNIT
 
 
 class Factor(NamedTuple):

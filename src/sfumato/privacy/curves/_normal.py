@@ -8,11 +8,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...core.arrays import Floats
+from ...rounding import UNIT
 
 LARGEST: Final = 38.5
 """No float above 0 has a quantile further out."""
 
-QUANTILE_ERROR: Final = 16 * 2.0**-53
+QUANTILE_ERROR: Final = 16 * UNIT
 """By how much, relatively, scipy's quantile may be off; held by a test against interval arithmetic."""
 
 

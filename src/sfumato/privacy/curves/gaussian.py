@@ -13,13 +13,13 @@ from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
+from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
-from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
 from ._crossing import crossing
-from ._errors_of_tests import UNIT, Errors, blocks, errors, rejected
+from ._errors_of_tests import Errors, blocks, errors, rejected
 from ._normal import LARGEST, QUANTILE_ERROR, quantile
 
 _LEAST = 1e-300  # below it exponentials lose their digits

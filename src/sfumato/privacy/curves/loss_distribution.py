@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 from ...core.arrays import Floats, readonly
 from ...divergences._distributions import Rows, log_ratios, single
 from ...errors import InputError
+from ...rounding import UNIT
 from ._crossing import crossing
-from ._errors_of_tests import UNIT
 from ._fourier import Factor, convolved
 from ._lattice import LARGEST, added_by_splits, split
 from .trade_off import TradeOff

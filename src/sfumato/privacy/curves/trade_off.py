@@ -14,10 +14,11 @@ from ...core.arrays import Floats, numbers, readonly
 from ...divergences import Profile
 from ...divergences._distributions import Rows, log_ratios, single
 from ...errors import InputError
+from ...rounding import UNIT
 from .._channel import AnyMechanism, channel
 from ..relation import Relation, relation_on
 from ._envelope import envelope, steps
-from ._errors_of_tests import UNIT, Errors, blocks, errors, in_order
+from ._errors_of_tests import Errors, blocks, errors, in_order
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 

@@ -8,12 +8,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from ...core.arrays import Floats
+from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
-from .._words import at_most
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
-from ._errors_of_tests import UNIT, Errors, blocks, errors, rejected
+from ._errors_of_tests import Errors, blocks, errors, rejected
 from .gaussian import GaussianTradeOff
 from .trade_off import TradeOff, gaps_below
 

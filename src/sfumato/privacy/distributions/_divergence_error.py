@@ -21,9 +21,9 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
-from .._rounding import log_error
+from ...rounding import UNIT
+from ...rounding.errors import log_error
 
-_UNIT = 2.0**-53
 _STEP = 2.0**-10
 
 
@@ -42,7 +42,7 @@ def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats,
     """
     if np.isinf(value):
         return 0.0
-    entry, adding = 2 * (terms + 12) * _UNIT, len(p) * _UNIT
+    entry, adding = 2 * (terms + 12) * UNIT, len(p) * UNIT
     if divergence in (TOTAL_VARIATION, HELLINGER) or isinstance(divergence, HockeyStick):
         return 3 * entry + adding * value
     if divergence in (KL, REVERSE_KL) or divergence == Renyi(1.0):
@@ -55,7 +55,7 @@ def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats,
         return log_error(value, terms)
     if isinstance(divergence, Renyi):
         order = divergence.order
-        return ((2 * order + 2) * entry + adding + 3000 * (order + 1) * _UNIT) / abs(order - 1)
+        return ((2 * order + 2) * entry + adding + 3000 * (order + 1) * UNIT) / abs(order - 1)
     if isinstance(divergence, MaxDivergence):
         raise InputError(
             f"the {divergence.name} was given as a divergence.",
@@ -78,5 +78,5 @@ def _of_generator(divergence: FDivergence, p: Floats, q: Floats, entry: float) -
         rise = float((np.max(corners, axis=0) - at).sum())
     edges = float(p[q == 0].sum()) * divergence.slope if (p[q == 0] > 0).any() else 0.0
     edges += float(q[p == 0].sum()) * divergence.at_zero if (q[p == 0] > 0).any() else 0.0
-    bound = entry / _STEP * rise + entry * abs(edges) + 8 * _UNIT * (float(np.abs(at).sum()) + 1)
+    bound = entry / _STEP * rise + entry * abs(edges) + 8 * UNIT * (float(np.abs(at).sum()) + 1)
     return bound if np.isfinite(bound) else float("inf")

@@ -11,9 +11,9 @@ from ...core import Mechanism
 from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
+from ...rounding.errors import log_error, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import grown
-from .._rounding import log_error, mass_error
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables

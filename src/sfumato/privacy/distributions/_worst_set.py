@@ -8,15 +8,13 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
+from ...rounding import UNIT
 from ._ball import Ball
-
-_UNIT: Final = 2.0**-53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +71,9 @@ class _Search:
 
     def __init__(self, matrix: Floats, first: Ball, second: Ball, epsilon: float) -> None:
         self.matrix, self.balls, self.factor = matrix, (first, second), math.exp(epsilon)
-        self.relative = 8 * (sum(matrix.shape) + 8) * _UNIT
+        self.relative = 8 * (sum(matrix.shape) + 8) * UNIT
         # Mass that a knapsack moved is a difference of sums: it errs absolutely.
-        self.moved = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * _UNIT for ball in self.balls]
+        self.moved = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * UNIT for ball in self.balls]
         self.error = 0.0
         highs, lows = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
         for o, column in enumerate(matrix.T):

@@ -12,8 +12,8 @@ from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...divergences._distributions import log_ratios
 from ...errors import InputError
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism
-from .._rounding import log_error
 from ._lifted import reports_of
 from .family import Family
 

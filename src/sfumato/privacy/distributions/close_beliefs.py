@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
+from ...intervals import above, exact
+from ...rounding import UNIT
 from .._channel import AnyMechanism, channel
-from .._outward import above, exact
 from .._pairs import check_delta
 from ._ball import Ball
 from ._lifted import epsilon_below, reports_of
@@ -29,7 +30,6 @@ from .preprocessing import after_steps
 from .promise import PROOFS, Promise, Reason
 
 _SOURCE: Final = "Kawamoto and Murakami, section III-F"
-_UNIT: Final = 2.0**-53
 _LARGEST: Final = 600.0  # beyond it the exponential leaves too little room in floats
 
 
@@ -180,8 +180,8 @@ class _Single:
 def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> _Single:
     """Return the worst beliefs for the max divergence, and a bound of it that rounding cannot pass."""
     best, upper, beliefs = -math.inf, 0.0, (first.centre, second.centre)
-    error = 0.0 if first.radius == 0 else 8 * (len(matrix) + 4) * _UNIT
-    relative = 4 * (len(matrix) + 4) * _UNIT
+    error = 0.0 if first.radius == 0 else 8 * (len(matrix) + 4) * UNIT
+    relative = 4 * (len(matrix) + 4) * UNIT
     for column in matrix.T:
         if not column.any():
             continue
@@ -231,7 +231,7 @@ def _ratio_above(top: float, bottom: float) -> float:
     if bottom <= 0:
         return math.inf
     a, b = math.log(top), math.log(bottom)
-    return a - b + 16 * (1 + abs(a) + abs(b)) * _UNIT
+    return a - b + 16 * (1 + abs(a) + abs(b)) * UNIT
 
 
 def _product(a: float, b: float) -> float:

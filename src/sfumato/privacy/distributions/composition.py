@@ -23,7 +23,7 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
-from .._outward import above, exact
+from ...intervals import above, exact
 from ..notion import Notion
 from ..relation import Relation
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy

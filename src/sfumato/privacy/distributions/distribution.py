@@ -13,10 +13,10 @@ from ...core import Metric
 from ...core.arrays import Floats, readonly
 from ...divergences import max_divergence
 from ...divergences._distributions import log_ratios
+from ...rounding import factor_at_most
+from ...rounding.errors import log_error, mass_error
 from .._channel import AnyMechanism
 from .._pairs import check_delta
-from .._rounding import log_error, mass_error
-from .._words import factor
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._lifted import epsilon_below, epsilons, reports_of, same_reports
@@ -81,7 +81,7 @@ class DistributionPrivacy(Notion):
         """Return what this epsilon promises, in words."""
         if math.isinf(value):
             return f"Some reports tell {self.family} apart for certain."
-        odds = f"A report changes the odds between {self.family} by a factor of at most {factor(value)}"
+        odds = f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}"
         return f"{odds}{_but(self.delta)}."
 
 
@@ -158,7 +158,7 @@ class MetricDistributionPrivacy(Notion):
             return f"Some pair of {self.family} is not hidden at any epsilon{per} of {self.distance.name}."
         return (
             f"A report changes the odds between {self.family} by a factor of at most "
-            f"{factor(value)}{per} of their {self.distance.name}{_but(self.delta)}."
+            f"{factor_at_most(value)}{per} of their {self.distance.name}{_but(self.delta)}."
         )
 
 
@@ -222,7 +222,7 @@ class ProbabilisticDistributionPrivacy(Notion):
             return f"Reports of probability above {self.delta:g} tell {self.family} apart for certain."
         return (
             f"But for reports of probability at most {self.delta}, the report changes the odds between "
-            f"{self.family} by a factor of at most {factor(value)}."
+            f"{self.family} by a factor of at most {factor_at_most(value)}."
         )
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from ...core import Metric
 from ...core.arrays import Floats
 from ...divergences import Divergence
+from ...rounding import at_most
 from .._channel import AnyMechanism
-from .._words import at_most
 from ..finding import Finding
 from ..notion import Notion
 from ._divergence_error import divergence_error

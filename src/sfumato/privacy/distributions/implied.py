@@ -23,7 +23,7 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
-from .._outward import above, exact
+from ...intervals import above, exact
 from .._pairs import check_delta
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...intervals import Interval, above, exact
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism
-from .._outward import Interval, above, exact
-from .._rounding import log_error
 from ._lifted import same_reports
 from .composition import known_everywhere
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...errors import InputError
-from .._words import at_most
+from ...rounding import at_most
 from ..finding import Finding
 from ..notion import Notion
 

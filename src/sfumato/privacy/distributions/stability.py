@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...rounding.errors import log_error
 from ...transport import wasserstein
 from .._channel import AnyMechanism
 from .._hops import hops
-from .._rounding import log_error
 from ..relation import Relation
 from ._lifted import reports_of
 from .family import Family

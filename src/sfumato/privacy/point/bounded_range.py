@@ -9,13 +9,13 @@ from typing import ClassVar, final
 import numpy as np
 
 from ...divergences import MaxDivergence, max_divergence
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
 from .._pairs import check_epsilon, largest
-from .._rounding import log_error
-from .._words import at_most, factor, related
 from ..finding import Finding, Witness
 from ..notion import Notion
-from ..relation import Relation, relation_on
+from ..relation import Relation, related, relation_on
 
 
 @final
@@ -67,7 +67,7 @@ class BoundedRange(Notion):
             return f"Some report gives away one of {related(self.relation)} for certain: no eta is enough."
         return (
             f"Between two reports, the odds of {related(self.relation)} never differ by more than a factor of "
-            f"{factor(value)} (eta {at_most(value)})."
+            f"{factor_at_most(value)} (eta {at_most(value)})."
         )
 
 

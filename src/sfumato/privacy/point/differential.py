@@ -10,13 +10,13 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...divergences import max_divergence
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import inversion_error, log_error, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span
-from .._rounding import inversion_error, log_error, mass_error
-from .._words import at_most, factor, related
 from ..finding import Finding, Witness
 from ..notion import Notion
-from ..relation import Relation, relation_on
+from ..relation import Relation, related, relation_on
 
 
 @final
@@ -73,8 +73,8 @@ class DifferentialPrivacy(Notion):
             return f"Some report can tell apart {related(self.relation)} for certain: no epsilon is enough."
         rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
         return (
-            f"Whatever is reported is at most {factor(value)} times likelier from one than from the other of "
-            f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
+            f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
+            f"of {related(self.relation)}{rest} (epsilon {at_most(value)})."
         )
 
 
@@ -123,7 +123,7 @@ class DeltaOfDifferentialPrivacy(Notion):
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""
-        bound = "" if math.isinf(self.epsilon) else f" beyond a factor of {factor(self.epsilon)}"
+        bound = "" if math.isinf(self.epsilon) else f" beyond a factor of {factor_at_most(self.epsilon)}"
         return (
             f"With probability at most {at_most(value)} a report tells apart {related(self.relation)}{bound} "
             f"(delta {at_most(value)})."

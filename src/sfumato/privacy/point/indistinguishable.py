@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
-from .._words import at_most, factor, related
 from ..finding import Finding
 from ..notion import Notion
-from ..relation import Relation, relation_on
+from ..relation import Relation, related, relation_on
 from .differential import DifferentialPrivacy
 
 
@@ -53,6 +53,6 @@ class IndistinguishablePrivacy(Notion):
         half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
         return (
             f"Whoever hesitates between {related(self.relation)} has, after any report, odds of at most "
-            f"{factor(value)} times what they were: a belief of 1/2 becomes at most {half} "
+            f"{factor_at_most(value)} times what they were: a belief of 1/2 becomes at most {half} "
             f"(epsilon {at_most(value)})."
         )

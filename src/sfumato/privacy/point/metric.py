@@ -12,10 +12,10 @@ from ...core import Mechanism, Metric
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit
-from .._rounding import log_errors, mass_error
-from .._words import at_most, factor
 from ..finding import Finding
 from ..notion import Notion
 from .differential import attained, epsilon_rounding
@@ -93,8 +93,8 @@ class MetricDifferentialPrivacy(Notion):
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
         rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
         return (
-            f"Whatever is reported is at most {factor(value)} times likelier from one than from the other of two "
-            f"secrets that are {step} apart, and the exponent grows with the distance{rest} "
+            f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
+            f"of two secrets that are {step} apart, and the exponent grows with the distance{rest} "
             f"(epsilon {at_most(value)}{per}, {self.metric.name})."
         )
 

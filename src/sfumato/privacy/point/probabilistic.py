@@ -11,13 +11,13 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
+from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, check_epsilon, largest, span
-from .._rounding import log_errors, mass_error
-from .._words import at_most, factor, related
 from ..finding import Finding, Witness
 from ..notion import Notion
-from ..relation import Relation, relation_on
+from ..relation import Relation, related, relation_on
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
 
@@ -85,7 +85,7 @@ class ProbabilisticDifferentialPrivacy(Notion):
             return f"Reports that give away one of {related(self.relation)} have more probability than is allowed."
         rest = f", but for reports of probability at most {at_most(self.delta)}" if self.delta else ""
         return (
-            f"No report is more than {factor(value)} times likelier from one than from the other of "
+            f"No report is more than {factor_at_most(value)} times likelier from one than from the other of "
             f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
         )
 
@@ -142,8 +142,8 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
                 f"Reports that only one of {related(self.relation)} can make come with at most {at_most(value)}."
             )
         return (
-            f"A report that is more than {factor(self.epsilon)} times likelier from one than from the other of "
-            f"{related(self.relation)} comes with probability at most {at_most(value)}."
+            f"A report that is more than {factor_at_most(self.epsilon)} times likelier from one than from the "
+            f"other of {related(self.relation)} comes with probability at most {at_most(value)}."
         )
 
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import InputError
+from ...rounding.errors import inversion_error, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_epsilon, excesses, grown, largest, span
-from .._rounding import inversion_error, mass_error
 from ..relation import Relation, relation_on
 
 

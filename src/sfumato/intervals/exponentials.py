@@ -1,44 +1,17 @@
-"""Sums with their rounding error, and exponentials rounded to a known side.
-
-IEEE 754 arithmetic is trusted: one operation errs by at most 2**-53 relatively, and a
-sum of k terms in any order by at most about k 2**-53 times the sum of the absolute
-terms (Higham, Accuracy and Stability of Numerical Algorithms, chapter 4). The
-exponential is not trusted to numpy: it comes from interval arithmetic.
-"""
+"""Exponentials rounded to a known side: numpy's are not trusted in proofs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
 
 import numpy as np
 from flint import arb, ctx
 
 from ..core.arrays import Floats
+from ..rounding import down, up
 
-UNIT: Final = 2.0**-53
 _PRECISION = 160  # bits of the interval arithmetic
-
-
-def sum_error(terms: int, magnitude: float) -> float:
-    """Return a bound on the error of a sum of products.
-
-    Args:
-        terms: How many products of a few factors were added, in any order.
-        magnitude: The computed sum of their absolute values.
-    """
-    return float(np.nextafter(2 * (terms + 8) * UNIT * magnitude, np.inf))
-
-
-def down(value: float) -> float:
-    """Return the float just below."""
-    return math.nextafter(value, -math.inf)
-
-
-def up(value: float) -> float:
-    """Return the float just above."""
-    return math.nextafter(value, math.inf)
 
 
 def exp_below(epsilon: float, distances: Floats) -> Floats:

@@ -9,10 +9,11 @@ The bounds are derived in docs/proofs/rounding-of-notions.md.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core.arrays import Floats
+from .floats import UNIT
 
-_UNIT = 2.0**-53
+Floats = NDArray[np.float64]
 
 
 def log_error(value: float, terms: int = 1) -> float:
@@ -28,7 +29,7 @@ def log_error(value: float, terms: int = 1) -> float:
 def log_errors(values: Floats, terms: int = 1) -> Floats:
     """Return `log_error` of many logarithms, array of the same shape."""
     sizes = np.where(np.isinf(values), 0.0, np.abs(values))
-    return np.where(np.isinf(values), 0.0, (2 * (terms + 4) + 16 * sizes) * _UNIT)
+    return np.where(np.isinf(values), 0.0, (2 * (terms + 4) + 16 * sizes) * UNIT)
 
 
 def mass_error(value: float, terms: int, inner: int = 1) -> float:
@@ -39,7 +40,7 @@ def mass_error(value: float, terms: int, inner: int = 1) -> float:
         terms: How many differences were added.
         inner: How many products each p and q adds up; 1 for entries of the matrix.
     """
-    return (4 * (inner + 12) * (1 + value) + terms * value) * _UNIT
+    return (4 * (inner + 12) * (1 + value) + terms * value) * UNIT
 
 
 def inversion_error(terms: int, span: float) -> float:
@@ -49,7 +50,7 @@ def inversion_error(terms: int, span: float) -> float:
         terms: How many observables there are.
         span: The largest logarithm of 1/p over the positive probabilities.
     """
-    return 2 * mass_error(1.0, terms) + (12 * terms + 64 * (1 + span)) * _UNIT
+    return 2 * mass_error(1.0, terms) + (12 * terms + 64 * (1 + span)) * UNIT
 
 
 def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
@@ -64,5 +65,5 @@ def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
         span: The largest logarithm of 1/p over the positive probabilities.
     """
     sizes = np.where(np.isinf(values), 0.0, values)
-    errors = (128 * (1 + span) + 2 * terms) * (1 + sizes) * _UNIT
+    errors = (128 * (1 + span) + 2 * terms) * (1 + sizes) * UNIT
     return np.where(np.isinf(values), 0.0, errors)

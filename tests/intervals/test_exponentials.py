@@ -1,14 +1,9 @@
-import math
-from fractions import Fraction
-
 import numpy as np
-import pytest
 from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from sfumato.evidence.rounding import down, exp_above, exp_below, exp_below_exact, sum_error, up
+from sfumato.intervals import exp_above, exp_below, exp_below_exact
 
 epsilons, lengths = st.floats(1e-6, 50), st.floats(0, 13)
 
@@ -56,25 +51,3 @@ def test_shapes_and_extremes():
     above = exp_above(np.array([0.0, 701.0]))
     assert above[0] >= 1.0
     assert above[1] == np.inf
-
-
-@given(
-    arrays(np.float64, st.integers(1, 60), elements=st.floats(-1e6, 1e6)),
-    st.integers(0, 2**32),
-)
-def test_the_error_of_sums_of_products(values, seed):
-    others = np.random.default_rng(seed).normal(size=len(values))
-    products = values * others
-    found, magnitude = float(products.sum()), float(np.abs(products).sum())
-    true = sum(
-        (Fraction(a) * Fraction(b) for a, b in zip(values.tolist(), others.tolist(), strict=True)), Fraction(0)
-    )
-    assert abs(Fraction(found) - true) <= Fraction(sum_error(len(values), magnitude))
-    assert abs(Fraction(float(values @ others)) - true) <= Fraction(sum_error(len(values), magnitude))
-
-
-def test_neighbouring_floats():
-    assert down(1.0) < 1.0 < up(1.0)
-    assert up(down(1.0)) == 1.0
-    assert down(math.inf) < math.inf
-    assert up(0.0) == pytest.approx(0)

@@ -1,4 +1,4 @@
-"""Formulas of promises, evaluated so that rounding never makes a promise smaller than it is."""
+"""Formulas evaluated over intervals, so that rounding never makes a promise smaller than it is."""
 
 from __future__ import annotations
 

@@ -1,0 +1,16 @@
+"""Interval arithmetic: formulas and exponentials with a proved side (FLINT)."""
+
+from .exponentials import exp_above, exp_below, exp_below_exact
+from .interval import Interval, above, below, exact, least, normal
+
+__all__ = [
+    "Interval",
+    "above",
+    "below",
+    "exact",
+    "exp_above",
+    "exp_below",
+    "exp_below_exact",
+    "least",
+    "normal",
+]

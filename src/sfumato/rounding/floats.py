@@ -1,0 +1,59 @@
+"""Floats rounded to a known side.
+
+IEEE 754 arithmetic is trusted: one operation errs by at most `UNIT` relatively, and a sum
+of k terms in any order by at most about k `UNIT` times the sum of the absolute terms
+(Higham, Accuracy and Stability of Numerical Algorithms, chapter 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+UNIT: Final = 2.0**-53
+"""The largest relative error of one operation on doubles."""
+
+
+def down(value: float) -> float:
+    """Return the float just below."""
+    return math.nextafter(value, -math.inf)
+
+
+def up(value: float) -> float:
+    """Return the float just above."""
+    return math.nextafter(value, math.inf)
+
+
+def float_above(value: Fraction) -> float:
+    """Return the least float that is at least the fraction, so that an epsilon is never understated."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else up(nearest)
+
+
+def float_below(value: Fraction) -> float:
+    """Return the largest float that is at most the fraction."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else down(nearest)
+
+
+def sum_above(terms: Sequence[float]) -> float:
+    """Return the least float that is at least the exact sum of the terms; ``inf`` where it overflows."""
+    try:
+        nearest = math.fsum(terms)
+    except OverflowError:
+        return math.inf
+    return nearest if math.fsum((*terms, -nearest)) <= 0 else up(nearest)
+
+
+def sum_error(terms: int, magnitude: float) -> float:
+    """Return a bound on the error of a sum of products.
+
+    Args:
+        terms: How many products of a few factors were added, in any order.
+        magnitude: The computed sum of their absolute values.
+    """
+    return float(np.nextafter(2 * (terms + 8) * UNIT * magnitude, np.inf))

@@ -1,0 +1,134 @@
+"""Numbers as people read them, rounded to the side that promises less.
+
+A decimal in a text stands for the double nearest to it, as it does in a program. So the
+number 0.1 is written "0.1", exactly; and the text of a bound, read back, is never on the
+wrong side of it.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from typing import Final
+
+_PLAIN: Final = range(-5, 9)  # powers of ten that are written out
+_PRECISION: Final = 40  # digits of exponentials before they are rounded
+_METRES: Final = {"m": 0, "km": 3}  # as powers of ten
+
+
+def about(value: float, digits: int = 4) -> str:
+    """Write a number in at most so many significant digits, rounded to nearest."""
+    return _directed(value, digits, ROUND_HALF_EVEN)
+
+
+def at_most(value: float, digits: int = 4) -> str:
+    """Write an upper bound in at most so many significant digits, never below it."""
+    return _directed(value, digits, ROUND_CEILING)
+
+
+def at_least(value: float, digits: int = 4) -> str:
+    """Write a lower bound in at most so many significant digits, never above it."""
+    return _directed(value, digits, ROUND_FLOOR)
+
+
+def factor_at_most(epsilon: float, digits: int = 4) -> str:
+    """Write e**epsilon, never below it; as a power of e where epsilon is 20 or more."""
+    if epsilon == 0:
+        return "1"
+    if epsilon >= 20:
+        return "infinite" if math.isinf(epsilon) else f"e^{at_most(epsilon, digits)}"
+    context = Context(prec=_PRECISION)
+    value = context.next_plus(context.exp(Decimal(epsilon)))  # exp is correctly rounded
+    return _text(_rounded(value, digits, ROUND_CEILING))
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage, rounded to nearest: ``12 %``, ``0.4 %``, ``under 0.01 %``."""
+    return _percent(share, ROUND_HALF_EVEN)
+
+
+def percent_at_most(share: float) -> str:
+    """Write an upper bound of a share as a percentage, never below it."""
+    return _percent(share, ROUND_CEILING)
+
+
+def percent_at_least(share: float) -> str:
+    """Write a lower bound of a share as a percentage, never above it."""
+    return _percent(share, ROUND_FLOOR)
+
+
+def gap_at_most(gap: float) -> str:
+    """Write a relative gap as a percentage in two digits, never below it."""
+    return f"{_text(_rounded(_named(gap).scaleb(2), 2, ROUND_CEILING))} %" if math.isfinite(gap) else "unknown"
+
+
+def amount(value: float, unit: str, digits: int = 3) -> str:
+    """Write a quantity, rounded to nearest; lengths in metres below one kilometre.
+
+    Args:
+        value: The quantity.
+        unit: The short name of its unit; empty for a pure number.
+        digits: How many significant digits to write at most.
+    """
+    return _amount(value, unit, digits, ROUND_HALF_EVEN)
+
+
+def amount_at_most(value: float, unit: str, digits: int = 3) -> str:
+    """Write an upper bound of a quantity, never below it; see `amount`."""
+    return _amount(value, unit, digits, ROUND_CEILING)
+
+
+def amount_at_least(value: float, unit: str, digits: int = 3) -> str:
+    """Write a lower bound of a quantity, never above it; see `amount`."""
+    return _amount(value, unit, digits, ROUND_FLOOR)
+
+
+def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return _directed(value, digits, rounding)
+    if unit not in _METRES:
+        return f"{_directed(value, digits, rounding)} {unit}".strip()
+    metres = _named(value).scaleb(_METRES[unit])
+    if abs(_rounded(metres, digits, rounding)) < 1000:
+        return f"{_text(_rounded(metres, digits, rounding))} m"
+    return f"{_text(_rounded(metres.scaleb(-3), digits, rounding))} km"
+
+
+def _percent(share: float, rounding: str) -> str:
+    if not math.isfinite(share):
+        return _directed(share, 2, rounding)
+    value = _named(share).scaleb(2)
+    if rounding != ROUND_FLOOR and 0 < value < Decimal("0.01"):
+        return "under 0.01 %"
+    if Decimal("99.5") <= value < 100:
+        # All but certain is not certain: rounding to nearest must not say so.
+        digits, rounding = 4, ROUND_CEILING if rounding == ROUND_CEILING else ROUND_FLOOR
+    else:
+        digits = 2
+    return f"{_text(_rounded(value, digits, rounding))} %"
+
+
+def _directed(value: float, digits: int, rounding: str) -> str:
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return "unknown" if math.isnan(value) else _text(_rounded(_named(value), digits, rounding))
+
+
+def _named(value: float) -> Decimal:
+    """Return the shortest decimal that stands for the float."""
+    return Decimal(repr(float(value)))
+
+
+def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
+    if value.adjusted() in _PLAIN:
+        digits = max(digits, value.adjusted() + 1)  # whole parts are written in full
+    return Context(prec=digits, rounding=rounding).plus(value).normalize(Context(prec=_PRECISION))
+
+
+def _text(value: Decimal) -> str:
+    if value == 0:
+        return "0"
+    if value.adjusted() in _PLAIN:
+        return f"{value:f}"
+    mantissa = value.scaleb(-value.adjusted())
+    return f"{mantissa:f}e{value.adjusted()}"
