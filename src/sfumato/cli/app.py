@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import SfumatoError
 from .attack import attack
 from .audit import audit
 from .compare import compare
-from .console import PARTIAL
+from .console import PARTIAL, say
 from .design import design
 from .estimate import estimate
 from .learn import learn
 from .release import release
+from .wording import told
+
+
+class _Commands(TyperGroup):
+    """The commands; an error of one is told in the names of its options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SfumatoError as error:
+            for line in told(error, command=self.commands.get(ctx.invoked_subcommand or "")):
+                say(line, err=True)
+            raise typer.Exit(1) from None
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Design, prove, attack and apply mechanisms that blur one person's secret.",
     epilog=f"Exit codes: 0 done, 1 an error that is explained, 2 a wrong option, {PARTIAL} a design stopped "
     "before the wanted gap (its promise is proved all the same), 130 interrupted.",
@@ -53,13 +70,13 @@ def options(
 def main() -> None:
     """Run the command line; errors end as a message and an exit code."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its number
     try:
         app()
-    except SfumatoError as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(1)
     except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was written.", err=True)
+        say("Interrupted; nothing was written.", err=True)
         sys.exit(130)
 
 
@@ -72,4 +89,4 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     del category, filename, lineno, file, line  # where in the code means nothing to the user
-    typer.echo(f"Warning: {message}", err=True)
+    say(f"Warning: {message}", err=True)

@@ -34,12 +34,11 @@ def attack(
     ] = False,
 ) -> None:
     """Attack a mechanism with every adversary who fits, and measure what leaks."""
-    from rich.console import Console
-
     from ..core import Prior
     from ..errors import InputError
     from ..files import read
     from ..geo import Places
+    from .screen import Screen
 
     held = read(file)
     mechanism = held.mechanism
@@ -57,7 +56,7 @@ def attack(
     if prior is None:
         raise InputError("the file holds no prior.", "pass --visits to take it from visits.")
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
-    console = Console(highlight=False)
+    console = Screen()
     console.print(_attacks(mechanism, prior, metric, sharper))
     console.print(_leakage(mechanism, prior))
     if learned:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
-from .console import PARTIAL, print_summary
+from .console import PARTIAL, print_summary, say
 
 if TYPE_CHECKING:
     from ..audits import Audit, Requirement
@@ -144,10 +144,9 @@ def _of_mechanism(
     deltas: tuple[float, ...],
     figures: Path | None,
 ) -> Audit:
-    from rich.console import Console
-
     from ..audits import audit as measured
     from ..core import MetricPrivacy
+    from .screen import Screen
     from .subjects import metric_from, prior_from
 
     space = held.mechanism.secrets
@@ -156,7 +155,7 @@ def _of_mechanism(
     if promised and kind is None and distances is None:
         metric = promised[0] if unit is None else promised[0].to(unit)
     prior = prior_from(space, prior_text, held.prior)
-    with Console(stderr=True).status("Measuring every notion") as status:
+    with Screen(stderr=True).status("Measuring every notion") as status:
         found = measured(
             held.mechanism,
             prior=prior,
@@ -168,7 +167,7 @@ def _of_mechanism(
         from ..report import save_audit_figures
 
         for path in save_audit_figures(held.mechanism, figures, prior=prior, metric=metric):
-            typer.echo(f"Wrote {path}", err=True)
+            say(f"Wrote {path}", err=True)
     return found
 
 
@@ -224,13 +223,13 @@ def _of_function(
 
 
 def _print(found: Audit) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from ..core.units import per_unit
     from ..rounding import at_least, at_most
+    from .screen import Screen
 
-    console = Console(highlight=False)
+    console = Screen()
     table = Table(title="What was measured", title_justify="left")
     for heading in ("notion or measure", "value", "side", "attained by"):
         table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
@@ -242,9 +241,9 @@ def _print(found: Audit) -> None:
     console.print("In words", style="bold cyan")
     for entry in found:
         if entry.sentence:
-            console.print(f"- {entry.title}: {entry.sentence}", markup=False)
+            console.print(f"- {entry.title}: {entry.sentence}")
     for note in found.notes:
-        console.print(note, markup=False)
+        console.print(note)
 
 
 def _verdicts(found: Audit, asked: list[Requirement]) -> int:
@@ -255,7 +254,7 @@ def _verdicts(found: Audit, asked: list[Requirement]) -> int:
     for requirement in asked:
         verdict = requirement.hold_against(found)
         word = verdict.outcome.value.upper()
-        typer.echo(f"{requirement.text}: {word}: {verdict.reason}")
+        say(f"{requirement.text}: {word}: {verdict.reason}")
         worst = max(worst, codes[verdict.outcome], key=_severity)
     return worst
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
+from .console import say
 from .places import cells_over, prior_of, visits_from
 
 if TYPE_CHECKING:
@@ -43,10 +44,9 @@ def compare(
 
     Distances count in kilometres, for privacy, loss and the attacker's error alike.
     """
-    from rich.console import Console
-
     from ..studies import compare as compared
     from ..studies import comparison_figure
+    from .screen import Screen
 
     if epsilon is not None and loss is not None:
         raise InputError("both --epsilon and --loss were given.", "choose what the mechanisms have in common.")
@@ -55,11 +55,11 @@ def compare(
             raise InputError(f"{str(path)!r} does not end in {suffix}.", f"name a {suffix} file.")
     found, source = visits_from(visits, lat, lon, user_column)
     for note in found.notes:
-        typer.echo(f"Note: {note}", err=True)
+        say(f"Note: {note}", err=True)
     places = cells_over(found, region, cell, cells, None)
     prior, text = prior_of(places, found, user, smoothing, source)
     distances = places.metric(metric, unit="km")
-    with Console(stderr=True).status("Comparing") as status:
+    with Screen(stderr=True).status("Comparing") as status:
         comparison = compared(
             prior,
             distances,
@@ -71,21 +71,21 @@ def compare(
     _print(comparison, text)
     if output is not None:
         comparison.save(output)
-        typer.echo(f"Written: {output}", err=True)
+        say(f"Written: {output}", err=True)
     if figure is not None:
         from ..report import save_picture
 
         save_picture(comparison_figure(comparison), figure)
-        typer.echo(f"Written: {figure}", err=True)
+        say(f"Written: {figure}", err=True)
 
 
 def _print(comparison: Comparison, source: str) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from ..rounding import amount, at_most
+    from .screen import Screen
 
-    console = Console(highlight=False)
+    console = Screen()
     if comparison.equal == "loss":
         common = f"equal loss, {amount(comparison.value, comparison.unit)}"
     else:
@@ -106,7 +106,7 @@ def _print(comparison: Comparison, source: str) -> None:
     console.print(f"Without a report the attacker errs by {amount(comparison.blind_error, comparison.unit)}.")
     for row in comparison.rows:
         if row.failure:
-            console.print(f"{row.name} takes no part: {row.failure}", markup=False)
+            console.print(f"{row.name} takes no part: {row.failure}")
 
 
 def _cells(row: Row, unit: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the commands share: printing a summary, showing progress, stopping on Ctrl-C."""
+"""What the commands share: saying a line, printing a summary, showing progress, stopping on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from ..errors import SfumatoError
+from ..escaping import plain
+from .wording import told
+
 if TYPE_CHECKING:
     from ..optimal import Progress
     from ..report import Summary
@@ -15,13 +21,25 @@ if TYPE_CHECKING:
 PARTIAL = 3
 
 
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line, with every character visible."""
+    typer.echo(plain(line), err=err)
+
+
+def note(error: SfumatoError, what: str) -> None:
+    """Print that something was left undone, why, and how to have it."""
+    for line in told(error, f"Note: {what} "):
+        say(line, err=True)
+
+
 def print_summary(summary: Summary) -> None:
     """Print a summary in words, wrapped to the terminal."""
-    from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
-    console = Console(soft_wrap=False, highlight=False)
+    from .screen import Screen
+
+    console = Screen()
     console.print(Text(summary.title, style="bold"))
     for section in summary.sections:
         console.print(Text(section.title, style="bold cyan"))
@@ -58,11 +76,10 @@ class StopOnInterrupt:
 @contextmanager
 def progress_line(unit: str) -> Iterator[Any]:
     """Show one live line of progress on the error stream; nothing where it is no terminal."""
-    from rich.console import Console
-
     from ..rounding import amount, gap_at_most
+    from .screen import Screen
 
-    console = Console(stderr=True, highlight=False)
+    console = Screen(stderr=True)
     with console.status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
 
         def report(progress: Progress) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import FileError, InputError
-from .console import PARTIAL, StopOnInterrupt, print_summary, progress_line
+from .console import PARTIAL, StopOnInterrupt, note, print_summary, progress_line, say
 from .places import cells_over, prior_of, priors_of, visits_from
 from .sweep import run_sweep
 
@@ -85,8 +85,8 @@ def design(
     from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy
 
     found, source = visits_from(visits, lat, lon, user_column)
-    for note in found.notes:
-        typer.echo(f"Note: {note}", err=True)
+    for remark in found.notes:
+        say(f"Note: {remark}", err=True)
     places = cells_over(found, region, cell, cells, hexagons)
     distances = places.metric(metric, unit="km")
     costs = places.metric(loss, unit=None if loss == "hamming" else "km")
@@ -213,8 +213,8 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
             save_picture(draw(result.mechanism, problem.prior, distances), image)
             written.append(image)
         except MissingExtraError as error:
-            typer.echo(f"Note: no maps were drawn. {error}", err=True)
-    typer.echo(f"Written: {', '.join(map(str, written))}")
+            note(error, "no maps were drawn.")
+    say(f"Written: {', '.join(map(str, written))}")
     if result.status not in (Status.OPTIMAL, Status.RESTRICTED):
         raise typer.Exit(PARTIAL)
 

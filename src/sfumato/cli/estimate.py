@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from ..errors import InputError
-from .console import PARTIAL
+from .console import PARTIAL, say
 
 if TYPE_CHECKING:
     from ..releases.estimate import Estimate
@@ -64,10 +64,9 @@ def estimate(
     Nobody's own secret is found: only shares of the population, as far as the reports
     tell them apart. Exit code 3 if the estimate did not converge.
     """
-    from rich.console import Console
-
     from ..files import load
     from ..releases.estimate import estimate_population, identifiability, read_reports
+    from .screen import Screen
 
     if output is not None and output.suffix.lower() != ".csv":
         raise InputError(f"{str(output)!r} does not end in .csv.", "name a .csv file.")
@@ -80,13 +79,13 @@ def estimate(
         confidence=confidence,
         seed=seed,
     )
-    console = Console(highlight=False)
-    console.print(f"{found!r}.", markup=False)
+    console = Screen()
+    console.print(f"{found!r}.")
     console.print(_table(found))
-    console.print(str(identifiability(mechanism)), markup=False)
+    console.print(str(identifiability(mechanism)))
     if output is not None:
         _write(found, output)
-        typer.echo(f"Written: {output}", err=True)
+        say(f"Written: {output}", err=True)
     if not found.converged:
         raise typer.Exit(PARTIAL)
 

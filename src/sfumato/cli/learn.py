@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
-from .console import PARTIAL, StopOnInterrupt
+from .console import PARTIAL, StopOnInterrupt, say
 from .places import cells_over, visits_from
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..core import Mechanism
     from ..geo import Places, Visits
     from ..learn import Ending, Pairs, Round, Target
     from ..learn.rounds import Report
     from ..optimal import SensitiveDesign
+    from .screen import Screen
 
 
 _ROUNDING = 1e-9  # of the loss, relative
@@ -67,12 +66,11 @@ def learn(
     and proved. Exit code 3 if the training was stopped early, or if the mechanism loses
     more than the bound: a repair to --epsilon may need more.
     """
-    from rich.console import Console
-
     from ..core import Prior, units
     from ..files import MechanismFile, save
     from ..learn import Ending
     from ..optimal import least_information, least_vulnerability
+    from .screen import Screen
 
     if output is not None and output.suffix.lower() != ".sfm":
         raise InputError(f"{str(output)!r} does not end in .sfm.", "name a .sfm file.")
@@ -80,12 +78,12 @@ def learn(
         raise InputError(f"there is no folder {str(checkpoint.parent)!r}.", "make it first, or choose another.")
     found, _ = visits_from(visits, lat, lon, user_column)
     for note in found.notes:
-        typer.echo(f"Note: {note}", err=True)
+        say(f"Note: {note}", err=True)
     places = cells_over(found, region, cell, cells, None)
     data = _pairs(found, places, sensitive, most)
     limit = units.parse(bound, unit="m", what="the bound")
     learning, judging = data.split(1 - held_out, seed=seed)
-    console = Console(highlight=False)
+    console = Screen()
     console.print(
         f"{len(learning):,} visits to learn from, {len(judging):,} to judge; hiding {len(data.space)} values."
     )
@@ -93,7 +91,7 @@ def learn(
     loss = places.metric("euclidean", unit="m")
     with (
         StopOnInterrupt() as stop,
-        Console(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
+        Screen(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
     ):
 
         def tell(done: Round) -> None:
@@ -104,7 +102,7 @@ def learn(
         )
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
-    with Console(stderr=True).status("Finding the certified optimum"):
+    with Screen(stderr=True).status("Finding the certified optimum"):
         exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
         optimum = exact(joint, places, loss, limit)
     prior = Prior(places, joint.sum(axis=0))
@@ -125,7 +123,7 @@ def learn(
     within = _print(console, mechanism, optimum, learning, judging, places, limit)
     if output is not None:
         save(MechanismFile(mechanism, prior, loss, guarantees), output)
-        typer.echo(f"Written: {output}", err=True)
+        say(f"Written: {output}", err=True)
     if ending is Ending.STOPPED or not within:
         raise typer.Exit(PARTIAL)
 
@@ -200,7 +198,7 @@ def _target(target: Aim, *, smooth: bool) -> Target:
 
 
 def _print(
-    console: Console,
+    console: Screen,
     mechanism: Mechanism,
     optimum: SensitiveDesign,
     learning: Pairs,

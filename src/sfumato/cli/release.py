@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from .console import say
+
 
 def release(
     file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm).")],
@@ -34,5 +36,5 @@ def release(
 
     choice: Any = outside
     found = write(load(file), source, target, column=column, lat=lat, lon=lon, keep=keep or (), outside=choice)
-    typer.echo(f"{found}.")
-    typer.echo(f"Written: {target}")
+    say(f"{found}.")
+    say(f"Written: {target}")

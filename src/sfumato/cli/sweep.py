@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import InputError, MissingExtraError
-from .console import PARTIAL, StopOnInterrupt
+from .console import PARTIAL, StopOnInterrupt, note, say
 
 if TYPE_CHECKING:
     from ..core import Metric, Prior
@@ -46,7 +46,6 @@ def run_sweep(
     picture: bool,
 ) -> None:
     """Run a sweep, print its table, and write it with its figure beside ``target``."""
-    from rich.console import Console
     from rich.table import Table
 
     from ..core.units import per_unit
@@ -54,11 +53,12 @@ def run_sweep(
     from ..report import save_picture, save_rows
     from ..report.frontier import frontier
     from ..rounding import amount, gap_at_most, percent
+    from .screen import Screen
 
     unit = distances.unit
     asked = amounts(epsilons, unit, per=True, what="epsilon") if epsilons else [None]
     least = amounts(distortions, unit, per=False, what="the distortion") if distortions else []
-    console, progress = Console(highlight=False), Console(stderr=True, highlight=False)
+    console, progress = Screen(), Screen(stderr=True)
     with StopOnInterrupt() as stop, progress.status("Sweeping (Ctrl-C stops after the running design)") as status:
 
         def report(point: Point) -> None:
@@ -111,7 +111,7 @@ def run_sweep(
             save_picture(frontier(points, unit), target.with_suffix(".png"))
             written.append(target.with_suffix(".png"))
         except MissingExtraError as error:
-            typer.echo(f"Note: no figure was drawn. {error}", err=True)
-    typer.echo(f"Written: {', '.join(map(str, written))}")
+            note(error, "no figure was drawn.")
+    say(f"Written: {', '.join(map(str, written))}")
     if any(point.design is None or point.design.status is not Status.OPTIMAL for point in points):
         raise typer.Exit(PARTIAL)

@@ -1,0 +1,49 @@
+"""Errors in the words of the command line: hints name options where Python names arguments."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..errors import SfumatoError, Spelling
+
+# Arguments whose option has another name than they.
+_RENAMED: Final[Mapping[str, str]] = {
+    "read_visits.user": "user_column",
+    "release.user": "user_column",
+    "design_private.distance": "metric",
+}
+
+
+def told(error: SfumatoError, heading: str = "Error: ", command: Any = None) -> list[str]:
+    """Return an error as lines to print: the problem, and the hint.
+
+    Args:
+        error: The error.
+        heading: What stands before the problem.
+        command: The command that met it; None where the hint can name no option.
+    """
+    return f"{heading}{error.told(spelling(command))}".splitlines()
+
+
+def spelling(command: Any) -> Spelling:
+    """Return how arguments are written as options of a command (a Click command, or None)."""
+    parameters = {} if command is None else {found.name: found for found in command.params}
+
+    def written(name: str, value: str) -> str | None:
+        found = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
+        if found is None:
+            return None
+        if found.param_type_name == "argument":
+            return str(found.human_readable_name)
+        if found.is_flag:
+            return str((found.secondary_opts or found.opts)[0] if value == "False" else found.opts[0])
+        option = max(found.opts, key=len)
+        return f"{option} {_quoted(value)}" if value else str(option)
+
+    return written
+
+
+def _quoted(value: str) -> str:
+    return shlex.quote(value) if " " in value else value
