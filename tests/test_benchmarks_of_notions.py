@@ -31,7 +31,6 @@ def test_no_pair_is_above_the_profile_of_the_results():
 
 
 def test_the_other_way_is_above_the_exact_delta_by_its_spacing_at_most():
-    pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: uv sync --group peers")
     found = notions.by_pairs("planar", 9.4, 3)
     assert found["pairs"] == 3
     assert 0 <= found["most_above"] <= notions.SPACING

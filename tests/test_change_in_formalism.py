@@ -5,8 +5,6 @@ import pytest
 
 from sfumato.privacy import Band
 
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 
 @pytest.fixture(scope="module")
 def example(load_example):

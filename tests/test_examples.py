@@ -7,8 +7,6 @@ import pytest
 
 import sfumato as sf
 
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 
 @pytest.fixture(scope="module")
 def privacy_games(load_example):

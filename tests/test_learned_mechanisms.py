@@ -8,19 +8,13 @@ import pytest
 
 import sfumato as sf
 
-torch = pytest.importorskip("torch", reason="torch is not installed (extra learn)")
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 NEW_YORK = ["--attribute", "home_area", "--groups", "Manhattan", "Brooklyn", "--region"]
 REGION = "6 km x 9 km around 40.745,-73.985"
 
 
 @pytest.fixture(scope="module")
-def example(load_example):
-    module = load_example("learned_mechanisms")
-    before = torch.get_num_threads()
-    yield module
-    torch.set_num_threads(before)
+def example(load_example, torch):
+    return load_example("learned_mechanisms")
 
 
 def read(path):

@@ -5,9 +5,7 @@ import pytest
 
 import sfumato as sf
 
-torch = pytest.importorskip("torch", reason="torch is not installed (extra learn)")
-pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra learn)")
-
+pytestmark = pytest.mark.usefixtures("torch")
 FAST = ("--cells", "5x4", "--bound", "600 m", "--rounds", "8")
 
 
@@ -42,7 +40,6 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
 
 @pytest.mark.slow
 def test_a_network_is_counted_on_the_cells(run, homes):
-    torch.set_num_threads(1)
     done = run("learn", "v.csv", *FAST[:4], "--rounds", "2", "--sensitive", "home", "--neural")
     assert done.code == 0, done.err
     assert "learned, on visits kept apart" in done.text

@@ -20,7 +20,6 @@ GRID = Grid.covering("3 km x 2 km around 48.85,2.35", cell="700 m")
 
 
 def hexagons() -> Hexagons:
-    pytest.importorskip("h3", reason="the extra 'hex' is not installed")
     return Hexagons.covering("3 km x 2 km around 48.85,2.35", resolution=8)
 
 

@@ -6,8 +6,6 @@ import sys
 import numpy as np
 import pytest
 
-pytest.importorskip("h3", reason="the extra 'hex' (h3) is not installed")
-
 from sfumato.errors import DataError, InputError, MissingExtraError
 from sfumato.geo import Hexagons, Region, Visits, places_from, synthetic_city
 

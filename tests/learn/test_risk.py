@@ -91,7 +91,6 @@ def test_cover_and_hart_at_its_ends():
 
 
 def test_the_information_bound_is_below_the_truth_and_near_it():
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra learn)")
     mechanism, prior = channel(5, secrets=3, observables=6)
     true = mutual_information_bits(mechanism, prior)
     examples = Examples.of_mechanism(mechanism, prior, 8000, seed=1)

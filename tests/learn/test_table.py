@@ -163,7 +163,6 @@ def test_cross_entropy_swaps_and_information_settles(torch):
 
 
 def test_the_figure_shows_every_game(torch):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra report)")
     from sfumato.studies.swapping_figure import swapping_figure
 
     games = [play_swapping(CrossEntropy(), rounds=5), play_swapping(MutualInformation(), rounds=5)]

@@ -246,7 +246,6 @@ def test_what_is_refused():
 
 
 def test_hexagons_of_the_globe_are_on_no_lattice():
-    pytest.importorskip("h3")
     cells = Hexagons.covering("2 km x 2 km around 48.85,2.35", cell="500 m")
     with pytest.raises(InputError, match=r"exponential\(\) for places that lie anyhow"):
         planar_geometric(cells, "1/km")

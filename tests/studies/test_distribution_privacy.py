@@ -10,11 +10,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.mechanisms import Tupling, exponential, mixture_dummies
-from sfumato.studies.distribution_privacy import Groups, Line, best_within, measured, published_lines, sweep
-
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 from sfumato.studies.distribution_figure import distribution_figure
+from sfumato.studies.distribution_privacy import Groups, Line, best_within, measured, published_lines, sweep
 
 LINE = sf.Space(("a", "b", "c", "d"), [[0.0], [1.0], [2.0], [4.0]], "km")
 # Nobody is ever at d, and nobody of the first group at c.

@@ -30,9 +30,6 @@ from sfumato.studies.drawing_board import (
     of_noise,
     spots,
 )
-
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 from sfumato.studies.drawing_board_figure import drawing_board_figure
 
 # Nobody is ever at the third place.

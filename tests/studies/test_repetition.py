@@ -9,8 +9,6 @@ import sfumato as sf
 from sfumato.attacks import blind, optimal
 from sfumato.studies.repetition import BOTH, FRESH, MEMO, repetition, repetition_figure
 
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", cell="500 m")
 BELIEF = sf.Prior(GRID, np.array([4, 0, 1, 2, 3, 1, 0, 5]) / 16)  # two places are never visited
 METRES = GRID.metric("euclidean", unit="m")

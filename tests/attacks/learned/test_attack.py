@@ -13,8 +13,6 @@ from sfumato.leakage import bayes_error
 
 from ...catalogue import CASES
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra learn)")
-
 
 @pytest.fixture(autouse=True)
 def one_thread():

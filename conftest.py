@@ -1,0 +1,81 @@
+"""What a test run leaves out where an extra or the data is absent, and how it says so."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+# Two workers with one thread each beat two that wait for each other's threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+HOW = {
+    "torch": "uv pip install torch --torch-backend=cpu && uv run pytest -m torch",
+    "libqif": "only on Linux x86-64, where it has wheels",
+    "real check-ins": "only where the project's data folder lies beside the clone",
+}
+"""What tests may need that the default group does not bring, and how to run them."""
+
+_IMPORTS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
+
+# The search for doctests imports every file, and a file at the door to torch cannot be imported without it.
+collect_ignore = (
+    []
+    if importlib.util.find_spec("torch")
+    else [
+        str(path)
+        for path in sorted(Path(__file__).parent.glob("src/sfumato/learn/*.py"))
+        if _IMPORTS_TORCH.search(path.read_text(encoding="utf-8"))
+    ]
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which a run says that nothing may be missing."""
+    parser.addoption(
+        "--every-extra", action="store_true", help="every extra is installed: a skipped test is a failure"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need torch, so that they can be run by themselves."""
+    for item in items:
+        if "torch" in getattr(item, "fixturenames", ()):
+            item.add_marker("torch")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail where a test was left out that could have been run: all under --every-extra, all but torch's in CI."""
+    left_out = _left_out(session.config)
+    if exitstatus == pytest.ExitCode.OK and _forbidden(session.config, left_out):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say in one line what was left out, and how to run it."""
+    left_out = _left_out(config)
+    if left_out:
+        parts = (f"{count} of {what} ({HOW.get(what, 'unexpected')})" for what, count in left_out.items())
+        terminalreporter.write_line(f"Left out: {'; '.join(parts)}.")
+    if forbidden := _forbidden(config, left_out):
+        terminalreporter.write_line(f"Here no test may be left out, but {sum(forbidden.values())} were.", red=True)
+
+
+def _left_out(config: pytest.Config) -> Counter[str]:
+    """Return how many tests were skipped, by what they need."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    found: Counter[str] = Counter()
+    for report in reporter.stats.get("skipped", []) if reporter is not None else []:
+        reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "skipped"
+        found[next((what for what in HOW if reason.startswith(what)), reason)] += 1
+    return found
+
+
+def _forbidden(config: pytest.Config, left_out: Counter[str]) -> dict[str, int]:
+    if config.getoption("--every-extra"):
+        return dict(left_out)
+    return {what: count for what, count in left_out.items() if what != "torch"} if os.environ.get("CI") else {}

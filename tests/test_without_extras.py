@@ -1,0 +1,46 @@
+"""A fresh machine: the tests are found without torch, and the run says in one line what it left out."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_without_torch(*arguments: str) -> subprocess.CompletedProcess[str]:
+    plugins = ["-p", "tests.without_torch", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *plugins, "-n", "0", "-q"]
+    return subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_file_is_collected_without_torch():
+    done = pytest_without_torch("--collect-only", "src/sfumato/learn", "tests/learn", "tests/cli/test_learn.py")
+    assert done.returncode == 0, done.stdout
+    assert "tests/learn/test_heads.py::test_one_head_is_the_network_of_the_paper" in done.stdout
+
+
+def test_one_line_says_what_was_left_out_and_how_to_run_it(monkeypatch):
+    monkeypatch.setenv("CI", "true")  # torch's tests may be left out there as well, before it is installed
+    done = pytest_without_torch("tests/learn/test_heads.py")
+    assert done.returncode == 0, done.stdout
+    (line,) = re.findall(r"^Left out: .*$", done.stdout, flags=re.MULTILINE)
+    assert re.fullmatch(
+        r"Left out: \d+ of torch \(uv pip install torch --torch-backend=cpu && uv run pytest -m torch\)\.", line
+    )
+    assert "SKIPPED" not in done.stdout
+
+
+def test_with_every_extra_nothing_may_be_left_out():
+    done = pytest_without_torch("tests/learn/test_heads.py", "--every-extra")
+    assert done.returncode == 1, done.stdout
+    assert "no test may be left out" in done.stdout
+
+
+def test_the_continuous_integration_begins_with_the_two_commands():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    (python3 -m pip install uv && uv run .*)$", readme, flags=re.MULTILINE)
+    assert len(commands) == 2
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    work = [line for line in script if re.match(r"(?!set |cd |export |step |#|\s*$)", line) and "()" not in line]
+    assert work[:2] == commands
