@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         privacy,
         releases,
         report,
+        sampling,
         studies,
         transport,
     )
@@ -44,9 +45,10 @@ if TYPE_CHECKING:
     from .files import MechanismFile, export_table, load, read, read_matrix, save
     from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
     from .optimal import Design, design, design_private, repaired, sweep
-    from .releases import release, sampler, simulator
+    from .releases import release
     from .releases.budget import Ledger, MeteredSampler
     from .releases.estimate import estimate_population
+    from .sampling import sampler, simulator
     from .studies import compare
 
 # Where each public name lives. It is imported when first used, so that `import sfumato`
@@ -83,9 +85,9 @@ _HOMES = {
     "read_visits": "geo",
     "release": "releases",
     "repaired": "optimal",
-    "sampler": "releases",
+    "sampler": "sampling",
     "save": "files",
-    "simulator": "releases",
+    "simulator": "sampling",
     "sweep": "optimal",
     "synthetic_city": "geo",
 }
@@ -106,6 +108,7 @@ _FOLDERS = frozenset(
         "privacy",
         "releases",
         "report",
+        "sampling",
         "studies",
         "transport",
     )
@@ -160,6 +163,7 @@ __all__ = [
     "repaired",
     "report",
     "sampler",
+    "sampling",
     "save",
     "simulator",
     "studies",

@@ -6,7 +6,7 @@ import numpy as np
 
 import sfumato as sf
 from sfumato.files import MechanismFile
-from tests.releases.mechanisms import random_mechanism
+from tests.sampling.mechanisms import random_mechanism
 
 
 def rich_file() -> MechanismFile:

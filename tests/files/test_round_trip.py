@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import InputError, MetricWarning
 from sfumato.files import MechanismFile, load, read, save
 from sfumato.files.labels import decoded, encoded
-from tests.releases.mechanisms import random_mechanism
+from tests.sampling.mechanisms import random_mechanism
 
 from .contents import assert_same, plain_file, rich_file
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 import sfumato as sf
 from sfumato.errors import FileError
 from sfumato.files import export_table
-from tests.releases.mechanisms import random_mechanism
+from tests.sampling.mechanisms import random_mechanism
 
 
 @pytest.mark.parametrize("tiny", [False, True])

@@ -20,7 +20,6 @@ from sfumato.mechanisms import (
     Hashed,
     LocalHashing,
     RandomisedResponse,
-    Row,
     Subset,
     SubsetSelection,
     UnaryEncoding,
@@ -29,6 +28,7 @@ from sfumato.mechanisms import (
     remapped,
     tight_constraints,
 )
+from sfumato.sampling import Row
 
 FIVE = Space("abcde")
 
@@ -50,13 +50,13 @@ def supports(family, report, label):
         return report == label
     if isinstance(family, LocalHashing):
         a, b, bucket = report
-        return family.steps().bucket(a, b, family.space.position(label)) == bucket
+        return family.recipe().bucket(a, b, family.space.position(label)) == bucket
     return label in report
 
 
 def exact_rows(family):
     """The distributions of the report that the recipe draws, in fractions, by walking through all it can do."""
-    steps, labels = family.steps(), family.space.labels
+    steps, labels = family.recipe(), family.space.labels
     rows = []
     for s in range(len(labels)):
         row: defaultdict[Any, Fraction] = defaultdict(Fraction)
@@ -180,7 +180,7 @@ def test_the_default_subset_is_the_best(k, epsilon):
 @settings(max_examples=30)
 def test_collisions_are_counted_exactly(k, g):
     family = LocalHashing(Space(range(k)), 1.0, g)
-    bucket, p = family.steps().bucket, family.prime
+    bucket, p = family.recipe().bucket, family.prime
     seeds = list(product(range(1, p), range(p)))
     for x, y in {(0, 1), (0, k - 1), (k // 2, k // 2 - 1)}:
         together = sum(bucket(a, b, x) == bucket(a, b, y) for a, b in seeds)
@@ -220,7 +220,7 @@ def test_many_categories_need_no_matrix():
     ]:
         with pytest.raises(InputError, match=count):
             family.mechanism()
-        family.steps()
+        family.recipe()
         assert 0 < family.hamming_loss < 1
 
 
@@ -228,11 +228,11 @@ def test_many_categories_need_no_matrix():
 def test_extreme_epsilons_stay_private(epsilon):
     power, bits = exp_below_exact(epsilon, 1.0)
     for kind in ("symmetric", "optimised"):
-        steps = UnaryEncoding(FIVE, epsilon, kind).steps()
+        steps = UnaryEncoding(FIVE, epsilon, kind).recipe()
         (a, b), (c, d) = steps.bit.weights.tolist()
         assert (d * a) << bits <= power * (b * c)
         assert 0 <= UnaryEncoding(FIVE, epsilon, kind).hamming_loss < 0.8
-    coin = SubsetSelection(FIVE, epsilon, 2).steps().coin
+    coin = SubsetSelection(FIVE, epsilon, 2).recipe().coin
     out, own = coin.weights[0].tolist()
     assert (own * 3) << bits <= power * out * 2
 

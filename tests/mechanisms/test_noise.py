@@ -19,10 +19,10 @@ from sfumato.mechanisms import (
     DiscreteLaplace,
     GaussianNoise,
     LaplaceNoise,
-    Row,
     Staircase,
     geometric,
 )
+from sfumato.sampling import Row
 
 FAMILIES = [
     DiscreteLaplace(1),
@@ -82,7 +82,7 @@ def test_clamped_is_noise_moved_to_the_ends(family, width):
     np.testing.assert_allclose(mechanism.matrix, expected, rtol=1e-7, atol=1e-15)
     assert mechanism.secrets == mechanism.observables == Space.numbers(range(-3, -3 + n))
     assert clamped.hamming_loss == pytest.approx(1 - np.diagonal(expected).mean(), abs=1e-12)
-    assert clamped.steps() == Row(mechanism)
+    assert clamped.recipe() == Row(mechanism)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=names)
@@ -177,10 +177,10 @@ def test_variance_of_the_discrete_gaussian_is_below_its_parameter():
 
 
 def test_recipes_are_exact_fractions():
-    assert DiscreteLaplace("1/3", 4).steps() == LaplaceNoise(Fraction(12))
-    assert DiscreteLaplace(0.1).steps().scale == 1 / Fraction(0.1)
+    assert DiscreteLaplace("1/3", 4).recipe() == LaplaceNoise(Fraction(12))
+    assert DiscreteLaplace(0.1).recipe().scale == 1 / Fraction(0.1)
     assert Fraction(DiscreteLaplace("1/10").epsilon) >= Fraction(1, 10)
-    noise = DiscreteGaussian("9/2").steps()
+    noise = DiscreteGaussian("9/2").recipe()
     assert noise == GaussianNoise(Fraction(9, 2))
     t = noise.proposal.scale
     assert t == 3

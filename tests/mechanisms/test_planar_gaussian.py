@@ -11,7 +11,8 @@ from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
 from sfumato.errors import InputError
 from sfumato.geo import Grid
-from sfumato.mechanisms import Gaussian, Lattice, PlanarGaussian, Row
+from sfumato.mechanisms import Gaussian, Lattice, PlanarGaussian
+from sfumato.sampling import Row
 
 
 def points_of(space: Space) -> Floats:
@@ -116,7 +117,7 @@ def test_what_it_says_of_itself():
         np.linalg.norm(np.random.default_rng(1).normal(0, 500, (400_000, 2)), axis=1).mean(), rel=5e-3
     )
     mechanism = family.mechanism()
-    assert family.steps() == Row(mechanism)
+    assert family.recipe() == Row(mechanism)
     assert family.hamming_loss == pytest.approx(1 - np.trace(mechanism.matrix) / 20)
     row = PlanarGaussian(Space("ab", [[0, 0], [100, 0]], "m"), 100, Lattice([[100, 0], [0, 100]]))
     np.testing.assert_allclose(row.mechanism().matrix[0], [normal.cdf(0.5), normal.cdf(-0.5)], rtol=1e-9)

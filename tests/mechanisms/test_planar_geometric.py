@@ -13,8 +13,9 @@ from sfumato.core.arrays import Floats
 from sfumato.errors import InputError, UnitError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.geo import Grid, Hexagons
-from sfumato.mechanisms import Lattice, PlanarGeometric, Row, exponential, geometric, planar_geometric
+from sfumato.mechanisms import Lattice, PlanarGeometric, exponential, geometric, planar_geometric
 from sfumato.mechanisms._clamp import Region
+from sfumato.sampling import Row
 
 GRID = Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")  # 4 x 3
 NORMS = {"euclidean": 2, "manhattan": 1, "maximum": np.inf}
@@ -198,7 +199,7 @@ def test_the_family_and_its_function_are_one():
     family = PlanarGeometric(GRID, "1/km")
     mechanism = planar_geometric(GRID, 0.001)
     assert family.mechanism() == mechanism
-    assert family.steps() == Row(mechanism)
+    assert family.recipe() == Row(mechanism)
     assert family.epsilon == 0.001
     assert family.hamming_loss == pytest.approx(1 - np.trace(mechanism.matrix) / 12)
     assert "planar geometric mechanism, epsilon 0.001" in repr(family)

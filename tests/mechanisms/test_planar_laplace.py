@@ -22,7 +22,7 @@ from sfumato.mechanisms import (
     planar_geometric,
     rounded_epsilon,
 )
-from sfumato.releases import NoiseSampler, sampler, simulator
+from sfumato.sampling import sampler, simulator
 
 HUNDRED = PlanarLaplace(math.log(2) / 100)
 
@@ -76,11 +76,11 @@ def test_no_release_takes_it():
     assert "for studies only" in repr(HUNDRED)
     assert HUNDRED.hamming_loss == 1
     with pytest.raises(InputError, match="for studies only"):
-        HUNDRED.steps()
+        HUNDRED.recipe()
     with pytest.raises(InputError, match="PlanarGeometric"):
         HUNDRED.mechanism()
     with pytest.raises(SfumatoError, match="for studies only"):
-        NoiseSampler(HUNDRED)
+        simulator(HUNDRED, 1)
     with pytest.raises(InputError, match="for studies only"):
         sampler(HUNDRED)
 

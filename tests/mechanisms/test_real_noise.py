@@ -43,7 +43,7 @@ def test_none_is_ever_released(family):
     assert "for studies only" in repr(family)
     assert family.hamming_loss == 1
     with pytest.raises(InputError, match="for studies only"):
-        family.steps()
+        family.recipe()
     with pytest.raises(InputError, match="real numbers"):
         family.mechanism()
 

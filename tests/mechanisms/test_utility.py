@@ -182,7 +182,7 @@ def test_hamming_loss_counts_all_best_answers():
     for family in (ExponentialMechanism(table, 1.0, "mcsherry-talwar"), PermuteAndFlip(table, 1.0)):
         matrix = family.mechanism().matrix
         assert family.hamming_loss == pytest.approx(1 - (matrix[0, :2].sum() + matrix[1, 1]) / 2, abs=1e-8)
-        assert family.steps().mechanism == family.mechanism()
+        assert family.recipe().mechanism == family.mechanism()
 
 
 def test_the_table_finds_its_witness():

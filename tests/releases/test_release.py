@@ -15,8 +15,7 @@ import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError, SfumatoError
 from sfumato.geo import Grid, Visits, synthetic_city
 from sfumato.releases import release
-
-from .test_sampler import FALSE_ALARM, p_value
+from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
 GRID = Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
 IDENTITY = sf.Mechanism(np.eye(8), GRID)

@@ -13,6 +13,7 @@ from .hashing import LocalHashing
 from .lattice import Lattice
 from .matching import Matched, matched
 from .noise import Clamped, Noise
+from .noise_recipes import GaussianNoise, LaplaceNoise, NoiseRecipe, StaircaseNoise
 from .permute_and_flip import PermuteAndFlip
 from .planar_gaussian import PlanarGaussian
 from .planar_geometric import PlanarGeometric, planar_geometric
@@ -20,6 +21,7 @@ from .planar_laplace import PlanarLaplace, epsilon_before_rounding, rounded_epsi
 from .queries import JointQueries
 from .rate_distortion import RateDistortion, rate_distortion, rate_distortion_of_loss
 from .real import Gaussian, Laplace, RealNoise
+from .recipes import Bits, Hashed, Subset
 from .remap import remapped, remapped_in_plane
 from .response import RandomisedResponse, randomised_response
 from .restricted_laplace import restricted_laplace
@@ -33,7 +35,6 @@ from .sensitivity import (
     sum_sensitivity,
 )
 from .staircase import ContinuousStaircase, Staircase
-from .steps import Bits, GaussianNoise, Hashed, LaplaceNoise, Row, StaircaseNoise, Steps, Subset
 from .subset import SubsetSelection
 from .tight import tight_constraints
 from .tupling import (
@@ -81,6 +82,7 @@ __all__ = [
     "LocalHashing",
     "Matched",
     "Noise",
+    "NoiseRecipe",
     "PairAccountant",
     "PermuteAndFlip",
     "Plan",
@@ -91,11 +93,9 @@ __all__ = [
     "RandomisedResponse",
     "RateDistortion",
     "RealNoise",
-    "Row",
     "Sensitivity",
     "Staircase",
     "StaircaseNoise",
-    "Steps",
     "Subset",
     "SubsetSelection",
     "Tupling",

@@ -15,8 +15,8 @@ from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..errors import InputError
 from .noise import Noise, integers, rational, whole
+from .noise_recipes import GaussianNoise
 from .real import gaussian_sigma
-from .steps import GaussianNoise
 
 _WIDEST = 1 << 40  # of the variance: sums run over some fourteen standard deviations
 _SMOOTH = 4.0  # from this variance on, the sum of exp(-k**2 / (2 v)) is sqrt(2 pi v) to 34 digits
@@ -152,7 +152,7 @@ class DiscreteGaussian(Noise):
         rows[:, -1], rows[:, 0] = tails[::-1], tails
         return Mechanism(rows if n > 1 else np.ones((1, 1)), space, space)
 
-    def steps(self) -> GaussianNoise:
+    def recipe(self) -> GaussianNoise:
         """Return the noise's exact parameter."""
         return GaussianNoise(self.squared_sigma)
 

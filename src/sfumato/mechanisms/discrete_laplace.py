@@ -16,7 +16,7 @@ from ..core.arrays import Floats
 from ..rounding import float_above, float_below
 from .geometric import geometric
 from .noise import Noise, check_scale, integers, rational, whole
-from .steps import LaplaceNoise
+from .noise_recipes import LaplaceNoise
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,6 +88,6 @@ class DiscreteLaplace(Noise):
         """Return `geometric` of the range."""
         return geometric(space, float_below(self.rate))
 
-    def steps(self) -> LaplaceNoise:
+    def recipe(self) -> LaplaceNoise:
         """Return the noise's exact scale."""
         return LaplaceNoise(1 / self.rate)

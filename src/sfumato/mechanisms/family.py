@@ -6,9 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from ..core import Mechanism, Space, units
 from ..errors import InputError
-from .steps import Steps
+from ..sampling import Recipe
 
 LISTABLE: Final = 1 << 20
 """The largest matrix, in entries, that a family writes out."""
@@ -48,8 +51,8 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def steps(self) -> Steps:
-        """Return how a sampler draws a report exactly.
+    def recipe(self) -> Recipe:
+        """Return how a report is drawn exactly.
 
         Raises:
             InputError: If the family is for studies only.
@@ -82,6 +85,18 @@ class FrequencyOracle(Family):
     def support(self) -> tuple[float, float]:
         """(p, q): how probably a report supports the own category, and how probably another one."""
 
+    @abstractmethod
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports support each category, array (categories,).
+
+        Args:
+            reports: Array (reports, ...), as a sampler draws them: positions; k bits;
+                (a, b, bucket) of a hash; or the positions of a subset.
+
+        Raises:
+            InputError: If they are not such reports.
+        """
+
     def estimate_variance(self, frequency: float, reports: int) -> float:
         """Return the variance of the estimated frequency of a category, exactly.
 
@@ -106,6 +121,30 @@ class FrequencyOracle(Family):
             raise InputError(f"{reports} reports were given.", "an estimate needs at least one.")
         p, q = self.support
         return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (reports * (p - q) ** 2)
+
+
+def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
+    """Return an array of reports, or say that it holds none.
+
+    Args:
+        given: The reports, array (reports, *shape).
+        shape: The shape of one report.
+        most: The largest number in a report.
+        what: What a report is, such as ``"positions of categories"``.
+
+    Raises:
+        InputError: If there are no reports, or not of this shape, or a number is out of range.
+    """
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu" or not array.size or array.shape[1:] != shape:
+        raise InputError(
+            f"an array of shape {array.shape} and type {array.dtype} was given as reports.",
+            f"pass {what}, as a sampler draws them: integers of shape (reports, {', '.join(map(str, shape))}).",
+        )
+    if int(array.min()) < 0 or int(array.max()) > most:
+        wrong = int(array.min()) if int(array.min()) < 0 else int(array.max())
+        raise InputError(f"a report holds the number {wrong}.", f"pass {what}: integers from 0 to {most}.")
+    return array.astype(np.int64, copy=False)
 
 
 def categorical(space: Space, epsilon: float | str) -> float:
@@ -140,7 +179,7 @@ def check_listable(secrets: int, reports: int, name: str) -> None:
     if secrets * reports > LISTABLE:
         raise InputError(
             f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",
-            "draw from its steps() instead, which need no matrix.",
+            "draw from it with sf.sampler, which needs no matrix.",
         )
 
 

@@ -8,17 +8,19 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
-from .family import FrequencyOracle, categorical, check_listable
+from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .recipes import Hashed
 from .response import randomised_response
-from .steps import Hashed
 
 _MOST_CATEGORIES = 1 << 31  # a x + b then fits a signed 64-bit word
 _MOST_COUNTED = 1 << 12
+_BLOCK = 1 << 22  # pairs of a report and a category at a time
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,10 +130,23 @@ class LocalHashing(FrequencyOracle):
 
         return lowered(build, np.array([self._epsilon]), self.space, reports)
 
-    def steps(self) -> Hashed:
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports have each category in their bucket, of (a, b, bucket) (reports, 3)."""
+        k, g = len(self.space), self.buckets
+        drawn = reports_of(reports, (3,), self.prime - 1, "triples (a, b, bucket) of a hash")
+        if int(drawn[:, 2].max()) >= g:
+            raise InputError(f"a report names bucket {int(drawn[:, 2].max())} of {g}.", f"use 0 to {g - 1}.")
+        counts = np.zeros(k, dtype=np.int64)
+        width = max(1, _BLOCK // k)
+        for start in range(0, len(drawn), width):
+            a, b, bucket = drawn[start : start + width].T[:, :, None]
+            counts += ((a * np.arange(k) + b) % self.prime % g == bucket).sum(axis=0)
+        return counts
+
+    def recipe(self) -> Hashed:
         """Return the seed's range and the randomised response on the buckets."""
         check_listable(self.buckets, self.buckets, "the response to the buckets")
-        return Hashed(self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
+        return Hashed(len(self.space), self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
 
     @property
     def _response(self) -> tuple[float, float]:

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Metric, Space
 from ..core.arrays import Floats
 from ..errors import InputError
+from ..sampling import Row
 from .family import Family, check_listable
-from .steps import Row
 
 _LARGEST = 1 << 40  # noise of 2**23 times this scale does not fit a signed word
 
@@ -76,7 +76,7 @@ class Noise(Family):
         """
         raise InputError(
             f"{self.name} on all integers has infinitely many reports.",
-            "use clamped(low, high) for a range, or draw from its steps().",
+            "use clamped(low, high) for a range, or draw from it with sf.sampler.",
         )
 
     def clamped(self, low: int, high: int) -> Clamped:
@@ -150,7 +150,7 @@ class Clamped(Family):
         """Return the truncated mechanism in integers."""
         return self.noise.on_range(self.space)
 
-    def steps(self) -> Row:
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..core import Mechanism, units
 from ..core.arrays import Floats
+from ..sampling import Row
 from ._strict import lowered
 from .family import Family, positive
-from .steps import Row
 from .utility import UtilityTable
 
 
@@ -84,7 +84,7 @@ class PermuteAndFlip(Family):
         span = self.rate * float(-table.below_best.min()) + len(table.answers)
         return lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
 
-    def steps(self) -> Row:
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())
 

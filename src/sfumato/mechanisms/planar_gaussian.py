@@ -11,11 +11,11 @@ import numpy as np
 from ..core import Mechanism, Space, units
 from ..core.arrays import Floats
 from ..errors import InputError
+from ..sampling import Row
 from ._clamp import Region
 from .family import Family, positive
 from .lattice import Lattice
 from .real import Gaussian
-from .steps import Row
 
 _REACH: Final = 4.0  # the margin of the window around an irregular region, in standard deviations
 _ROUNDING: Final = 2.0**-38  # a row of the matrix differs from the mathematics by less in total
@@ -139,7 +139,7 @@ class PlanarGaussian(Family):
 
         return Mechanism(region.matrix(row), self.space, self.space)
 
-    def steps(self) -> Row:
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())
 

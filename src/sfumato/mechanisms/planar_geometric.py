@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Space, units
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
+from ..sampling import Row
 from ._clamp import Region
 from ._strict import lowered
 from .family import Family, positive
 from .lattice import Lattice, check_norm, norms, plane
-from .steps import Row
 
 _WIDEST: Final = 1 << 13  # steps to which sums over the lattice go
 _DEEP: Final = 64.0  # exponents beyond it belong to probabilities that are lifted anyway
@@ -176,7 +176,7 @@ class PlanarGeometric(Family):
         span = float(exponents.max()) + 8 * radius
         return lowered(build, exponents, self.space, self.space, span=span)
 
-    def steps(self) -> Row:
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())
 

@@ -63,7 +63,7 @@ class RealNoise(Family):
         """
         raise InputError(f"the reports of {self.name} are real numbers.", f"use {self.instead}.")
 
-    def steps(self) -> NoReturn:
+    def recipe(self) -> NoReturn:
         """Refuse: it is for studies only.
 
         Raises:

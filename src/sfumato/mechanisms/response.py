@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
+from ..sampling import Row
 from ._strict import exponents_of, strictly_private
-from .family import FrequencyOracle, categorical, check_listable
-from .steps import Row
+from .family import FrequencyOracle, categorical, check_listable, reports_of
 
 
 def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
@@ -83,6 +84,11 @@ class RandomisedResponse(FrequencyOracle):
         check_listable(len(self.space), len(self.space), self.name)
         return randomised_response(self.space, self._epsilon)
 
-    def steps(self) -> Row:
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports are each category, of positions (reports,)."""
+        k = len(self.space)
+        return np.bincount(reports_of(reports, (), k - 1, "positions of categories"), minlength=k).astype(np.int64)
+
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())

@@ -18,8 +18,8 @@ from ..rounding import float_above
 from ._strict import lowered
 from .family import positive
 from .noise import Noise, check_scale, integers, rational, whole
+from .noise_recipes import StaircaseNoise
 from .real import RealNoise
-from .steps import StaircaseNoise
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,7 +100,7 @@ class Staircase(Noise):
 
         return lowered(build, float(self.parameter) * steps, space, space)
 
-    def steps(self) -> StaircaseNoise:
+    def recipe(self) -> StaircaseNoise:
         """Return the noise's exact parameters."""
         return StaircaseNoise(self.parameter, self.sensitivity, self.step)
 

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
-from .family import FrequencyOracle, categorical, check_listable
-from .steps import Subset
+from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .recipes import Subset
 
 _COIN = Space((0, 1))
 _ONE = Space(("own",))
@@ -91,7 +92,13 @@ class SubsetSelection(FrequencyOracle):
 
         return lowered(build, np.array([self._epsilon]), self.space, reports)
 
-    def steps(self) -> Subset:
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports hold each category, of positions (reports, d)."""
+        k = len(self.space)
+        sets = reports_of(reports, (self.size,), k - 1, "positions of categories")
+        return np.bincount(sets.ravel(), minlength=k).astype(np.int64)
+
+    def recipe(self) -> Subset:
         """Return the coin for the own category; uniform subsets of the others do the rest."""
         k, d = len(self.space), self.size
 

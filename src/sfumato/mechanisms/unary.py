@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
-from .family import FrequencyOracle, categorical, check_listable
-from .steps import Bits
+from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .recipes import Bits
 
 Kind = Literal["symmetric", "optimised"]
 _BIT: Final = Space((0, 1))
@@ -96,7 +97,12 @@ class UnaryEncoding(FrequencyOracle):
         exponents = np.array([self._epsilon])
         return lowered(lambda scale: _products(self._bit(scale), patterns.T), exponents, self.space, sets)
 
-    def steps(self) -> Bits:
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports have each category's bit set, of bits (reports, k)."""
+        bits = reports_of(reports, (len(self.space),), 1, "one bit per category")
+        return np.asarray(bits.sum(axis=0), dtype=np.int64)
+
+    def recipe(self) -> Bits:
         """Return the mechanism of one bit, on which the product of both ratios is at most e^epsilon."""
         return Bits(len(self.space), lowered(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
 

@@ -13,9 +13,9 @@ from ..core import Mechanism, Metric, Space, units
 from ..core.arrays import Floats, floats, readonly
 from ..core.metric import shortest_paths
 from ..errors import InputError
+from ..sampling import Row
 from ._strict import lowered
 from .family import Family, check_listable, positive
-from .steps import Row
 
 Convention = Literal["mcsherry-talwar", "introductory"]
 CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1.0), "introductory": (1.0, 2.0)}
@@ -218,7 +218,7 @@ class ExponentialMechanism(Family):
         span = self.rate * float(-table.below_best.min())
         return lowered(self._rows, exponents, table.secrets, table.answers, span=span)
 
-    def steps(self) -> Row:
+    def recipe(self) -> Row:
         """Return the row of the matrix."""
         return Row(self.mechanism())
 

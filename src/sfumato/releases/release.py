@@ -16,8 +16,8 @@ from ..core.arrays import Floats
 from ..core.distances import great_circle_m
 from ..errors import DataError, InputError
 from ..geo import Places, Projection, Visits, read_visits
+from ..sampling import Sampler
 from .labels import find, label_column, numeric
-from .sampler import Sampler
 from .tables import check_suffix, read_columns, write_table
 
 Outside = Literal["error", "nearest", "drop"]

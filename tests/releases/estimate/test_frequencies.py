@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import sfumato as sf
 from sfumato.mechanisms import LocalHashing, RandomisedResponse, SubsetSelection, UnaryEncoding
-from sfumato.releases.estimate import Reports, support_counts, support_estimate, unbiased
+from sfumato.releases.estimate import Reports, support_estimate, unbiased
 
 SPACE = sf.Space("abcdef")
 ORACLES = [
@@ -22,7 +22,7 @@ ORACLES = [
 def test_real_draws_give_the_frequencies_within_their_variance(oracle):
     reporters = np.repeat(np.arange(6), [0, 4000, 3000, 2000, 900, 100])
     drawn = sf.sampler(oracle).draw(reporters)
-    found = support_estimate(oracle, support_counts(oracle, drawn), len(reporters))
+    found = support_estimate(oracle, oracle.support_counts(drawn), len(reporters))
     truth = np.bincount(reporters, minlength=6) / len(reporters)
     errors = np.sqrt([oracle.estimate_variance(f, len(reporters)) for f in truth])
     assert (np.abs(found.probabilities - truth) < 6.5 * errors).all()  # fails once in 1e9 runs
@@ -71,11 +71,14 @@ def test_counts_that_are_none_are_refused(counts, reports):
         (ORACLES[1], np.full((3, 5), 1)),
         (ORACLES[1], np.full((3, 6), 2)),
         (ORACLES[3], np.zeros((3, 2), dtype=int)),
-        (ORACLES[0], np.array([[6]])),
+        (ORACLES[0], np.array([6])),
+        (ORACLES[0], np.array([-1])),
+        (ORACLES[3], np.array([[1, 0, 5]])),
         (ORACLES[4], np.zeros((0, 2), dtype=int)),
-        (ORACLES[0], np.array([1, 2])),
+        (ORACLES[0], np.array([[1], [2]])),
+        (ORACLES[0], ["a"]),
     ],
 )
 def test_reports_of_another_family_are_refused(oracle, drawn):
     with pytest.raises(sf.errors.InputError):
-        support_counts(oracle, drawn)
+        oracle.support_counts(drawn)

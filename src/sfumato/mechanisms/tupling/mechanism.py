@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from ...core import Mechanism, Prior, Space
 from ...core.arrays import Floats, floats
 from ...errors import InputError
+from ...sampling import Row
+from .recipe import AmongDummies
 
 _DUMMY = Space(("dummy",))
 
@@ -87,6 +89,10 @@ class Tupling:
     def queries(self) -> int:
         """How many reports a user sends: k + 1."""
         return self.dummies + 1
+
+    def recipe(self) -> AmongDummies:
+        """Return how a tuple is drawn exactly."""
+        return AmongDummies(Row(self.inner), Row(self.source), self.queries)
 
     def __repr__(self) -> str:
         return f"Tupling with {self.dummies:,} dummies over a {self.inner!r}"

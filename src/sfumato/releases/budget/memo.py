@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Mechanism
 from ...core.atomic import atomically
 from ...errors import FileError, InputError
-from ..sampler import Sampler
+from ...sampling import Sampler
 from ._lock import locked
 
 KEY_BYTES: Final = 32

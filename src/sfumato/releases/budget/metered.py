@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...core import Mechanism, MetricPrivacy
 from ...errors import InputError
 from ...evidence import prove_metric_privacy
-from ..sampler import Sampler
+from ...sampling import Sampler
 from .ledger import Ledger
 
 

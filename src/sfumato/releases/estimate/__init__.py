@@ -1,7 +1,7 @@
 """Estimation from reports: the population's distribution, how sure it is, and what cannot be told."""
 
 from .bootstrap import bootstrap_intervals
-from .frequencies import support_counts, support_estimate
+from .frequencies import support_estimate
 from .held_out import cross_validated_updates
 from .identifiability import Identifiability, identifiability
 from .least_squares import least_squares
@@ -30,7 +30,6 @@ __all__ = [
     "maximum_likelihood",
     "profile_intervals",
     "read_reports",
-    "support_counts",
     "support_estimate",
     "unbiased",
 ]

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core.arrays import floats, readonly
 from ...errors import InputError
 from ...evidence.observed.binomial import lower, upper
-from ...mechanisms import Bits, FrequencyOracle, Hashed
+from ...mechanisms import FrequencyOracle
 from .result import Estimate, Intervals, check_confidence
-
-_BLOCK: Final = 1 << 22  # pairs of a report and a category at a time
-
-
-def support_counts(oracle: FrequencyOracle, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many reports support each category, array (categories,).
-
-    Args:
-        oracle: The family that the reports are of.
-        drawn: Array (reports, width), as the family's sampler draws them: positions; k bits;
-            (a, b, bucket) of a hash; or the positions of a subset.
-
-    Raises:
-        InputError: If the array is not of such reports.
-    """
-    k, steps = len(oracle.space), oracle.steps()
-    if drawn.ndim != 2 or drawn.dtype.kind not in "iu" or not drawn.size or drawn.min() < 0:
-        raise InputError(
-            f"an array of shape {drawn.shape} holds no reports.", "pass integers, one row for each report."
-        )
-    if isinstance(steps, Bits):
-        if drawn.shape[1] != k or drawn.max() > 1:
-            raise InputError(f"the reports are not {k} bits each.", "pass a row of zeros and ones per report.")
-        return np.asarray(drawn.sum(axis=0), dtype=np.int64)
-    if isinstance(steps, Hashed):
-        if drawn.shape[1] != 3:
-            raise InputError("the reports are not triples of a hash.", "pass rows of (a, b, bucket).")
-        width = max(1, _BLOCK // k)
-        counts = np.zeros(k, dtype=np.int64)
-        for start in range(0, len(drawn), width):
-            a, b, bucket = drawn[start : start + width].T[:, :, None]
-            hashed = (a * np.arange(k) + b) % steps.prime % steps.response.shape[0]
-            counts += (hashed == bucket).sum(axis=0)
-        return counts
-    if drawn.max() >= k:
-        raise InputError(f"a report names category {drawn.max()} of {k}.", "pass positions of categories.")
-    return np.bincount(drawn.ravel(), minlength=k).astype(np.int64)
 
 
 def support_estimate(
@@ -69,7 +30,8 @@ def support_estimate(
 
     Args:
         oracle: Such as `RandomisedResponse`, `UnaryEncoding`, `SubsetSelection`, `LocalHashing`.
-        supported: Array (categories,): how many reports support each.
+        supported: Array (categories,): how many reports support each;
+            ``oracle.support_counts(reports)``.
         reports: How many reports there are.
         confidence: Of each interval.
 

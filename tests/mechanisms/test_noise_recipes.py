@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
-from sfumato.core import Space
 from sfumato.errors import InputError
 from sfumato.mechanisms import (
     ContinuousStaircase,
@@ -16,11 +15,10 @@ from sfumato.mechanisms import (
     DiscreteLaplace,
     Gaussian,
     Laplace,
-    RandomisedResponse,
     Staircase,
 )
-from sfumato.releases.discrete import NoiseSampler, _coins, _digit, below, draw_noise
-from sfumato.releases.entropy import SeededWords
+from sfumato.sampling import SeededWords, sampler, simulator
+from sfumato.sampling.coins import _digit, below, coins
 
 FALSE_ALARM = 1e-6
 FAMILIES = [
@@ -56,14 +54,16 @@ def p_value(family, drawn):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.sensitivity} {f.variance:.3g}")
 def test_noise_has_its_distribution(family):
-    assert p_value(family, draw_noise(family.steps(), 60_000, SeededWords(11))) > FALSE_ALARM
-    assert p_value(family, NoiseSampler(family).noise(20_000)) > FALSE_ALARM
+    assert p_value(family, family.recipe().noise(60_000, SeededWords(11))) > FALSE_ALARM
+    none = np.zeros(20_000, dtype=int)
+    assert p_value(family, sampler(family).draw(none)) > FALSE_ALARM
+    assert p_value(family, simulator(family, 12).draw(none)) > FALSE_ALARM
 
 
 def test_the_test_can_fail():
-    drawn = draw_noise(DiscreteLaplace("9/10").steps(), 60_000, SeededWords(11))
+    drawn = DiscreteLaplace("9/10").recipe().noise(60_000, SeededWords(11))
     assert p_value(DiscreteLaplace(1), drawn) < FALSE_ALARM
-    drawn = draw_noise(DiscreteGaussian("43/10").steps(), 60_000, SeededWords(11))
+    drawn = DiscreteGaussian("43/10").recipe().noise(60_000, SeededWords(11))
     assert p_value(DiscreteGaussian(4), drawn) < FALSE_ALARM
 
 
@@ -92,12 +92,12 @@ class Given:
 def test_a_tie_is_settled_by_the_next_digit(denominator):
     third = denominator // 3
     digit = 2**64 // 3  # all digits of 1/3 in base 2**64 are the same
-    coins = [(digit - 1,), (digit + 1,), (digit, digit - 1), (digit, digit + 1), (digit, digit, digit - 1)]
-    found = [bool(_coins(np.array([third], dtype=object), denominator, Given(*words))[0]) for words in coins]
+    given = [(digit - 1,), (digit + 1,), (digit, digit - 1), (digit, digit + 1), (digit, digit, digit - 1)]
+    found = [bool(coins(np.array([third], dtype=object), denominator, Given(*words))[0]) for words in given]
     assert found == [True, False, True, False, True]
     half = np.array([1])
-    assert not _coins(half, 2, Given(2**63, 5))[0]  # exactly one half: the rest is 0
-    assert _coins(half, 2, Given(2**63 - 1))[0]
+    assert not coins(half, 2, Given(2**63, 5))[0]  # exactly one half: the rest is 0
+    assert coins(half, 2, Given(2**63 - 1))[0]
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 1000, 2**61 + 1, 2**64, 3 * 2**70 + 1, 2**128 + 5])
@@ -113,20 +113,20 @@ def test_uniform_integers(bound):
 
 
 def test_answers_keep_their_shape_and_get_fresh_noise():
-    sampler = NoiseSampler(DiscreteLaplace("1/100"))
+    drawer = sampler(DiscreteLaplace("1/100"))
     answers = np.arange(12).reshape(3, 4)
-    drawn = sampler.draw(answers)
+    drawn = drawer.draw(answers)
     assert drawn.shape == (3, 4)
     assert drawn.dtype == np.int64
-    assert not np.array_equal(drawn, sampler.draw(answers))
-    assert sampler.draw(7).shape == ()
-    assert sampler.draw(np.zeros((0, 3), dtype=int)).shape == (0, 3)
-    assert sampler.noise(0).tolist() == []
-    assert NoiseSampler(DiscreteLaplace(1e300)).draw([5, 6]).tolist() == [5, 6]
+    assert not np.array_equal(drawn, drawer.draw(answers))
+    assert drawer.draw(7).shape == ()
+    assert drawer.draw(np.zeros((0, 3), dtype=int)).shape == (0, 3)
+    assert drawer.draw(np.zeros(0, dtype=int)).tolist() == []
+    assert sampler(DiscreteLaplace(1e300)).draw([5, 6]).tolist() == [5, 6]
 
 
 def test_a_large_draw_is_one_sequence():
-    drawn = draw_noise(DiscreteLaplace("1/3").steps(), 300_000, SeededWords(5))
+    drawn = DiscreteLaplace("1/3").recipe().noise(300_000, SeededWords(5))
     assert len(drawn) == 300_000
     for part in np.array_split(drawn, 3):
         assert p_value(DiscreteLaplace("1/3"), part) > FALSE_ALARM
@@ -136,14 +136,19 @@ def test_a_large_draw_is_one_sequence():
 
 def test_studies_are_refused():
     for family in (Laplace(1.0), Gaussian(1.0), ContinuousStaircase(1.0)):
-        with pytest.raises(InputError, match="for studies only and cannot be released"):
-            NoiseSampler(family)
-    for other in (RandomisedResponse(Space("ab"), 1.0), DiscreteLaplace(1).clamped(0, 5)):
-        with pytest.raises(InputError, match="not noise on all integers"):
-            NoiseSampler(other)
+        for make in (sampler, lambda it: simulator(it, 1)):
+            with pytest.raises(InputError, match="for studies only"):
+                make(family)
     for answers in ([0.5], [2**62], [-(2**62)], ["a"]):
         with pytest.raises(InputError, match="not integers"):
-            NoiseSampler(DiscreteLaplace(1)).draw(answers)
+            sampler(DiscreteLaplace(1)).draw(answers)
+
+
+def test_simulated_noise_repeats_itself():
+    answers = np.arange(1000)
+    first, again, other = (simulator(DiscreteGaussian(50), seed).draw(answers) for seed in (7, 7, 8))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
 
 
 @pytest.mark.slow
@@ -158,7 +163,7 @@ def test_opendp_draws_the_same_noise():
         (DiscreteGaussian(4), dp.m.make_gaussian(integers, dp.l2_distance(T=float), scale=2.0)),
     ]:
         theirs = np.array(peer(zeros))
-        ours = NoiseSampler(family).noise(count)
+        ours = sampler(family).draw(np.zeros(count, dtype=int))
         assert p_value(family, theirs) > FALSE_ALARM
         low, high = -12, 12
         table = np.array([np.bincount(np.clip(x, low, high) - low, minlength=25) for x in (ours, theirs)])

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from sfumato.core import Space
 from sfumato.errors import InputError
 from sfumato.mechanisms import LocalHashing, RandomisedResponse, SubsetSelection, UnaryEncoding
-from sfumato.releases.recipes import OracleSampler
+from sfumato.sampling import sampler, simulator
 
 FALSE_ALARM = 1e-6
 FIVE = Space("abcde")
@@ -26,7 +26,7 @@ FAMILIES = [
 def labels(family, reports):
     names = FIVE.labels
     if isinstance(family, RandomisedResponse):
-        return [names[o] for (o,) in reports.tolist()]
+        return [names[o] for o in reports.tolist()]
     if isinstance(family, UnaryEncoding):
         return [frozenset(n for n, bit in zip(names, row, strict=True) if bit) for row in reports.tolist()]
     if isinstance(family, SubsetSelection):
@@ -35,10 +35,11 @@ def labels(family, reports):
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.mechanism().shape[1]}")
-def test_reports_have_the_distribution_of_the_matrix(family):
+@pytest.mark.parametrize("make", [sampler, lambda family: simulator(family, 3)], ids=["sampler", "simulator"])
+def test_reports_have_the_distribution_of_the_matrix(family, make):
     mechanism, count = family.mechanism(), 40_000
     for secret in (0, 3):
-        drawn = labels(family, OracleSampler(family).draw(np.full(count, secret)))
+        drawn = labels(family, make(family).draw(np.full(count, secret)))
         observed = np.bincount(mechanism.observables.positions(drawn), minlength=mechanism.shape[1])
         expected = mechanism.matrix[secret] * count
         statistic = ((observed - expected) ** 2 / expected).sum()
@@ -57,7 +58,7 @@ def test_reports_have_the_distribution_of_the_matrix(family):
 def test_frequencies_of_many_categories(make):
     family = make(Space(range(300)))
     count = 20_000
-    reports = OracleSampler(family).draw(np.full(count, 7))
+    reports = sampler(family).draw(np.full(count, 7))
     if isinstance(family, UnaryEncoding):
         supported = reports[:, [7, 8]].mean(axis=0)
     elif isinstance(family, SubsetSelection):
@@ -69,11 +70,20 @@ def test_frequencies_of_many_categories(make):
 
 
 def test_shapes_and_refusals():
-    drawer = OracleSampler(FAMILIES[1])
+    drawer = sampler(FAMILIES[1])
     assert drawer.draw(np.zeros(0, dtype=int)).shape == (0, 5)
     subset = FAMILIES[5]
     assert isinstance(subset, SubsetSelection)
-    assert OracleSampler(subset).draw([0, 1]).shape == (2, subset.size)
-    for bad in ([5], [-1], [0.5], [[0]]):
-        with pytest.raises(InputError, match="positions of secrets"):
+    assert sampler(subset).draw([0, 1]).shape == (2, subset.size)
+    assert drawer.draw([[0, 1], [2, 3]]).shape == (2, 2, 5)
+    for bad in ([5], [-1], [0.5]):
+        with pytest.raises(InputError, match=r"position of a secret|positions of secrets"):
             drawer.draw(bad)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.mechanism().shape[1]}")
+def test_a_simulated_oracle_repeats_itself(family):
+    secrets = np.arange(5).repeat(200)
+    first, again, other = (simulator(family, seed).draw(secrets) for seed in (7, 7, 8))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)

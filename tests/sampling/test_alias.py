@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato import Mechanism
 from sfumato.core.limbs import joined, split
-from sfumato.releases.alias import AliasTables
+from sfumato.sampling import AliasTables
 
 from .mechanisms import geometric_mechanism, random_mechanism
 

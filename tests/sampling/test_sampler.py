@@ -6,8 +6,7 @@ from scipy.stats import chi2, poisson
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.releases import SeededWords, SystemWords, sampler, simulator
-from sfumato.releases.sampler import Sampler, Simulator
+from sfumato.sampling import Sampler, SeededWords, Simulator, SystemWords, sampler, simulator
 
 from .mechanisms import geometric_mechanism, random_mechanism
 
@@ -43,11 +42,13 @@ def p_value(mechanism: sf.Mechanism, row: int, counts: np.ndarray) -> float:
 
 
 def conforms(drawer: Sampler | Simulator, draws: int) -> bool:
-    n, m = drawer.mechanism.shape
+    mechanism = drawer.drawable
+    assert isinstance(mechanism, sf.Mechanism)
+    n, m = mechanism.shape
     rows = np.repeat(np.arange(n), draws)
     drawn = drawer.draw(rows)
     counts = np.bincount(rows * m + drawn, minlength=n * m).reshape(n, m)
-    return all(p_value(drawer.mechanism, row, counts[row]) > FALSE_ALARM / n for row in range(n))
+    return all(p_value(mechanism, row, counts[row]) > FALSE_ALARM / n for row in range(n))
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -63,7 +64,7 @@ def test_the_simulator_conforms(name: str) -> None:
 def test_the_conformance_test_can_fail() -> None:
     honest, other = random_mechanism(1, 6, 11), random_mechanism(3, 6, 11)
     biased = sampler(other)
-    object.__setattr__(biased, "mechanism", honest)
+    object.__setattr__(biased, "drawable", honest)
     assert not conforms(biased, 100_000)
 
 

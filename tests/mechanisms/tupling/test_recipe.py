@@ -9,8 +9,7 @@ from scipy.stats import chi2, chi2_contingency
 from sfumato.core import Mechanism
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import Tupling
-from sfumato.releases.entropy import SeededWords
-from sfumato.releases.tuples import TupleSampler, TupleSimulator
+from sfumato.sampling import SeededWords, sampler, simulator
 
 FALSE_ALARM = 1e-6
 INNER = Mechanism([[0.5, 0.375, 0.125, 0.0], [0.0, 0.25, 0.75, 0.0]])  # an unused observable
@@ -27,7 +26,7 @@ def p_value(counts, probabilities):
 
 @pytest.mark.parametrize("dummies", [0, 1, 2])
 @pytest.mark.parametrize("secret", [0, 1])
-@pytest.mark.parametrize("make", [TupleSampler, lambda tupling: TupleSimulator(tupling, 5)])
+@pytest.mark.parametrize("make", [sampler, lambda tupling: simulator(tupling, 5)])
 def test_ordered_tuples_have_their_law(dummies, secret, make):
     tupling = Tupling(INNER, dummies, NU)
     drawn = make(tupling).draw(np.full(60_000, secret))
@@ -45,7 +44,7 @@ def test_ordered_tuples_have_their_law(dummies, secret, make):
 def test_the_place_of_the_true_report_is_uniform_and_independent_of_the_secret(dummies):
     only_dummy = Tupling(Mechanism([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), dummies, [2**-40, 2**-40, 1 - 2**-39])
     secrets = np.arange(40_000) % 2
-    drawn = TupleSampler(only_dummy).draw(secrets)
+    drawn = sampler(only_dummy).draw(secrets)
     place = np.argmax(drawn != 2, axis=1)
     assert (drawn[np.arange(len(drawn)), place] == secrets).all()
     table = np.array([np.bincount(place[secrets == s], minlength=dummies + 1) for s in (0, 1)])
@@ -55,7 +54,7 @@ def test_the_place_of_the_true_report_is_uniform_and_independent_of_the_secret(d
 
 def test_neighbouring_tuples_are_independent():
     tupling = Tupling(APART, 3, [0.25, 0.25, 0.5])
-    drawn = TupleSimulator(tupling, 2).draw(np.zeros(50_000, dtype=int))
+    drawn = simulator(tupling, 2).draw(np.zeros(50_000, dtype=int))
     flat = drawn.reshape(-1)
     for lag in (1, 3, 4):
         table = np.zeros((3, 3))
@@ -81,35 +80,33 @@ class Counting(SeededWords):
 def test_equally_much_is_drawn_whatever_the_secret():
     requests = []
     for secret in (0, 1):
-        simulator = TupleSimulator(Tupling(INNER, 3, NU), 9)
         words = Counting(9)
-        object.__setattr__(simulator, "_words", words)
-        simulator.draw(np.full(1000, secret))
+        Tupling(INNER, 3, NU).recipe().draw(np.full(1000, secret), words)
         requests.append(words.drawn)
     assert requests[0] == requests[1]
 
 
 def test_shapes_blocks_and_repetition():
     tupling = Tupling(INNER, 999, NU)
-    sampler = TupleSampler(tupling)
-    assert sampler.draw(1).shape == (1000,)
-    assert sampler.draw(np.zeros((2, 3), dtype=int)).shape == (2, 3, 1000)
-    assert sampler.draw([]).shape == (0, 1000)
-    many = sampler.draw(np.zeros(700, dtype=int))  # more than one block
+    drawer = sampler(tupling)
+    assert drawer.draw(1).shape == (1000,)
+    assert drawer.draw(np.zeros((2, 3), dtype=int)).shape == (2, 3, 1000)
+    assert drawer.draw([]).shape == (0, 1000)
+    many = drawer.draw(np.zeros(700, dtype=int))  # more than one block
     assert (many != 3).all()
     share = (many == 1).mean()
     assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(many.size)
-    assert not np.array_equal(sampler.draw([0, 1]), sampler.draw([0, 1]))
-    once, again = (TupleSimulator(tupling, 4).draw([0, 1]) for _ in range(2))
+    assert not np.array_equal(drawer.draw([0, 1]), drawer.draw([0, 1]))
+    once, again = (simulator(tupling, 4).draw([0, 1]) for _ in range(2))
     assert np.array_equal(once, again)
-    assert "exact, cryptographic" in repr(sampler)
-    assert "never for release" in repr(TupleSimulator(tupling, 4))
+    assert "exact, cryptographic" in repr(drawer)
+    assert "never for release" in repr(simulator(tupling, 4))
 
 
 def test_refusals():
-    sampler = TupleSampler(Tupling(INNER, 1, NU))
+    drawer = sampler(Tupling(INNER, 1, NU))
     for wrong in ([2], [-1], [0.5], ["a"]):
-        with pytest.raises(InputError, match="positions of secrets"):
-            sampler.draw(wrong)
+        with pytest.raises(InputError, match=r"position of a secret|positions of secrets"):
+            drawer.draw(wrong)
     with pytest.raises(InputError, match="seed"):
-        TupleSimulator(Tupling(INNER, 1, NU), -1)
+        simulator(Tupling(INNER, 1, NU), -1)

@@ -1,0 +1,21 @@
+"""Exact random choices from whole random words: entropy, coins, alias tables, and who draws with them."""
+
+from .alias import AliasTables
+from .entropy import SeededWords, SystemWords, Words
+from .recipe import Drawable, Integers, Recipe, Row
+from .sampler import Sampler, Simulator, sampler, simulator
+
+__all__ = [
+    "AliasTables",
+    "Drawable",
+    "Integers",
+    "Recipe",
+    "Row",
+    "Sampler",
+    "SeededWords",
+    "Simulator",
+    "SystemWords",
+    "Words",
+    "sampler",
+    "simulator",
+]

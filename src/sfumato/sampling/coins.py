@@ -1,0 +1,132 @@
+"""Coins and integers from whole random words: uniform, Bernoulli and exponential, every probability exact.
+
+Source:
+    Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020,
+    algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .entropy import Words
+
+Integers = NDArray[Any]
+Truths = NDArray[np.bool_]
+
+
+def magnitudes(scale: Fraction, tries: int, words: Words) -> Integers:
+    """Return k >= 0 with probability proportional to exp(-k / scale), accepted out of ``tries`` (algorithm 2).
+
+    For the scale t / s it is floor((u + t v) / s): u below t is accepted with
+    probability exp(-u / t), and v + 1 coins of probability exp(-1) are thrown.
+    """
+    t, s = scale.numerator, scale.denominator
+    u = below(t, tries, words)
+    u = u[decays(u, t, words)]
+    v = successes(len(u), words)
+    if max(t, s).bit_length() + int(v.max(initial=0)).bit_length() > 61:
+        u, v = u.astype(object), v.astype(object)
+    found: Integers = (u + t * v) // s
+    if len(found) and int(found.max()) >= 1 << 62:
+        raise InputError("noise of more than 2**62 was drawn.", "use a coarser unit.")
+    return found.astype(np.int64)
+
+
+def stairs(epsilon: Fraction, count: int, words: Words) -> Integers:
+    """Return k >= 0 with probability proportional to exp(-epsilon k), array (count,)."""
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < count:
+        more = magnitudes(1 / epsilon, 2 * (count - len(found)) + 16, words)
+        found = np.concatenate([found, more])
+    return found[:count]
+
+
+def signed(magnitude: Integers, words: Words) -> NDArray[np.int64]:
+    """Return the magnitudes with random signs; of both zeros one is rejected."""
+    negative = words.draw(len(magnitude)) >> np.uint64(63) == 1
+    found: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
+    return found
+
+
+def successes(count: int, words: Words) -> NDArray[np.int64]:
+    """Return how many coins of probability exp(-1) succeed in a row, array (count,).
+
+    It is `decays` for n / d = 1, whose first coin always succeeds.
+    """
+    found = np.zeros(count, dtype=np.int64)
+    alive = np.arange(count)
+    while alive.size:
+        alive = alive[_first_failure_odd(np.ones(alive.size, dtype=np.int64), 1, 2, words)]
+        found[alive] += 1
+    return found
+
+
+def decays(numerators: Integers, denominator: int, words: Words) -> Truths:
+    """Throw coins of probability exp(-n / d), 0 <= n < d (algorithm 1).
+
+    The first failure among coins of probability n / d, n / (2 d), n / (3 d), ... has an
+    odd number with this probability.
+    """
+    return _first_failure_odd(numerators, denominator, 1, words)
+
+
+def _first_failure_odd(numerators: Integers, denominator: int, start: int, words: Words) -> Truths:
+    odd = np.zeros(len(numerators), dtype=bool)
+    alive, k = np.arange(len(numerators)), start
+    while alive.size:
+        success = coins(numerators[alive], denominator * k, words)
+        odd[alive[~success]] = k % 2 == 1
+        alive, k = alive[success], k + 1
+    return odd
+
+
+def coins(numerators: Integers, denominator: int, words: Words) -> Truths:
+    """Throw coins of probability n / d, 0 <= n < d: random digits in base 2**64 against those of n / d."""
+    digits, rest = _digit(numerators, denominator)
+    word = words.draw(len(digits))
+    success: Truths = word < digits
+    tie = np.flatnonzero(word == digits)
+    if tie.size:
+        success[tie] = coins(rest[tie], denominator, words)
+    return success
+
+
+def _digit(numerators: Integers, denominator: int) -> tuple[NDArray[np.uint64], Integers]:
+    """Return floor(2**64 n / d) and the remainder, by exact integers."""
+    if denominator < 1 << 32:
+        d, half = np.uint64(denominator), np.uint64(32)
+        high, rest = np.divmod(numerators.astype(np.uint64) << half, d)
+        low, rest = np.divmod(rest << half, d)
+        return high << half | low, rest
+    distinct, where = np.unique(numerators, return_inverse=True)
+    parts = [divmod(int(numerator) << 64, denominator) for numerator in distinct.tolist()]
+    digits = np.array([digit for digit, _ in parts], dtype=np.uint64)
+    return digits[where], np.array([rest for _, rest in parts], dtype=object)[where]
+
+
+def below(bound: int, count: int, words: Words) -> Integers:
+    """Return uniform integers from 0 to bound - 1, array (count,): int64, or Python's where bound needs them."""
+    bits = (bound - 1).bit_length()
+    if bits == 0:
+        return np.zeros(count, dtype=np.int64)
+    found = _bits(bits, count, words)
+    bad = np.flatnonzero(np.asarray(found >= bound, dtype=bool))
+    while bad.size:
+        found[bad] = _bits(bits, bad.size, words)
+        bad = bad[np.asarray(found[bad] >= bound, dtype=bool)]
+    return found
+
+
+def _bits(bits: int, count: int, words: Words) -> Integers:
+    if bits <= 62:
+        return (words.draw(count) >> np.uint64(64 - bits)).astype(np.int64)
+    number = words.draw(count).astype(object) >> (-bits % 64)
+    for _ in range((bits - 1) // 64):
+        number = (number << 64) | words.draw(count).astype(object)
+    return number

@@ -1,0 +1,81 @@
+"""Recipes: how a report is drawn from whole random words, exactly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism
+from .alias import AliasTables
+from .entropy import Words
+
+Integers = NDArray[np.signedinteger[Any]]
+
+
+class Recipe(ABC):
+    """How a report is drawn: integer mechanisms, uniform choices and rational coins; no float takes part."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def secrets(self) -> int | None:
+        """How many secrets there are, at positions 0, 1, ...; None where the secret is any integer."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one report; () where it is a single number."""
+        return ()
+
+    @abstractmethod
+    def draw(self, rows: Integers, words: Words) -> Integers:
+        """Return one report for each secret, fresh and independent.
+
+        Args:
+            rows: Positions of secrets, or the integers themselves, array (count,); not
+                checked here.
+            words: Where the randomness comes from.
+
+        Returns:
+            Array (count, *shape).
+        """
+
+
+@runtime_checkable
+class Drawable(Protocol):
+    """What can be drawn from: it knows its recipe."""
+
+    def recipe(self) -> Recipe:
+        """Return how a report is drawn.
+
+        Raises:
+            InputError: If it is for studies only.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Recipe):
+    """Draw the position of one observable from the secret's row of a mechanism.
+
+    Attributes:
+        mechanism: The mechanism.
+    """
+
+    mechanism: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.mechanism))
+
+    @property
+    def secrets(self) -> int:
+        """As many as the mechanism has."""
+        return self.mechanism.shape[0]
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
+        """Return positions of observables, array (count,), each of probability weights[s, o] / 2**bits exactly."""
+        return self._tables.draw(rows.astype(np.intp, copy=False), words)
