@@ -223,7 +223,7 @@ def test_families():
     one = MetricDistributionPrivacy(family, FamilyDistance.wasserstein(family, Metric(line(3), "km"), 1))
     assert one.distance.array[0, 1] == pytest.approx(1.0)
     assert one.distance.lower[0, 1] <= 1.0 <= one.distance.array[0, 1]
-    assert "per km" in one.sentence(0.5)
+    assert "in km" in one.sentence(0.5)
 
 
 @settings(max_examples=40)

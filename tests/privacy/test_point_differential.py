@@ -234,7 +234,7 @@ def test_sentences_round_up():
     coin = randomised_response(2, 1.0)
     words = DifferentialPrivacy(delta=0.01).measure(coin)
     assert "any two secrets" in words.sentence
-    assert "probability of 0.01" in words.sentence
+    assert "plus 0.01 (epsilon" in words.sentence
     assert at_most(0.05) == "0.05"
     assert [at_most(x) for x in (0.050001, 1.23449, 123450.0, 1e-300, 0.0)] == [
         "0.05001",

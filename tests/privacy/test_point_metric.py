@@ -70,7 +70,7 @@ def test_epsilon_is_per_unit():
     assert MetricDifferentialPrivacy(metric.to("m")).measure(mechanism).value == pytest.approx(0.0007)
     assert "0.7/km" in found.sentence.replace("0.7001", "0.7")
     assert MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).value < 0.7
-    assert "probability of 0.01" in MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).sentence
+    assert "plus 0.01; the exponent" in MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).sentence
 
 
 def test_pairs_at_infinite_distance_need_no_protection():

@@ -159,7 +159,7 @@ def test_certain_reports():
     assert DeltaOfProbabilisticDifferentialPrivacy(math.inf).measure(twins).value == pytest.approx(0.02)
     assert "only one" in DeltaOfProbabilisticDifferentialPrivacy(math.inf).sentence(0.5)
     assert DeltaOfProbabilisticDifferentialPrivacy(50.0).measure(twins).value == pytest.approx(0.02)
-    assert "more probability" in ProbabilisticDifferentialPrivacy().sentence(math.inf)
+    assert "a probability above 0" in ProbabilisticDifferentialPrivacy().sentence(math.inf)
     assert "0.03" in ProbabilisticDifferentialPrivacy(delta=0.03).sentence(1.0)
     assert "2.719" in DeltaOfProbabilisticDifferentialPrivacy(1.0).sentence(0.5)
 

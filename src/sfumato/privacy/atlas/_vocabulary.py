@@ -49,8 +49,8 @@ def _words() -> dict[str, Word]:
             "probabilistic differential privacy",
             ("epsilon", "delta"),
             ("relation",),
-            "apart from reports of probability at most {delta}, no report is more than e^{epsilon} times as "
-            "likely "
+            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "e^{epsilon} times as likely "
             "for one of {about} as for the other",
             _DELTA,
         ),
@@ -247,8 +247,8 @@ def _words() -> dict[str, Word]:
             "probabilistic distribution privacy",
             ("epsilon", "delta"),
             ("relation", "family"),
-            "apart from reports of probability at most {delta}, no report is more than e^{epsilon} times as "
-            "likely "
+            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "e^{epsilon} times as likely "
             "under one of two distributions that a coupling of {about} joins as under the other",
             _DELTA,
         ),

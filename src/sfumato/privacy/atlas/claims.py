@@ -134,7 +134,7 @@ class Claim:
         word = WORDS[self.notion]
         values: dict[str, str] = {name: _shown(name, value) for name, value in self.numbers.items()}
         unit = _unit(self.context)
-        values["up_to"] = f", up to {values['delta']}" if self.numbers.get("delta") else ""
+        values["up_to"] = f", plus a probability of {values['delta']}" if self.numbers.get("delta") else ""
         divergence = self.context.get("divergence")
         text = word.text.format(
             **values,

@@ -13,7 +13,7 @@ from ...core import Metric
 from ...core.arrays import Floats, readonly
 from ...divergences import max_divergence
 from ...divergences._distributions import log_ratios
-from ...rounding import factor_at_most
+from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
 from .._channel import AnyMechanism
 from .._pairs import check_delta
@@ -80,9 +80,13 @@ class DistributionPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
         if math.isinf(value):
-            return f"Some reports tell {self.family} apart for certain."
-        odds = f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}"
-        return f"{odds}{_but(self.delta)}."
+            return f"Some reports tell {self.family} apart for certain: no epsilon is enough."
+        if self.delta:
+            return (
+                f"Between {self.family}, the probability of any set of reports under one is at most "
+                f"{factor_at_most(value)} times that under the other, plus {at_most(self.delta)}."
+            )
+        return f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
 
 
 @final
@@ -153,19 +157,28 @@ class MetricDistributionPrivacy(Notion):
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
-        per = f" per {self.distance.unit or 'unit'}"
+        per, in_unit = (
+            f" per {self.distance.unit or 'unit'}",
+            f" in {self.distance.unit}" * bool(self.distance.unit),
+        )
         if math.isinf(value):
             return f"Some pair of {self.family} is not hidden at any epsilon{per} of {self.distance.name}."
+        if self.delta:
+            return (
+                f"Between {self.family}, the probability of any set of reports under one is at most e^("
+                f"{at_most(value)} x distance) times that under the other, plus {at_most(self.delta)}; the "
+                f"distance is the {self.distance.name}{in_unit}."
+            )
         return (
-            f"A report changes the odds between {self.family} by a factor of at most "
-            f"{factor_at_most(value)}{per} of their {self.distance.name}{_but(self.delta)}."
+            f"A report changes the odds between {self.family} by a factor of at most e^({at_most(value)} x "
+            f"distance), where the distance is the {self.distance.name}{in_unit}."
         )
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProbabilisticDistributionPrivacy(Notion):
-    """Probabilistic distribution privacy (PDistP): the odds stay bounded but for rare reports.
+    """Probabilistic distribution privacy (PDistP): the odds stay bounded apart from rare reports.
 
     For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
     outside which the two probabilities are within a factor e**epsilon of each other.
@@ -219,10 +232,13 @@ class ProbabilisticDistributionPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
         if math.isinf(value):
-            return f"Reports of probability above {self.delta:g} tell {self.family} apart for certain."
+            return (
+                f"Reports that tell {self.family} apart for certain have a probability above "
+                f"{at_least(self.delta)}: no epsilon is enough."
+            )
         return (
-            f"But for reports of probability at most {self.delta}, the report changes the odds between "
-            f"{self.family} by a factor of at most {factor_at_most(value)}."
+            f"Apart from reports that together have a probability of at most {at_most(self.delta)}, a report "
+            f"changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
         )
 
 
@@ -256,7 +272,3 @@ def finding_between(notion: Notion, value: float, below: float, above: float, wi
         return Finding(notion, value, 0.0 if math.isinf(below) else math.inf, witness)
     rounding = max(above - value, value - below)
     return Finding(notion, value, rounding, witness)
-
-
-def _but(delta: float) -> str:
-    return f", up to an additional probability of {delta}" if delta else ""

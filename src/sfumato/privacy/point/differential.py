@@ -71,10 +71,11 @@ class DifferentialPrivacy(Notion):
         """Return what the epsilon promises."""
         if math.isinf(value):
             return f"Some report can tell apart {related(self.relation)} for certain: no epsilon is enough."
-        rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
+        if self.delta:
+            return _advantage(self.relation, value, self.delta)
         return (
             f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
-            f"of {related(self.relation)}{rest} (epsilon {at_most(value)})."
+            f"of {related(self.relation)} (epsilon {at_most(value)})."
         )
 
 
@@ -123,11 +124,21 @@ class DeltaOfDifferentialPrivacy(Notion):
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""
-        bound = "" if math.isinf(self.epsilon) else f" beyond a factor of {factor_at_most(self.epsilon)}"
-        return (
-            f"With probability at most {at_most(value)} a report tells apart {related(self.relation)}{bound} "
-            f"(delta {at_most(value)})."
-        )
+        if math.isinf(self.epsilon):
+            return (
+                f"Reports that one of {related(self.relation)} makes and the other never does have together a "
+                f"probability of at most {at_most(value)} (delta {at_most(value)})."
+            )
+        return _advantage(self.relation, self.epsilon, value)
+
+
+def _advantage(relation: Relation | None, epsilon: float, delta: float) -> str:
+    """Return the promise of both numbers: delta is what any set of reports gains beyond the factor."""
+    return (
+        f"The probability of any set of reports from one of {related(relation)} is at most "
+        f"{factor_at_most(epsilon)} times that from the other, plus {at_most(delta)} "
+        f"(epsilon {at_most(epsilon)}, delta {at_most(delta)})."
+    )
 
 
 def attained(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witness:

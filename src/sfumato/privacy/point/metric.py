@@ -91,11 +91,16 @@ class MetricDifferentialPrivacy(Notion):
             return "Two secrets that should look alike can be told apart for certain: no epsilon is enough."
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
-        rest = f", but for a probability of {at_most(self.delta)}" if self.delta else ""
+        numbers = f"(epsilon {at_most(value)}{per}, {self.metric.name})"
+        if self.delta:
+            return (
+                f"The probability of any set of reports from one of two secrets that are {step} apart is at most "
+                f"{factor_at_most(value)} times that from the other, plus {at_most(self.delta)}; the exponent "
+                f"grows with the distance {numbers}."
+            )
         return (
             f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
-            f"of two secrets that are {step} apart, and the exponent grows with the distance{rest} "
-            f"(epsilon {at_most(value)}{per}, {self.metric.name})."
+            f"of two secrets that are {step} apart, and the exponent grows with the distance {numbers}."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most
+from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, check_epsilon, largest, span
@@ -82,8 +82,15 @@ class ProbabilisticDifferentialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         if math.isinf(value):
-            return f"Reports that give away one of {related(self.relation)} have more probability than is allowed."
-        rest = f", but for reports of probability at most {at_most(self.delta)}" if self.delta else ""
+            return (
+                f"Reports that only one of {related(self.relation)} can make have a probability above "
+                f"{at_least(self.delta)}: no epsilon is enough."
+            )
+        rest = (
+            f", apart from reports that together have a probability of at most {at_most(self.delta)}"
+            if self.delta
+            else ""
+        )
         return (
             f"No report is more than {factor_at_most(value)} times likelier from one than from the other of "
             f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
@@ -139,7 +146,8 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         """Return what the delta promises."""
         if math.isinf(self.epsilon):
             return (
-                f"Reports that only one of {related(self.relation)} can make come with at most {at_most(value)}."
+                f"Reports that only one of {related(self.relation)} can make have together a probability of at "
+                f"most {at_most(value)}."
             )
         return (
             f"A report that is more than {factor_at_most(self.epsilon)} times likelier from one than from the "
