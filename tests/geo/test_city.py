@@ -54,7 +54,7 @@ def test_times_are_in_order_within_the_days_asked_for():
     assert city.time.min() >= np.datetime64("2024-01-01")
     assert city.time.max() < np.datetime64("2024-01-11")
     for user in list(city.users())[:20]:
-        assert (np.diff(city.of_user(user).time) > np.timedelta64(0)).all()
+        assert (np.diff(city.of_user(user).time) > np.timedelta64(0, "us")).all()
 
 
 def test_people_of_different_areas_are_at_different_places():

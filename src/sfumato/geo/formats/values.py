@@ -118,7 +118,7 @@ def _since_1970(values: Floats) -> Times | None:
             scale = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[unit]
             micro = np.where(np.isnan(values), 0, np.round(values * scale)).astype(np.int64)
             moments = micro.astype("datetime64[us]")
-            moments[np.isnan(values)] = np.datetime64("NaT")
+            moments[np.isnan(values)] = np.datetime64("NaT", "us")
             return moments
     return None
 
