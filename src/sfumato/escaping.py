@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 # Printable by their category, yet invisible: fillers, joiners and the blank of Braille.
@@ -64,6 +65,11 @@ def csv_cell(text: str) -> str:
         ("'=1+1", '-3', "'-3 km")
     """
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def csv_row(values: Iterable[object]) -> list[object]:
+    """Return a row for a CSV writer, whose texts are cells by `csv_cell`; numbers stay numbers."""
+    return [csv_cell(value) if isinstance(value, str) else value for value in values]
 
 
 def from_csv_cell(cell: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from ..errors import InputError
+from ..escaping import csv_row
 from .console import PARTIAL, say
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _table(found: Estimate) -> object:
 
 def _write(found: Estimate, path: Path) -> None:
     from ..core.atomic import atomically
+    from ..releases.labels import text
 
     with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -120,4 +122,4 @@ def _write(found: Estimate, path: Path) -> None:
         writer.writerow(["secret", "probability", *(() if sure is None else ("lower", "upper"))])
         for s, label in enumerate(found.space.labels):
             ends = () if sure is None else (sure.lower[s], sure.upper[s])
-            writer.writerow([label, found.probabilities[s], *ends])
+            writer.writerow(csv_row([text(label), found.probabilities[s], *ends]))

@@ -116,19 +116,30 @@ def metric_from(space: Space, kind: str | None, distances: Path | None, unit: st
 
 def prior_from(space: Space, text: str | None, held: Prior | None) -> Prior | None:
     """Return the prior that ``--prior`` names: ``uniform``, or a table of ``secret`` and ``probability``."""
+    import numpy as np
+    from pyarrow import ArrowException
+
     from ..core import Prior
+    from ..releases.labels import find, numeric
     from ..releases.tables import read_columns
 
     if text is None:
         return held
     if text == "uniform":
         return Prior.uniform(space)
-    table = read_columns(Path(text), ("secret", "probability"))
-    given = dict(zip(table["secret"].to_pylist(), table["probability"].to_pylist(), strict=True))
-    unknown = [label for label in given if label not in set(space.labels)]
-    if unknown:
-        raise DataError(f"{text!r} names {unknown[0]!r}, which is no secret.", "use the mechanism's secrets.")
-    return Prior(space, [float(given.get(label, 0.0)) for label in space.labels])
+    table = read_columns(Path(text), ("secret", "probability"), as_text=() if numeric(space) else ("secret",))
+    places = find(space, table["secret"])
+    if (places < 0).any():
+        first = table["secret"][int(np.argmax(places < 0))].as_py()
+        raise DataError(f"{text!r} names {first!r}, which is not a secret.", "use the mechanism's secrets.")
+    if len(np.unique(places)) < len(places):
+        raise DataError(f"{text!r} names a secret twice.", "give each secret one row.")
+    given = np.zeros(len(space))
+    try:
+        given[places] = table["probability"].cast("float64").to_numpy()
+    except ArrowException as error:
+        raise DataError(f"a probability in {text!r} is not a number ({error}).", "write it as 0.25.") from None
+    return Prior(space, given)
 
 
 def _distances(path: Path) -> Any:

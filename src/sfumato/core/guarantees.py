@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, UnitError
+from ..escaping import plain
 from . import units
 from .arrays import Floats
 from .loss import AnyLoss, Loss
@@ -46,8 +47,8 @@ class MetricPrivacy:
         return f"MetricPrivacy({self})"
 
     def __str__(self) -> str:
-        per = f"/{self.metric.unit}" if self.metric.unit else ""
-        return f"epsilon {self.epsilon:g}{per}, {self.metric.name}"
+        per = f"/{plain(self.metric.unit)}" if self.metric.unit else ""
+        return f"epsilon {self.epsilon:g}{per}, {plain(self.metric.name)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..escaping import plain
 from . import units
 from .arrays import Floats, floats
 from .distances import between
@@ -38,7 +39,8 @@ class Loss:
 
     def __repr__(self) -> str:
         n, m = self.array.shape
-        return f"Loss {self.name!r} of {n} secrets and {m} observables" + (f" in {self.unit}" if self.unit else "")
+        unit = f" in {plain(self.unit)}" if self.unit else ""
+        return f"Loss {self.name!r} of {n} secrets and {m} observables{unit}"
 
 
 AnyLoss = Loss | Metric | ArrayLike

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, MetricWarning
+from ..escaping import plain
 from . import units
 from .arrays import Floats, floats, readonly
 
@@ -67,7 +68,7 @@ class Metric:
         return len(self.array)
 
     def __repr__(self) -> str:
-        unit = f" in {self.unit}" if self.unit else ""
+        unit = f" in {plain(self.unit)}" if self.unit else ""
         return f"Metric {self.name!r} on {len(self)} values{unit}, diameter {self.diameter:.4g}"
 
     @property

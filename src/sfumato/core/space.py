@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..escaping import plain
 from .arrays import Floats, floats, numbers
 from .metric import Metric
 
@@ -134,7 +135,7 @@ class Space:
         text = f"{type(self).__name__} of {len(self)} values"
         if self.coordinates is not None:
             k = self.coordinates.shape[1]
-            text += f", {k} coordinate{'s' if k > 1 else ''}" + (f" in {self.unit}" if self.unit else "")
+            text += f", {k} coordinate{'s' if k > 1 else ''}" + (f" in {plain(self.unit)}" if self.unit else "")
         return text
 
     def position(self, label: Hashable) -> int:

@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from ..errors import UnitError
+from ..escaping import plain
 from ..rounding import amount
 
 _TABLE: Final[dict[str, tuple[str, float]]] = {
@@ -64,7 +65,7 @@ _QUANTITY: Final = re.compile(rf"^\s*({_NUMBER})\s*(/|per\s)?\s*([A-Za-z]*)\s*$"
 
 def canonical(unit: str) -> str:
     """Return the short name of a unit: ``"metres"`` becomes ``"m"``."""
-    name = unit.strip()
+    name = plain(unit).strip()
     return _ALIASES.get(name.lower(), name)
 
 

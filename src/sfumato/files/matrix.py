@@ -14,6 +14,7 @@ from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..core.weights import ONE_WORD, TWO_WORDS
 from ..errors import DataError
+from ..escaping import from_csv_cell
 from ..releases.tables import read_columns
 
 SUFFIXES: Final = (".npy", ".csv", ".parquet")
@@ -69,7 +70,7 @@ def _csv(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
     """Return the names (empty for a table without a header) and the columns as texts."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as stream:
-            rows = [row for row in csv.reader(stream) if row]
+            rows = [[from_csv_cell(field) for field in row] for row in csv.reader(stream) if row]
     except OSError as error:
         raise DataError(
             f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."

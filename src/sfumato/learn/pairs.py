@@ -12,6 +12,7 @@ from ..attacks.learned import Examples
 from ..core import Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
 from ..errors import InputError
+from ..escaping import plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,7 +76,7 @@ class Pairs:
         k = self.points.shape[1]
         return (
             f"Pairs: {len(self)} records of {len(self.space)} labels, useful values of "
-            f"{k} coordinate{'s' if k > 1 else ''}" + (f" in {self.unit}" if self.unit else "")
+            f"{k} coordinate{'s' if k > 1 else ''}" + (f" in {plain(self.unit)}" if self.unit else "")
         )
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Space
 from ..core.arrays import Floats
+from ..escaping import plain
 
 if TYPE_CHECKING:
     from .notion import Notion
@@ -90,7 +91,7 @@ class Finding:
 
 
 def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
-    names = [str(space.labels[int(position)]) for position in positions[:most]]
+    names = [plain(space.labels[int(position)]) for position in positions[:most]]
     if len(positions) > most:
         names.append(f"... ({len(positions)} in all)")
     return "{" + ", ".join(names) + "}" if len(positions) > 1 else names[0]

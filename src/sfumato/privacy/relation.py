@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Metric, Space
 from ..core.arrays import readonly
 from ..errors import InputError
+from ..escaping import plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -78,7 +79,7 @@ class Relation:
         return int(np.count_nonzero(self.array))
 
     def __repr__(self) -> str:
-        return f"Relation of {len(self):,} ordered pairs among {self.size} secrets ({self.name})"
+        return f"Relation of {len(self):,} ordered pairs among {self.size} secrets ({plain(self.name)})"
 
     @property
     def size(self) -> int:

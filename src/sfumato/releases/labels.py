@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Space
 from ..errors import DataError, InputError
+from ..escaping import from_csv_cell
 
 
 def text(label: Hashable) -> str:
@@ -42,6 +43,9 @@ def label_column(space: Space) -> Any:
 def find(space: Space, values: Any) -> NDArray[np.intp]:
     """Return the positions of a table column's values, array (n,); -1 where no label fits.
 
+    A text may stand as it does in a CSV file, where an apostrophe keeps ``=1`` from being
+    a formula.
+
     Args:
         space: The labels.
         values: An Arrow array or chunked array.
@@ -60,9 +64,15 @@ def find(space: Space, values: Any) -> NDArray[np.intp]:
         raise DataError(
             f"a column of {values.type} holds no labels ({error}).", "name a column of texts or numbers."
         ) from error
-    places = np.array([known.get(value, -1) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
+    places = np.array([_place(known, value) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
     found: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
     return found
+
+
+def _place(known: dict[Any, int], value: Any) -> int:
+    """Return the position of a value, first as what a CSV file holds of a label, then as it stands."""
+    written = known.get(from_csv_cell(value), -1) if isinstance(value, str) else -1
+    return written if written >= 0 else known.get(value, -1)
 
 
 def _positions(space: Space) -> dict[str, int]:

@@ -15,6 +15,7 @@ from ..core import WGS84, Mechanism, Space
 from ..core.arrays import Floats
 from ..core.distances import great_circle_m
 from ..errors import DataError, InputError
+from ..escaping import plain
 from ..geo import Places, Projection, Visits, read_visits
 from ..sampling import Sampler
 from .labels import find, label_column, numeric
@@ -46,7 +47,7 @@ class Release:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.rows:,} reports released ({', '.join(self.columns)})"]
+        parts = [f"{self.rows:,} reports released ({', '.join(map(plain, self.columns))})"]
         if self.dropped:
             parts.append(f"{self.dropped:,} rows outside were dropped")
         if self.moved:

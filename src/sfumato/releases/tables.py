@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from ..core.atomic import atomically
 from ..errors import DataError, FileError
+from ..escaping import csv_cell, from_csv_cell
 
 SUFFIXES: Final = (".csv", ".parquet")
 
@@ -31,6 +33,9 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     """Write an Arrow table, whole or not at all.
 
+    In a CSV file a text that a spreadsheet would run as a formula gets an apostrophe in
+    front (`sfumato.escaping.csv_cell`); `labels.find` and `read_columns` know it again.
+
     Args:
         table: The table.
         path: The file; one that exists is replaced.
@@ -41,7 +46,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     suffix = check_suffix(path)
     with atomically(path) as temporary:
         if suffix == ".csv":
-            csv.write_csv(table, temporary)
+            csv.write_csv(_cells(table), temporary)
         else:
             parquet.write_table(table, temporary)
 
@@ -64,8 +69,9 @@ def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_tex
     try:
         with Path(path).open("rb") as stream:
             if suffix == ".csv":
-                types = dict.fromkeys(as_text, pa.string())
+                types = dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string())
                 table = csv.read_csv(stream, convert_options=csv.ConvertOptions(column_types=types))
+                table = table.rename_columns([from_csv_cell(name) for name in table.column_names])
             else:
                 table = parquet.read_table(stream)
     except pa.ArrowException as error:
@@ -82,3 +88,16 @@ def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_tex
                 f"{os.fspath(path)!r} has no column {column!r}.", f"it has {', '.join(table.column_names)}."
             )
     return table.select(list(dict.fromkeys(columns))) if columns else table
+
+
+def _cells(table: Any) -> Any:
+    """Return a table whose texts, and names of columns, are no formulas in a CSV file."""
+    for k, column in enumerate(table.columns):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            continue
+        cells = {text: csv_cell(text) for text in pc.unique(column).to_pylist() if text is not None}
+        if any(text != cell for text, cell in cells.items()):
+            safe = pa.array([None if text is None else cells[text] for text in column.to_pylist()], kind)
+            table = table.set_column(k, table.column_names[k], safe)
+    return table.rename_columns([csv_cell(name) for name in table.column_names])

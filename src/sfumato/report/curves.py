@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import Mechanism, Metric, Prior
 from ..errors import FileError, InputError
+from ..escaping import figure as outside
 from ..evidence import worst_ratios
 from ..privacy import (
     Band,
@@ -122,7 +123,7 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
         ax.plot(prior, band.upper(prior), color=BLUE, linewidth=1.6)
         ax.plot(prior, band.lower(prior), color=BLUE, linewidth=1.6)
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-        ax.set_title(band.title, fontsize=10)
+        ax.set_title(outside(band.title), fontsize=10)
         ax.set_xlabel("probability of the fact before the report")
         ax.set_ylabel("probability after it")
         ax.set_xlim(0, 1)
@@ -164,11 +165,11 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     *_, drawn = ax.hist2d(d, values, bins=60, cmap="cividis", cmin=1)
     figure.colorbar(drawn, ax=ax, label="ordered pairs of secrets")
     slope = float((values / d).max())
-    unit = f" {metric.unit}" if metric.unit else ""
+    unit = outside(metric.unit)
     reach = float(d.max())
-    per = f"/{metric.unit}" if metric.unit else ""
+    per = f"/{unit}" if unit else ""
     ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=f"epsilon {slope:.4g}{per}")
-    ax.set_xlabel("distance" + (f" ({metric.unit})" if unit else ""))
+    ax.set_xlabel("distance" + (f" ({unit})" if unit else ""))
     ax.set_ylabel("largest ln of a likelihood ratio")
     hidden = int((apart & np.isposinf(logs)).sum())
     if hidden:

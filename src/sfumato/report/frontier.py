@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..core.atomic import atomically
 from ..errors import InputError
+from ..escaping import csv_row
+from ..escaping import figure as outside
 from ..optimal import Point
 from ..rounding import amount
 from .drawing import blank
@@ -65,7 +67,7 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
     with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        writer.writerows(rows(points))
+        writer.writerows(map(csv_row, rows(points)))
 
 
 def frontier(points: Sequence[Point], unit: str) -> Figure:
@@ -82,7 +84,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     done = [point for point in points if point.design is not None]
     if not done:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
-    label = _label(done[0])
+    label, unit = outside(_label(done[0])), outside(unit)
     figure = blank(11, 4.4)
     left, right = figure.subplots(1, 2)
     kinds = list(dict.fromkeys(point.minimum for point in done))
@@ -107,8 +109,8 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
                 (p.epsilon, loss) for p, loss in zip(mine, losses, strict=True) if p.epsilon is not None
             ]
             if with_epsilon:
-                left.plot(*zip(*with_epsilon, strict=True), label=text, **style)
-            right.plot(losses, [point.distortion for point in mine], label=text, **style)
+                left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)
+            right.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
     left.set_xlabel(f"epsilon (per {unit})" if unit else "epsilon")
     left.set_ylabel(label)
     left.set_title("What privacy costs", fontsize=11)

@@ -12,6 +12,7 @@ from ..attacks import blind, optimal
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.guarantees import ThresholdPrivacy
 from ..core.units import per_unit
+from ..escaping import markdown, plain
 from ..evidence import (
     Certificate,
     DistortionProof,
@@ -37,6 +38,9 @@ class Section:
     title: str
     sentences: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sentences", tuple(plain(sentence) for sentence in self.sentences))
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -52,10 +56,10 @@ class Summary:
 
     def markdown(self) -> str:
         """Return the summary as Markdown."""
-        parts = [f"# {self.title}"]
+        parts = [f"# {markdown(self.title)}"]
         for section in self.sections:
-            parts.append(f"## {section.title}")
-            parts += section.sentences
+            parts.append(f"## {markdown(section.title)}")
+            parts += map(markdown, section.sentences)
         return "\n\n".join(parts) + "\n"
 
 

@@ -13,6 +13,7 @@ from ..attacks import optimal
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core.atomic import atomically
 from ..errors import InfeasibleError, InputError, SfumatoError
+from ..escaping import csv_row
 from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
 from ..mechanisms import coin_of_distortion, matched
@@ -90,9 +91,9 @@ class Comparison:
             FileError: If the file cannot be written.
         """
         with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, [field.name for field in fields(Row)])
-            writer.writeheader()
-            writer.writerows(asdict(row) for row in self.rows)
+            writer = csv.writer(file)
+            writer.writerow([field.name for field in fields(Row)])
+            writer.writerows(csv_row(asdict(row).values()) for row in self.rows)
 
 
 def compare(

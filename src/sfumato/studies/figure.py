@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from ..escaping import figure as outside
 from ..report.drawing import blank
 from .compare import OPTIMUM, Comparison
 
@@ -52,7 +53,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
             "zorder": 3,
         }
         across = row.loss if at_epsilon else row.bayes_error
-        left.scatter([across], [row.attacker_error], label=row.name, **style)
+        left.scatter([across], [row.attacker_error], label=outside(row.name), **style)
         if isfinite(row.epsilon_upper):
             right.scatter([row.information_bits], [row.epsilon_upper], **style)
     if at_epsilon:
@@ -72,7 +73,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     left.set_ylim(bottom=0)
     left.set_title("What it costs and hides" if at_epsilon else "What it hides", fontsize=11)
     right.set_xlabel("mutual information (bits)")
-    right.set_ylabel(f"proved epsilon (per {comparison.unit})" if comparison.unit else "proved epsilon")
+    right.set_ylabel(f"proved epsilon (per {outside(comparison.unit)})" if comparison.unit else "proved epsilon")
     right.set_ylim(bottom=0)
     right.set_xlim(left=0)
     hidden = sum(not isfinite(row.epsilon_upper) for row in rows)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import Metric, units
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...escaping import plain
 from .events import strongest
 from .sample import Sample
 
@@ -46,7 +47,7 @@ class DeltaFinding:
     def __str__(self) -> str:
         """The finding in words."""
         sure = f"with confidence {1 - self.failure:.6g}"
-        per = f"/{self.unit}" if self.unit else ""
+        per = f"/{plain(self.unit)}" if self.unit else ""
         if self.value == 0:
             return f"The samples show no positive delta at epsilon {self.epsilon:g}{per} ({sure})."
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials

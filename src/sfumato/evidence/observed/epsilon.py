@@ -11,6 +11,7 @@ import numpy as np
 from ...core import Metric
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...escaping import plain
 from .events import Gain, Shown, strongest
 from .sample import Sample
 
@@ -54,7 +55,7 @@ class EpsilonFinding:
         sure = f"with confidence {1 - self.failure:.6g}"
         if self.value == 0:
             return f"The samples show no positive epsilon ({sure}); this does not prove privacy."
-        per = f"/{self.unit}" if self.unit else ""
+        per = f"/{plain(self.unit)}" if self.unit else ""
         at = f" at delta {self.delta:g}" if self.delta else ""
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
         more = "; it may be infinite" if self.unbounded and math.isfinite(self.value) else ""

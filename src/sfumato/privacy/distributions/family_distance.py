@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ...core import Metric
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
+from ...escaping import plain
 from ...transport import Wasserstein, wasserstein
 from .family import Family
 
@@ -107,7 +108,7 @@ class FamilyDistance:
         return len(self.array)
 
     def __repr__(self) -> str:
-        return f"FamilyDistance between {len(self)} distributions ({self.name})"
+        return f"FamilyDistance between {len(self)} distributions ({plain(self.name)})"
 
 
 def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:

@@ -12,6 +12,7 @@ import numpy as np
 from ...core import Mechanism, Metric
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...escaping import plain
 from ...evidence import worst_ratios
 
 # A ratio errs by less than 2**-50 and a logarithm by a few units in the last place.
@@ -41,7 +42,7 @@ class Composition:
 
     def __str__(self) -> str:
         """The finding in words."""
-        per = f"/{self.unit}" if self.unit else ""
+        per = f"/{plain(self.unit)}" if self.unit else ""
         return (
             f"{self.reports} reports about one secret: epsilon {self.epsilon_upper:.6g}{per} together "
             f"(the sum of each alone is {self.summed:.6g}{per})."
