@@ -151,9 +151,9 @@ def test_without_torch_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     cells = square_cells(100.0)
     joint = square_data(20, seed=1)[0].joint(cells)
-    with pytest.raises(MissingExtraError, match=r"sfumato\[learn\]"):
+    with pytest.raises(MissingExtraError, match="uv sync --inexact --extra learn"):
         learn_table(joint, cells, cells.metric(), 100.0)
-    with pytest.raises(MissingExtraError, match=r"sfumato\[learn\]"):
+    with pytest.raises(MissingExtraError, match="uv sync --inexact --extra learn"):
         tiny()
 
 

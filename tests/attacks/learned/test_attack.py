@@ -97,5 +97,5 @@ def test_neighbours_are_those_of_brute_force():
 @pytest.mark.parametrize("rule", RULES[1:], ids=lambda rule: rule.name)
 def test_without_scikit_learn_the_message_says_what_to_install(rule, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with pytest.raises(MissingExtraError, match=r"sfumato\[learn\]"):
+    with pytest.raises(MissingExtraError, match="uv sync --inexact --extra learn"):
         rule.fit(Examples([0, 1], [0.0, 1.0], Space(["a", "b"])))
