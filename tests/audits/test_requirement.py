@@ -12,7 +12,7 @@ ENTRIES = (
     Entry("metric-privacy", "metric privacy", "epsilon", 0.65, 0.64999, 0.65001, "km", per=True, proved=True),
     Entry("differential-privacy", "differential privacy", "epsilon", 2.0, 1.9999, 2.0001, witness="a against b"),
     Entry("differential-privacy", "at delta", "epsilon", 1.0, 0.999, 1.001, given={"delta": 1e-6}),
-    Entry("privacy-profile", "privacy profile", "delta", 0.1, 0.0999, 0.1001, given={"epsilon": 1.0}),
+    Entry("differential-privacy", "differential privacy", "delta", 0.1, 0.0999, 0.1001, given={"epsilon": 1.0}),
     Entry("bayes-vulnerability", "Bayes vulnerability", "probability", 0.12, 0.1199, 0.1201),
     Entry("distortion", "distortion privacy", "error", 0.9, 0.8999, 0.9001, "km"),
     Entry("gaussian", "Gaussian", "mu", math.inf, math.inf, math.inf),
@@ -73,7 +73,7 @@ def test_what_is_no_requirement(text):
 def test_what_was_not_measured():
     with pytest.raises(InputError, match="no entry of the audit fit 'eta'"):
         Requirement.parse("eta <= 1").hold_against(AUDIT)
-    with pytest.raises(InputError, match="pass the metric"):
+    with pytest.raises(InputError, match="no entry of the audit fit 'metric-privacy'"):
         Requirement.parse("epsilon <= 1/km").hold_against(Audit("m", ENTRIES[1:]))
     with pytest.raises(InputError, match="several entries"):
         Requirement.parse("probability <= 1").hold_against(Audit("m", (ENTRIES[4], ENTRIES[4])))

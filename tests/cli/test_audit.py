@@ -66,7 +66,7 @@ def test_a_designed_file_keeps_requirements(run, designed):
 def test_a_matrix_is_measured_under_every_notion(run, coin):
     done = run("audit", coin, "--prior", "uniform", "--require", "epsilon <= 1.0987", "--output", "found.json")
     assert done.code == 0, done.err
-    for name in ("Differential privacy", "Gaussian", "Range-bounded", "Membership", "Semantic", "capacity"):
+    for name in ("Differential privacy", "Gaussian", "Bounded range", "Membership", "Semantic", "capacity"):
         assert name in done.text
     assert "a against b" in done.text or "b against a" in done.text
     with open("found.json", encoding="utf-8") as file:
@@ -131,11 +131,11 @@ def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
         (("--function", "no_such_module:f", "--secrets", "a,b", "--epsilon", "1"), "cannot be imported"),
         (("--function", "json:nothing", "--secrets", "a,b", "--epsilon", "1"), "has no 'nothing'"),
         (("--function", "json:dumps", "--secrets", "a", "--epsilon", "1"), "names 1 secrets"),
-        (("coin.csv", "--require", "epsilon < 1"), "is no requirement"),
+        (("coin.csv", "--require", "epsilon < 1"), "is not a valid requirement"),
         (("coin.csv", "--require", "epsilon <= much"), "the bound 'much'"),
         (("coin.csv", "--promises", "--require", "epsilon <= 1"), "--require was given beside --promises"),
         (("coin.csv", "--promises", "--figures", "here"), "--figures was given beside --promises"),
-        (("coin.csv", "--require", "epsilon <= 1/km"), "needs metric privacy"),
+        (("coin.csv", "--require", "epsilon <= 1/km"), "cannot be measured without a metric"),
         (("coin.csv", "--prior", "nowhere.csv"), "cannot be read"),
         (("nowhere.csv",), "cannot be read"),
     ],

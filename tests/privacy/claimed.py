@@ -1,36 +1,18 @@
 """Whether a mechanism satisfies a claim, by measuring it under the notion or, where there is none, by hand."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
 
 from sfumato.core import Space
 from sfumato.divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION
-from sfumato.privacy.beliefs.adversarial import AdversarialPrivacy
-from sfumato.privacy.beliefs.causal import CausalPrivacy
 from sfumato.privacy.beliefs.events import Events
-from sfumato.privacy.beliefs.inferential import IdentityPrivacy, InferentialPrivacy
-from sfumato.privacy.beliefs.information import InformationPrivacy
-from sfumato.privacy.beliefs.membership import (
-    MembershipPrivacy,
-    NegativeMembershipPrivacy,
-    PositiveMembershipPrivacy,
-)
-from sfumato.privacy.beliefs.noiseless import AposterioriNoiselessPrivacy, NoiselessPrivacy
 from sfumato.privacy.beliefs.priors import Priors
-from sfumato.privacy.beliefs.pufferfish import Pufferfish
-from sfumato.privacy.beliefs.semantic import SemanticPrivacy
-from sfumato.privacy.curves.gaussian import GaussianPrivacy
 from sfumato.privacy.curves.trade_off_privacy import TradeOffPrivacy
 from sfumato.privacy.distributions.distribution import DistributionPrivacy, ProbabilisticDistributionPrivacy
 from sfumato.privacy.distributions.family import Family
-from sfumato.privacy.point.bounded_range import BoundedRange
 from sfumato.privacy.point.differential import DifferentialPrivacy
-from sfumato.privacy.point.divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
-from sfumato.privacy.point.indistinguishable import IndistinguishablePrivacy
-from sfumato.privacy.point.metric import MetricDifferentialPrivacy
-from sfumato.privacy.point.probabilistic import ProbabilisticDifferentialPrivacy
+from sfumato.privacy.point.divergence import KLPrivacy, RenyiPrivacy
 from sfumato.privacy.relation import Relation
 from sfumato.transport import wasserstein
 
@@ -47,41 +29,9 @@ def _priors(context):
     return context["priors"] if context["priors"] is not None else Priors.all()
 
 
-def notion_of(claim):
-    """The notion that measures the first number of a claim at its other parameters; None if there is none."""
-    c, x = claim.context, claim.numbers
-    makers = {
-        "differential-privacy": lambda: DifferentialPrivacy(c["relation"], x["delta"]),
-        "probabilistic-differential-privacy": lambda: ProbabilisticDifferentialPrivacy(c["relation"], x["delta"]),
-        "divergence-privacy": lambda: DivergencePrivacy(_divergence(c), c["relation"]),
-        "divergence-metric-privacy": lambda: DivergenceMetricPrivacy(_divergence(c), c["metric"]),
-        "kl-privacy": lambda: KLPrivacy(c["relation"]),
-        "bounded-range": lambda: BoundedRange(c["relation"]),
-        "gaussian": lambda: GaussianPrivacy(c["relation"]),
-        "indistinguishable": lambda: IndistinguishablePrivacy(c["relation"]),
-        "positive-membership": lambda: PositiveMembershipPrivacy(_priors(c), c["events"]),
-        "negative-membership": lambda: NegativeMembershipPrivacy(_priors(c), c["events"]),
-        "membership": lambda: MembershipPrivacy(_priors(c), c["events"]),
-        "adversarial": lambda: AdversarialPrivacy(_priors(c), x["delta"], c["events"]),
-        "noiseless": lambda: NoiselessPrivacy(_priors(c), c["events"]),
-        "aposteriori-noiseless": lambda: AposterioriNoiselessPrivacy(_priors(c), c["events"]),
-        "inferential": lambda: InferentialPrivacy(_priors(c), c["events"]),
-        "identity": lambda: IdentityPrivacy(_priors(c), c["events"]),
-        "semantic": lambda: SemanticPrivacy(np.atleast_2d(c["maps"])),
-        "information": lambda: InformationPrivacy(_priors(c)),
-        "causal": lambda: CausalPrivacy(_priors(c), c["interventions"]),
-        "pufferfish": lambda: Pufferfish(_priors(c), c["rivals"]),
-    }
-    if claim.notion == "metric-privacy" and c["relation"] is None:
-        return MetricDifferentialPrivacy(c["metric"], x["delta"])
-    if claim.notion == "renyi-privacy" and x["order"] > 1 and math.isfinite(x["order"]):
-        return RenyiPrivacy(x["order"], c["relation"])
-    return makers[claim.notion]() if claim.notion in makers else None
-
-
 def true_value(claim, rows, rng):
     """The least value of a claim's first number that rows satisfy; over random distributions where they count."""
-    notion = notion_of(claim)
+    notion = claim.to_notion()
     if notion is not None:
         return notion.measure(rows).value
     c, x = claim.context, claim.numbers
@@ -176,7 +126,7 @@ def satisfied(claim, rows, rng, slack=1e-9):
     if claim.notion == "trade-off":
         return value <= slack
     if claim.notion == "distortion":
-        return value >= claim["minimum"] - slack
+        return value >= claim["error"] - slack
     return value <= next(iter(claim.numbers.values())) + slack
 
 

@@ -129,7 +129,7 @@ def test_no_smaller_delta_will_do(epsilon, more, mass):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_at_delta_zero_it_is_pure_differential_privacy_of_both_orders(case):
-    found = ProbabilisticDifferentialPrivacy().measure(case.mechanism)
+    found = ProbabilisticDifferentialPrivacy(0.0).measure(case.mechanism)
     assert found.value == pytest.approx(DifferentialPrivacy().measure(case.mechanism).value, abs=1e-12)
 
 
@@ -137,7 +137,7 @@ def test_both_orders_count_whatever_the_relation_says():
     rows = [[0.5, 0.4, 0.1], [0.25, 0.74, 0.01]]
     one_way = Relation(np.array([[False, False], [True, False]]))
     both = ProbabilisticDifferentialPrivacy(delta=0.1)
-    assert ProbabilisticDifferentialPrivacy(one_way, 0.1).measure(rows).value == both.measure(rows).value
+    assert ProbabilisticDifferentialPrivacy(0.1, one_way).measure(rows).value == both.measure(rows).value
 
 
 def test_steps_of_randomised_response():
@@ -159,7 +159,7 @@ def test_certain_reports():
     assert DeltaOfProbabilisticDifferentialPrivacy(math.inf).measure(twins).value == pytest.approx(0.02)
     assert "only one" in DeltaOfProbabilisticDifferentialPrivacy(math.inf).sentence(0.5)
     assert DeltaOfProbabilisticDifferentialPrivacy(50.0).measure(twins).value == pytest.approx(0.02)
-    assert "a probability above 0" in ProbabilisticDifferentialPrivacy().sentence(math.inf)
+    assert "a probability above 0" in ProbabilisticDifferentialPrivacy(0.0).sentence(math.inf)
     assert "0.03" in ProbabilisticDifferentialPrivacy(delta=0.03).sentence(1.0)
     assert "2.719" in DeltaOfProbabilisticDifferentialPrivacy(1.0).sentence(0.5)
 

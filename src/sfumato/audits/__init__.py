@@ -3,6 +3,7 @@
 from .audit import audit
 from .black_box import BlackBoxAudit, audit_black_box
 from .findings import Audit, Entry
+from .request import Request
 from .requirement import Outcome, Requirement, Verdict
 from .samples import audit_sample
 
@@ -11,6 +12,7 @@ __all__ = [
     "BlackBoxAudit",
     "Entry",
     "Outcome",
+    "Request",
     "Requirement",
     "Verdict",
     "audit",

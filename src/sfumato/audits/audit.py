@@ -8,12 +8,15 @@ from itertools import chain
 from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Metric, Prior
+from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
-from ..privacy import Events, Family, Relation
+from ..privacy import Events, Family, GaussianTradeOff, Notion, Relation, Rivals, TradeOff
+from .choice import DIVERGENCES, AtHand, asked, chosen, fixed
+from .entries import measured
 from .findings import Audit, Entry
 from .measures import measures
-from .notions import belief_notions, family_notions, measured, point_notions
+from .request import Request
 from .samples import audit_sample
 
 
@@ -24,8 +27,15 @@ def audit(
     metric: Metric | None = None,
     relation: Relation | None = None,
     events: Events | None = None,
+    rivals: Rivals | None = None,
     family: Family | None = None,
+    interventions: Iterable[ArrayLike] | None = None,
+    curve: TradeOff | GaussianTradeOff | None = None,
     deltas: Iterable[float] = (1e-6,),
+    delta_at: Iterable[float] = (0.0, 1.0),
+    orders: Iterable[float] = (2.0,),
+    divergences: Iterable[Divergence] = DIVERGENCES,
+    also: Iterable[str | Request] = (),
     failure: float = 0.05,
     progress: Callable[[Entry], None] | None = None,
 ) -> Audit:
@@ -38,37 +48,59 @@ def audit(
     Args:
         subject: A mechanism; the array (secrets, observables) of one, which is first
             rounded to integers; or a `Sample` of secrets and reports.
-        prior: What the adversary believes before the report.
-        metric: The distance that epsilon counts per, and in which he errs.
+        prior: What the attacker believes before the report; without it, notions about
+            beliefs are measured against every prior.
+        metric: The distance that epsilon counts per, and in which the attacker errs.
         relation: The pairs of secrets that must look alike; all if left out.
         events: The facts that must stay hidden; every single secret if left out.
+        rivals: Pairs of facts that must look alike.
         family: Distributions of secrets that must look alike.
+        interventions: For each record, array (values, secrets) of positions: the secret
+            that each becomes when the record is set to a value.
+        curve: A trade-off curve that tests must not beat.
         deltas: Where epsilon is also wanted for a delta above zero.
+        delta_at: The epsilons at which delta is wanted.
+        orders: The orders of Rényi privacy, each above 0 or ``inf``.
+        divergences: The divergences by which reports are compared.
+        also: What else to measure, by name, such as ``"renyi-privacy(order=8)"``.
         failure: For samples: the probability with which each bound may be wrong.
         progress: Called with each entry as it is found.
 
     Raises:
-        InputError: If the array is no mechanism, or sizes do not fit.
+        InputError: If the array is no mechanism, sizes do not fit, a number is out of
+            range, or what ``also`` names lacks something that was not given.
 
     Example:
         >>> import sfumato as sf
-        >>> found = sf.audit([[0.75, 0.25], [0.25, 0.75]])
+        >>> found = sf.audit([[0.75, 0.25], [0.25, 0.75]], also=["renyi-privacy(order=8)"])
         >>> round(found.find("bounded-range").shown, 6)
         2.197225
+        >>> round(found.find("renyi-privacy", order=8).shown, 6)
+        1.057601
     """
-    wanted = tuple(deltas)
-    if isinstance(subject, Sample):
-        for given, name in ((relation, "relation"), (events, "events"), (family, "family")):
-            if given is not None:
-                raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
-        return audit_sample(subject, prior=prior, metric=metric, deltas=wanted, failure=failure)
-    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
-    notions = chain(
-        point_notions(metric, relation, wanted),
-        belief_notions(prior, events),
-        () if family is None else family_notions(family, wanted),
+    hand = AtHand(
+        prior=prior,
+        metric=metric,
+        relation=relation,
+        events=events,
+        rivals=rivals,
+        family=family,
+        interventions=None if interventions is None else tuple(interventions),
+        curve=curve,
+        deltas=_within(deltas, 1.0, "a delta"),
+        delta_at=_within(delta_at, float("inf"), "an epsilon at which delta is wanted"),
+        orders=tuple(map(float, orders)),
+        divergences=tuple(divergences),
     )
-    found = chain((measured(notion, mechanism) for notion in notions), measures(mechanism, prior, metric))
+    requests = [each if isinstance(each, Request) else Request.parse(each) for each in also]
+    if isinstance(subject, Sample):
+        looked = _of_sample(hand, requests)
+        return audit_sample(
+            subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
+        )
+    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
+    wanted = _distinct(chain(chosen(hand), filter(None, (asked(each, hand) for each in requests))))
+    found = chain((measured(notion, mechanism) for notion in wanted), measures(mechanism, prior, metric))
     entries = []
     for entry in found:
         if progress is not None:
@@ -80,3 +112,37 @@ def audit(
     if metric is None:
         notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
     return Audit(repr(mechanism), tuple(entries), tuple(notes))
+
+
+def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
+    """Yield the notions without those whose entry would be a second one of the same name."""
+    seen = set()
+    for notion in notions:
+        name = (notion.key, notion.parameter, *sorted(fixed(notion).items()))
+        if name not in seen:
+            seen.add(name)
+            yield notion
+
+
+def _within(numbers: Iterable[float], most: float, what: str) -> tuple[float, ...]:
+    found = tuple(map(float, numbers))
+    for number in found:
+        if not 0 <= number <= most:
+            raise InputError(f"{what} of {number:g} was given.", f"use numbers from 0 to {most:g}.")
+    return found
+
+
+def _of_sample(hand: AtHand, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
+    """Return at which deltas and epsilons samples are looked at.
+
+    Raises:
+        InputError: If something was given that only a matrix can use.
+    """
+    for name, given in hand.context.items():
+        if given is not None and name not in ("priors", "metric"):
+            raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
+    deltas, delta_at = list(hand.deltas), list(hand.delta_at[:1])
+    for request in requests:
+        deltas += [float(value) for name, value in request.given.items() if name == "delta"]
+        delta_at += [float(value) for name, value in request.given.items() if name == "epsilon"]
+    return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))

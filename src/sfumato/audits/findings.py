@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from ..errors import InputError
+from .request import PLAIN, PRIOR, named_with, slug
 
 
 @final
@@ -24,7 +25,7 @@ class Entry:
         upper: The true value is at most this; None if nothing is known.
         unit: The unit of the value, or the unit that it counts per.
         per: Whether the value is per unit.
-        given: What is held fixed, such as ``{"delta": 1e-6}``.
+        given: What is held fixed, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
         proved: Whether integers or interval arithmetic prove the upper bound.
         failure: The probability that a bound is wrong; 0 where it is certain.
         larger_hides: Whether larger values hide more, as the attacker's error does.
@@ -41,13 +42,18 @@ class Entry:
     upper: float | None
     unit: str = ""
     per: bool = False
-    given: dict[str, float] = field(default_factory=dict)
+    given: dict[str, float | str] = field(default_factory=dict)
     proved: bool = False
     failure: float = 0.0
     larger_hides: bool = False
     witness: str = ""
     sentence: str = ""
     source: str = ""
+
+    @property
+    def name(self) -> str:
+        """The key with what is held fixed, as requirements write it."""
+        return named_with(self.key, self.given)
 
     @property
     def side(self) -> str:
@@ -69,6 +75,7 @@ class Entry:
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON has it; infinities are text."""
         return {
+            "name": self.name,
             "key": self.key,
             "title": self.title,
             "parameter": self.parameter,
@@ -76,7 +83,9 @@ class Entry:
             "lower": _json(self.lower),
             "upper": _json(self.upper),
             "unit": ("/" if self.per else "") + self.unit if self.unit else "",
-            "given": {name: _json(value) for name, value in self.given.items()},
+            "given": {
+                name: value if isinstance(value, str) else _json(value) for name, value in self.given.items()
+            },
             "side": self.side,
             "failure": self.failure,
             "witness": self.witness,
@@ -106,26 +115,28 @@ class Audit:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def find(self, key: str, **given: float) -> Entry:
+    def find(self, name: str, **given: float | str) -> Entry:
         """Return the entry of a notion or measure.
 
         Args:
-            key: Its key, or its parameter where one entry alone has it.
-            given: What it holds fixed, such as ``delta=1e-6``.
+            name: Its key, or its parameter where one key alone has it; a bare ``"epsilon"``
+                or ``"delta"`` means differential privacy.
+            **given: What it holds fixed, such as ``delta=1e-6``, ``order=8`` or ``of="total-variation"``.
 
         Raises:
             InputError: If there is none, or more than one.
         """
-        named = [entry for entry in self.entries if key in (entry.key, entry.parameter)]
+        named = [entry for entry in self.entries if entry.key == name]
+        if not named:
+            named = [entry for entry in self.entries if entry.parameter == name]
+            named = [entry for entry in named if entry.key == PLAIN.get(name)] or named
         fitting = [entry for entry in named if _fits(entry, given)]
-        exact = [entry for entry in fitting if entry.key == key] or fitting
-        if len(exact) == 1:
-            return exact[0]
-        known = ", ".join(dict.fromkeys(entry.key for entry in (exact or named or self.entries)))
-        fixed = f" with {', '.join(f'{k}={v:g}' for k, v in given.items())}" if given else ""
+        if len(fitting) == 1:
+            return fitting[0]
+        known = dict.fromkeys(entry.name for entry in (fitting or named or self.entries))
         raise InputError(
-            f"{'several entries' if exact else 'no entry'} of the audit fit {key!r}{fixed}.",
-            f"name one of: {known}.",
+            f"{'several entries' if fitting else 'no entry'} of the audit fit {named_with(name, given)!r}.",
+            f"name one of: {', '.join(known)}.",
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -137,10 +148,17 @@ class Audit:
         }
 
 
-def _fits(entry: Entry, given: dict[str, float]) -> bool:
-    return set(entry.given) == set(given) and all(
-        math.isclose(entry.given[name], value, rel_tol=1e-9) for name, value in given.items()
-    )
+def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
+    """Return whether an entry holds fixed just what was given; a prior may go unsaid, and so may a delta of 0."""
+    wanted = {name: value for name, value in given.items() if name != "delta" or value != 0}
+    held = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}
+    return set(held) == set(wanted) and all(_same(held[name], value) for name, value in wanted.items())
+
+
+def _same(held: float | str, wanted: float | str) -> bool:
+    if isinstance(held, str) or isinstance(wanted, str):
+        return slug(str(held)) == slug(str(wanted))
+    return held == wanted or math.isclose(held, wanted, rel_tol=1e-9)
 
 
 def _json(value: float | None) -> float | str | None:

@@ -11,12 +11,14 @@ from ..core import units
 from ..errors import InputError
 from ..rounding import at_least, at_most
 from .findings import Audit, Entry
+from .request import Request
 
-_FORM: Final = re.compile(
-    r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^)]*)\))?\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$"
-)
+_FORM: Final = re.compile(r"^(?P<request>[^<>=≤≥]*(?:\([^()]*\))?)\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$")
 _AMOUNT: Final = re.compile(r"^[+-]?(\d|\.\d)")
-_HINT: Final = 'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1" or "error >= 500 m".'
+_HINT: Final = (
+    'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
+    '"error >= 500 m".'
+)
 
 
 class Outcome(enum.Enum):
@@ -52,15 +54,13 @@ class Requirement:
 
     Attributes:
         text: As it was written.
-        name: A key of the audit's entries, or a parameter that one of them alone has.
-        given: What is held fixed, such as ``{"delta": 1e-6}``.
+        request: What is meant, by name, with what is held fixed.
         at_most: Whether the bound is an upper one.
         bound: The bound as text, such as ``"0.7/km"``.
     """
 
     text: str
-    name: str
-    given: dict[str, float]
+    request: Request
     at_most: bool
     bound: str
 
@@ -72,20 +72,15 @@ class Requirement:
             InputError: If it has another form.
         """
         match = _FORM.match(text)
-        if match is None:
-            raise InputError(f"{text!r} is no requirement.", _HINT)
-        if _AMOUNT.match(match["bound"]) is None:
-            raise InputError(f"the bound {match['bound']!r} in {text!r} is no number.", _HINT)
-        given: dict[str, float] = {}
-        for part in (match["given"] or "").split(","):
-            if not part.strip():
-                continue
-            name, equals, value = part.partition("=")
-            if not equals:
-                raise InputError(f"{part.strip()!r} in {text!r} fixes nothing.", _HINT)
-            given[name.strip()] = units.parse(value.strip(), unit="", what=name.strip())
-        name = match["name"].strip().replace("_", "-").replace(" ", "-")
-        return cls(text.strip(), name, given, match["sign"] in ("<=", "≤"), match["bound"])
+        if match is None or not match["request"].strip():
+            raise InputError(f"{text!r} is not a valid requirement.", _HINT)
+        bound = match["bound"]
+        if _AMOUNT.match(bound) is None:
+            raise InputError(f"the bound {bound!r} in {text!r} is not a number.", _HINT)
+        request = Request.parse(match["request"])
+        if request.name == "epsilon" and ("/" in bound or "per " in bound):
+            request = Request("metric-privacy", request.given)
+        return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
 
     def hold_against(self, audit: Audit) -> Verdict:
         """Return whether what the audit found keeps the requirement.
@@ -95,7 +90,7 @@ class Requirement:
         Raises:
             InputError: If the audit has no such entry, or the unit does not fit.
         """
-        entry = audit.find(self._key(audit), **self.given)
+        entry = audit.find(self.request.name, **self.request.given)
         bound = self._value(entry)
         shown = _quantity(bound, entry)
         if self.at_most:
@@ -122,24 +117,11 @@ class Requirement:
             reason = f"{shown} lies within the rounding of the value, {_quantity(entry.value, entry)}."
         return Verdict(self, Outcome.UNDECIDED, entry, reason)
 
-    def _key(self, audit: Audit) -> str:
-        if self.name != "epsilon":
-            return self.name
-        wanted = "metric-privacy" if "/" in self.bound or "per " in self.bound else "differential-privacy"
-        if any(entry.key == wanted for entry in audit.entries):
-            return wanted
-        raise InputError(
-            f"{self.text!r} needs {wanted.replace('-', ' ')}, which this audit did not measure.",
-            "pass the metric that epsilon counts per."
-            if wanted == "metric-privacy"
-            else f"name another: {', '.join(dict.fromkeys(entry.key for entry in audit.entries))}.",
-        )
-
     def _value(self, entry: Entry) -> float:
         text = self.bound
         if text.endswith("%") and not entry.unit:
-            return units.parse(text[:-1].strip(), unit="", what=self.name) / 100
-        return units.parse(text, per=entry.per, unit=entry.unit, what=self.name)
+            return units.parse(text[:-1].strip(), unit="", what=self.request.name) / 100
+        return units.parse(text, per=entry.per, unit=entry.unit, what=self.request.name)
 
 
 def _side(entry: Entry, *, upper: bool) -> str:

@@ -16,6 +16,7 @@ from ..evidence.observed import (
     estimate_information,
     zero_leakage_test,
 )
+from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
 from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000
@@ -29,6 +30,7 @@ def audit_sample(
     prior: Prior | None = None,
     metric: Metric | None = None,
     deltas: Iterable[float] = (),
+    delta_at: Iterable[float] = (0.0,),
     failure: float = 0.05,
     seed: int | None = None,
 ) -> Audit:
@@ -41,6 +43,7 @@ def audit_sample(
         prior: The prior on the secrets, where their shares in the sample are not it.
         metric: The metric that epsilon counts per, on the sample's secrets.
         deltas: The deltas at which epsilon is wanted too.
+        delta_at: The epsilons at which delta is wanted.
         failure: The probability with which each bound may be wrong.
         seed: For studies: makes the random split of the samples the same each time.
     """
@@ -50,22 +53,23 @@ def audit_sample(
         for delta in wanted:
             found = epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed)
             entries.append(epsilon_entry(found, each, delta))
-    spread = delta_lower(sample, 0.0, failure=failure, seed=seed)
-    entries.append(
-        Entry(
-            "differential-privacy",
-            "Total variation",
-            "delta",
-            spread.value,
-            spread.value,
-            None,
-            given={"epsilon": 0.0},
-            failure=failure,
-            witness=f"{spread.pair[0]} against {spread.pair[1]}, {_listed(spread.event)}",
-            sentence=str(spread),
-            source="Clopper and Pearson, Biometrika 1934",
+    for epsilon in delta_at:
+        spread = delta_lower(sample, epsilon, failure=failure, seed=seed)
+        entries.append(
+            Entry(
+                DeltaOfDifferentialPrivacy.description.key,
+                f"{DeltaOfDifferentialPrivacy.description.heading} (epsilon {epsilon:g})",
+                DeltaOfDifferentialPrivacy.parameter,
+                spread.value,
+                spread.value,
+                None,
+                given={"epsilon": float(epsilon)},
+                failure=failure,
+                witness=f"{spread.pair[0]} against {spread.pair[1]}, {_listed(spread.event)}",
+                sentence=str(spread),
+                source="Clopper and Pearson, Biometrika 1934",
+            )
         )
-    )
     guess = estimate_guessing(sample, prior, failure=failure, seed=seed)
     entries.append(
         Entry(
@@ -109,11 +113,11 @@ def permutations_for(level: float) -> int | None:
 
 def epsilon_entry(found: EpsilonFinding, metric: Metric | None, delta: float) -> Entry:
     """Return the entry of an observed lower bound of epsilon."""
-    kind = "Differential privacy" if metric is None else "Metric privacy"
+    kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
     return Entry(
-        "differential-privacy" if metric is None else "metric-privacy",
-        kind + (f" (delta {delta:g})" if delta else ""),
-        "epsilon",
+        kind.description.key,
+        kind.description.heading + (f" (delta {delta:g})" if delta else ""),
+        kind.parameter,
         found.value,
         found.value,
         None,

@@ -103,7 +103,7 @@ def audit(
         kept = _print_promises(held)
         if promises:
             raise typer.Exit(0 if kept and held.guarantees else 1)
-        found = _of_mechanism(held, metric, distances, unit, prior, deltas, figures)
+        found = _of_mechanism(held, metric, distances, unit, prior, deltas, asked, figures)
     _print(found)
     if output is not None:
         _write(found, output)
@@ -142,6 +142,7 @@ def _of_mechanism(
     unit: str | None,
     prior_text: str | None,
     deltas: tuple[float, ...],
+    asked: list[Requirement],
     figures: Path | None,
 ) -> Audit:
     from ..audits import audit as measured
@@ -161,6 +162,7 @@ def _of_mechanism(
             prior=prior,
             metric=metric,
             deltas=deltas,
+            also=[requirement.request for requirement in asked],
             progress=lambda entry: status.update(f"Measured: {entry.title}"),
         )
     if figures is not None:

@@ -1,7 +1,7 @@
 """What separates two distributions: divergences, privacy profiles and their witnesses."""
 
 from .divergence import Divergence
-from .f_divergence import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, FDivergence
+from .f_divergence import CHI_SQUARED, HELLINGER, KL, NAMED, REVERSE_KL, TOTAL_VARIATION, FDivergence, named
 from .hockey_stick import HockeyStick, hockey_stick
 from .max_divergence import MaxDivergence, MaxDivergenceWitness, max_divergence
 from .profile import Profile
@@ -11,6 +11,7 @@ __all__ = [
     "CHI_SQUARED",
     "HELLINGER",
     "KL",
+    "NAMED",
     "REVERSE_KL",
     "TOTAL_VARIATION",
     "Divergence",
@@ -22,4 +23,5 @@ __all__ = [
     "Renyi",
     "hockey_stick",
     "max_divergence",
+    "named",
 ]

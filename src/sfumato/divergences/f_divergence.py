@@ -151,3 +151,25 @@ CHI_SQUARED: Final[Divergence] = _Named("chi-square divergence", lambda p, q: po
 
 HELLINGER: Final[Divergence] = _Named("squared Hellinger distance", _hellinger)
 """Half the sum of (sqrt p - sqrt q)**2, at most 1: f(t) = (sqrt t - 1)**2 / 2."""
+
+NAMED: Final[dict[str, Divergence]] = {
+    "total-variation": TOTAL_VARIATION,
+    "chi-square": CHI_SQUARED,
+    "hellinger": HELLINGER,
+    "kl": KL,
+    "reverse-kl": REVERSE_KL,
+}
+"""The f-divergences that have a name, by their keys."""
+
+
+def named(text: str) -> Divergence:
+    """Return the f-divergence of a key or name, such as ``"chi-square"`` or ``"squared Hellinger distance"``.
+
+    Raises:
+        InputError: If there is none.
+    """
+    plain = text.strip().lower().replace("_", "-").replace(" ", "-")
+    for key, divergence in NAMED.items():
+        if plain in (key, divergence.name.lower().replace(" ", "-")):
+            return divergence
+    raise InputError(f"no divergence is called {text!r}.", f"use one of {', '.join(NAMED)}.")

@@ -48,6 +48,7 @@ from .curves import (
     power,
     product,
 )
+from .description import Description
 from .distributions import (
     BayesFactors,
     DistributionPrivacy,
@@ -99,11 +100,14 @@ from .point import (
     total_variation_from_kl,
 )
 from .relation import Relation
+from .vocabulary import KINDS, VOCABULARY, described
 
 __all__ = [
     "ATLAS",
+    "KINDS",
     "NOTIONS",
     "PROPERTIES",
+    "VOCABULARY",
     "AdversarialPrivacy",
     "Answer",
     "AposterioriNoiselessPrivacy",
@@ -116,6 +120,7 @@ __all__ = [
     "DeltaOfAdversarialPrivacy",
     "DeltaOfDifferentialPrivacy",
     "DeltaOfProbabilisticDifferentialPrivacy",
+    "Description",
     "DifferentialPrivacy",
     "DistributionPrivacy",
     "DivergenceDistributionPrivacy",
@@ -170,6 +175,7 @@ __all__ = [
     "compose",
     "concentrated_from_range",
     "convert",
+    "described",
     "differential_from_probabilistic",
     "differential_from_range",
     "implications",

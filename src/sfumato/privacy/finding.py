@@ -87,7 +87,7 @@ class Finding:
         return self.notion.sentence(self.upper)
 
     def __repr__(self) -> str:
-        return f"{self.notion.title}: {self.notion.parameter} {self.value:.6g}"
+        return f"{self.notion.heading}: {self.notion.parameter} {self.value:.6g}"
 
 
 def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:

@@ -1,11 +1,15 @@
-"""What every notion of privacy can do: measure a mechanism, and say what a value means."""
+"""What every notion of privacy can do: describe itself, be made of what is known, and measure a mechanism."""
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar, final
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Self, final
 
+from ..core import Metric, Space
 from ._channel import AnyMechanism
+from .description import Description
 from .finding import Finding
 
 
@@ -14,20 +18,91 @@ class Notion(ABC):
 
     A notion holds what else its definition needs (a relation on secrets, priors, a
     metric, an allowed delta) and measures any mechanism by it. Smaller values hide more.
+    Its constructor names these parts as its description does; that is all that audits
+    and claims need in order to make one.
 
     Attributes:
-        key: The name by which the atlas knows the notion, such as ``"differential-privacy"``.
-        title: Its name in texts.
+        description: Its names, its numbers and its promise in words; two classes that find
+            different numbers of one notion share it.
         parameter: What the open parameter is called, such as ``"epsilon"``.
-        source: Paper and definition.
+        on_request: Whether audits measure it only where it is named, because its number is
+            that of another notion, or because it needs a choice.
     """
 
     __slots__ = ()
 
-    key: ClassVar[str]
-    title: ClassVar[str]
+    description: ClassVar[Description]
     parameter: ClassVar[str]
-    source: ClassVar[str]
+    on_request: ClassVar[bool] = False
+
+    @final
+    @property
+    def key(self) -> str:
+        """The key of its description."""
+        return self.description.key
+
+    @final
+    @property
+    def title(self) -> str:
+        """Its name within a sentence."""
+        return self.description.title
+
+    @final
+    @property
+    def heading(self) -> str:
+        """Its name as it begins a line."""
+        return self.description.heading
+
+    @classmethod
+    def maker(cls) -> Callable[..., Self]:
+        """Return what makes the notion of parts that are named as in claims."""
+        return cls
+
+    @final
+    @classmethod
+    def parts(cls) -> tuple[str, ...]:
+        """Return the names of what the notion can be made of."""
+        return tuple(inspect.signature(cls.maker()).parameters)
+
+    @final
+    @classmethod
+    def needs(cls) -> tuple[str, ...]:
+        """Return the names of the parts that cannot be left out."""
+        parameters = inspect.signature(cls.maker()).parameters.values()
+        return tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
+
+    @final
+    @classmethod
+    def supports(cls, context: Mapping[str, object]) -> bool:
+        """Return whether all that the notion needs is in a context, by name; None counts as absent."""
+        return all(context.get(name) is not None for name in cls.needs())
+
+    @final
+    @classmethod
+    def of(cls, context: Mapping[str, object]) -> Self:
+        """Return the notion made of what it needs and can use of a context that it `supports`."""
+        found = {name: context[name] for name in cls.parts() if context.get(name) is not None}
+        return cls.maker()(**found)
+
+    @final
+    @property
+    def stated(self) -> dict[str, object]:
+        """The numbers that are held fixed and the context, named as in claims; what was left out is absent."""
+        named = {*self.description.numbers, *self.description.context}
+        held = {name: getattr(self, name) for name in self.parts() if name in named}
+        return {name: value for name, value in held.items() if value is not None}
+
+    @property
+    def unit(self) -> str:
+        """The unit that the value counts per, such as ``"km"``; empty if it is a pure number."""
+        return ""
+
+    def as_metric_privacy(self, _secrets: Space) -> Metric | None:
+        """Return the metric of which the notion is metric privacy with delta 0, if it is that of some.
+
+        Such a value can be proved on the integers of a mechanism.
+        """
+        return None
 
     @abstractmethod
     def measure(self, mechanism: AnyMechanism) -> Finding:

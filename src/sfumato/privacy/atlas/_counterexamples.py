@@ -119,7 +119,7 @@ def merged_rare() -> Counterexample:
     return Counterexample(
         "a report that gives the secret away has probability .05; merged with a harmless report it is bad with "
         ".1125",
-        ProbabilisticDifferentialPrivacy(None, 0.05),
+        ProbabilisticDifferentialPrivacy(0.05),
         (rows,),
         np.column_stack([rows[:, 0] + rows[:, 1], rows[:, 2]]),
     )
@@ -134,7 +134,7 @@ def mixed_rare() -> Counterexample:
         "an equal coin between a mechanism that leaks with probability .1 and one that never does makes a bad "
         "report "
         "of probability .11",
-        ProbabilisticDifferentialPrivacy(None, 0.1),
+        ProbabilisticDifferentialPrivacy(0.1),
         (leaky, harmless),
         (leaky + harmless) / 2,
     )

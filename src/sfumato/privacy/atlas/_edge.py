@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..relation import Relation
-from ._vocabulary import WORDS
+from ..vocabulary import VOCABULARY
 from .claims import Claim, covers
 
 
@@ -61,7 +61,7 @@ class Goal:
 
     def speaks_of(self, name: str) -> bool:
         """Return whether the notion has such a part of the context, or such a number."""
-        word = WORDS[self.notion]
+        word = VOCABULARY[self.notion]
         return name in word.context or name in word.numbers
 
 
@@ -102,7 +102,8 @@ class Edge:
     def sentence(self) -> str:
         """The implication in one sentence."""
         needs = f" if {self.needs}" if self.needs else ""
-        return f"{WORDS[self.start].title} gives {WORDS[self.end].title}{needs}: {self.rule} ({self.source})."
+        start, end = VOCABULARY[self.start].title, VOCABULARY[self.end].title
+        return f"{start} gives {end}{needs}: {self.rule} ({self.source})."
 
 
 Rule = Callable[[Claim, Goal], Claim | Refusal]

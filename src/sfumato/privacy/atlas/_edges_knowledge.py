@@ -79,8 +79,8 @@ def _information_to_distortion(claim: Claim, goal: Goal) -> Claim | Refusal:
     blind = blind_error(wanted.listed[0].probabilities, array)
     # The sum of n products errs by at most a relative n 2**-53.
     safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
-    minimum = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
-    return Claim("distortion", minimum=max(minimum, 0.0), distance=distance, priors=wanted)
+    least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
+    return Claim("distortion", error=max(least, 0.0), distance=distance, priors=wanted)
 
 
 EDGES: Final = (
@@ -257,7 +257,7 @@ EDGES: Final = (
         "information-to-distortion",
         "information",
         "distortion",
-        "the minimum is e^-epsilon times the error of the best blind guess",
+        "the error is e^-epsilon times the error of the best blind guess",
         "the prior is covered by the claim",
         Tightness.OPEN,
         "right for epsilon = 0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..vocabulary import VOCABULARY, described
 from . import (
     _edges_curve,
     _edges_distribution,
@@ -15,8 +16,6 @@ from . import (
     _edges_records,
 )
 from ._edge import Edge, Goal, Refusal, Status, Tightness
-from ._vocabulary import WORDS
-from .claims import word_of
 
 __all__ = ["ATLAS", "NOTIONS", "Edge", "Goal", "Refusal", "Status", "Tightness", "implications", "table"]
 
@@ -32,7 +31,7 @@ ATLAS: Final[tuple[Edge, ...]] = (
 )
 """All implications that are known here."""
 
-NOTIONS: Final[tuple[str, ...]] = tuple(WORDS)
+NOTIONS: Final[tuple[str, ...]] = tuple(VOCABULARY)
 """The keys of all notions that claims may be about."""
 
 
@@ -53,7 +52,7 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
     """
     for key in (start, end):
         if key is not None:
-            word_of(key)
+            described(key)
     return tuple(
         edge for edge in ATLAS if (start is None or edge.start == start) and (end is None or edge.end == end)
     )
@@ -67,8 +66,8 @@ def table() -> str:
     ]
     for edge in ATLAS:
         cells = (
-            WORDS[edge.start].title,
-            WORDS[edge.end].title,
+            VOCABULARY[edge.start].title,
+            VOCABULARY[edge.end].title,
             edge.rule,
             edge.needs or "always",
             f"{edge.tightness.value}: {edge.witness}",

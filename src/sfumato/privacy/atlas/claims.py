@@ -11,14 +11,20 @@ from typing import Final
 import numpy as np
 
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
+from ...divergences import named
 from ...errors import InputError
 from ..beliefs.events import Events
 from ..beliefs.priors import Priors
+from ..description import Description
 from ..finding import Finding
+from ..notion import Notion
 from ..relation import Relation
-from ._vocabulary import WORDS, Word
+from ..vocabulary import VOCABULARY, described, kinds
 
-_LARGER_HIDES_MORE: Final = frozenset({"minimum"})
+_LARGER_HIDES_MORE: Final = frozenset(
+    name for word in VOCABULARY.values() if word.larger_hides for name in word.numbers
+)
+_KNOWN: Final = frozenset({"possible"})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,7 +57,7 @@ class Claim:
     context: Mapping[str, object]
 
     def __init__(self, notion: str, **parameters: object) -> None:
-        word = word_of(notion)
+        word = described(notion)
         unknown = sorted(set(parameters) - {*word.numbers, *word.context})
         if unknown:
             raise InputError(
@@ -92,21 +98,21 @@ class Claim:
         if isinstance(given, DistortionPrivacy):
             raise InputError(
                 "distortion privacy was given without the prior that it holds for.",
-                "use Claim('distortion', minimum=, distance=, priors=).",
+                "use Claim('distortion', error=, distance=, priors=).",
             )
         return _of_finding(given)
 
     @staticmethod
     def names(notion: str) -> tuple[str, ...]:
         """Return the names of the parameters of a notion, numbers first."""
-        word = word_of(notion)
+        word = described(notion)
         return (*word.numbers, *word.context)
 
     def __getitem__(self, name: str) -> float:
         return self.numbers[name]
 
     def __str__(self) -> str:
-        word = WORDS[self.notion]
+        word = VOCABULARY[self.notion]
         shown = [
             f"{name} {_shown(name, value)}"
             for name, value in self.numbers.items()
@@ -131,18 +137,35 @@ class Claim:
     @property
     def sentence(self) -> str:
         """The claim in plain words, with its numbers rounded up to six digits."""
-        word = WORDS[self.notion]
+        word = VOCABULARY[self.notion]
         values: dict[str, str] = {name: _shown(name, value) for name, value in self.numbers.items()}
         unit = _unit(self.context)
         values["up_to"] = f", plus a probability of {values['delta']}" if self.numbers.get("delta") else ""
         divergence = self.context.get("divergence")
-        text = word.text.format(
+        text = word.promise.format(
             **values,
             about=self.about,
             unit=f" in {unit}" if unit else "",
             divergence=divergence_name(divergence) if divergence is not None else "",
         )
         return text[0].upper() + text[1:] + "."
+
+    def to_notion(self) -> Notion | None:
+        """Return the notion that measures the first number of the claim at its other parameters.
+
+        None if no class measures it: it is about all distributions of secrets, say.
+        """
+        numbers = dict(list(self.numbers.items())[1:])
+        given: dict[str, object] = {"priors": Priors.all(), **numbers}
+        given |= {name: value for name, value in self.context.items() if value is not None}
+        if isinstance(given.get("divergence"), str):
+            given["divergence"] = named(str(given["divergence"]))
+        said = {name for name, value in self.context.items() if value is not None} - _KNOWN
+        for kind in kinds(self.notion):
+            first = next(iter(self.numbers), kind.parameter)
+            if kind.parameter == first and said <= {*kind.parts()} and kind.supports(given):
+                return kind.of(given)
+        return None
 
     def with_values(self, **parameters: object) -> Claim:
         """Return the claim with some parameters replaced."""
@@ -169,17 +192,6 @@ class Claim:
         if name in _LARGER_HIDES_MORE:
             return self.numbers[name] >= wanted
         return self.numbers[name] <= wanted
-
-
-def word_of(notion: str) -> Word:
-    """Return the vocabulary of a notion.
-
-    Raises:
-        InputError: If the key is unknown.
-    """
-    if notion not in WORDS:
-        raise InputError(f"no notion of privacy is called {notion!r}.", f"the notions are {', '.join(WORDS)}.")
-    return WORDS[notion]
 
 
 def covers(name: str, held: object, wanted: object) -> bool:
@@ -256,19 +268,14 @@ def _same_events(held: object, wanted: object) -> bool:
 
 
 def _of_finding(finding: Finding) -> Claim:
-    word = word_of(finding.notion.key)
+    word = described(finding.notion.key)
     if getattr(finding.notion, "sets", True) is not True:
         raise InputError("the finding is about single reports.", "measure with sets=True for a claim.")
     if finding.notion.parameter not in word.numbers:
         raise InputError(
             f"{finding!r} is not about one of {', '.join(word.numbers) or 'no numbers'}.", "state the claim."
         )
-    parameters: dict[str, object] = {
-        name: getattr(finding.notion, name)
-        for name in (*word.numbers, *word.context)
-        if getattr(finding.notion, name, None) is not None
-    }
-    parameters[finding.notion.parameter] = finding.upper
+    parameters = {**finding.notion.stated, finding.notion.parameter: finding.upper}
     if math.isinf(finding.upper):
         raise InputError(
             f"the finding {finding!r} promises nothing.", "an infinite value implies no promise of another notion."
@@ -287,7 +294,7 @@ def _number_or_text(given: object, name: str) -> float | str:
     raise InputError(f"{name} was given as {given!r}.", "pass a number, or text with a unit.")
 
 
-def _checked(word: Word, name: str, given: object) -> float:
+def _checked(word: Description, name: str, given: object) -> float:
     value = float(given) if isinstance(given, int | float | np.number) else math.nan
     unbounded = name == "order" or word.defaults.get(name) == math.inf
     if not (value >= 0 and (unbounded or math.isfinite(value))):

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from ...core import DistortionPrivacy, MetricPrivacy
 from ...errors import InputError
 from ..finding import Finding
+from ..vocabulary import described
 from ._edge import Edge, Goal, Refusal
 from ._separations import SEPARATIONS
 from .catalogue import ATLAS
-from .claims import Claim, word_of
+from .claims import Claim
 
 _LONGEST = 6
 
@@ -95,9 +96,9 @@ def _goal(to: str, wanted: dict[str, object]) -> Goal:
     for name, value in wanted.items():
         if name not in names:
             raise InputError(
-                f"{word_of(to).title} has no parameter {name!r}.", f"its parameters are {', '.join(names)}."
+                f"{described(to).title} has no parameter {name!r}.", f"its parameters are {', '.join(names)}."
             )
-        if name in word_of(to).numbers and not (isinstance(value, int | float) and value >= 0):
+        if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
             raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
     return Goal(to, {name: value for name, value in wanted.items() if value is not None})
 
@@ -127,11 +128,12 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Chain], list[tuple[Edge, 
 def _order(chain: Chain, goal: Goal) -> tuple[float, ...]:
     """Return what to compare chains by: open numbers, delta first; then those with a limit; then length."""
     numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.given, item[0] != "delta"))
-    return (*(-value if name == "minimum" else value for name, value in numbers), len(chain))
+    sign = -1 if described(chain.claim.notion).larger_hides else 1
+    return (*(sign * value for _, value in numbers), len(chain))
 
 
 def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) -> InputError:
-    end = word_of(goal.notion)
+    end = described(goal.notion)
     problem = f"no implication is known from {start} to {end.title}{' as asked' if goal.given else ''}."
     missing = [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end == goal.notion]
     missing += [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end != goal.notion]

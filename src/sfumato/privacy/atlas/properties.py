@@ -9,9 +9,10 @@ from typing import Final
 
 from ...errors import InputError
 from ...intervals import above, exact
+from ..vocabulary import described
 from . import _counterexamples
 from ._counterexamples import Counterexample
-from .claims import Claim, covers, to_one_default, word_of
+from .claims import Claim, covers, to_one_default
 
 
 class Property(Enum):
@@ -169,7 +170,7 @@ def answer(notion: str, asked: Property) -> Answer:
         >>> found.holds, found.counterexample().run()
         (False, ((Membership privacy: epsilon 0, Membership privacy: epsilon 0), Membership privacy: epsilon inf))
     """
-    if word_of(notion).key not in PROPERTIES:
+    if described(notion).key not in PROPERTIES:
         raise InputError(f"the properties of {notion} are not in the table.", f"it has {', '.join(PROPERTIES)}.")
     return PROPERTIES[notion][asked]
 
@@ -210,7 +211,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
     found = answer(first.notion, Property.COMPOSITION)
     if not found.holds and not all(_of_possible_default(each) for each in claims):
         raise InputError(
-            f"{word_of(first.notion).title} does not compose: {found.counterexample().says}.",
+            f"{described(first.notion).title} does not compose: {found.counterexample().says}.",
             "convert each claim to differential privacy first, or measure the joint mechanism.",
         )
     for other in claims[1:]:
@@ -231,7 +232,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
             epsilon=above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
         )
     if first.notion not in _ADDED:
-        raise InputError(f"how {word_of(first.notion).title} composes: {found.why}.", "apply the rule by hand.")
+        raise InputError(f"how {described(first.notion).title} composes: {found.why}.", "apply the rule by hand.")
     totals = {
         name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
         for name in first.numbers

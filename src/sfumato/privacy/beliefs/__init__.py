@@ -1,5 +1,8 @@
 """Beliefs: what an adversary may think before and after a report."""
 
+from typing import Final
+
+from ..notion import Notion
 from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
 from .bands import Band, attained_band, band
 from .causal import CausalPrivacy
@@ -11,6 +14,23 @@ from .noiseless import AposterioriNoiselessPrivacy, NoiselessPrivacy
 from .priors import Priors
 from .pufferfish import Pufferfish, Rivals
 from .semantic import SemanticPrivacy
+
+NOTIONS: Final[tuple[type[Notion], ...]] = (
+    PositiveMembershipPrivacy,
+    NegativeMembershipPrivacy,
+    MembershipPrivacy,
+    AdversarialPrivacy,
+    DeltaOfAdversarialPrivacy,
+    NoiselessPrivacy,
+    AposterioriNoiselessPrivacy,
+    InferentialPrivacy,
+    IdentityPrivacy,
+    InformationPrivacy,
+    SemanticPrivacy,
+    CausalPrivacy,
+    Pufferfish,
+)
+"""The notions of this room, as the documentation lists them."""
 
 __all__ = [
     "AdversarialPrivacy",

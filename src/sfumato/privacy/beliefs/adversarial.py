@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
 from .._channel import AnyMechanism
 from .._pairs import check_delta
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._odds import Chance, Odds
@@ -22,6 +23,18 @@ from .events import Events
 from .priors import Priors
 
 _LARGEST = 700.0  # e to this is still a float
+
+
+DESCRIPTION: Final = Description(
+    "adversarial",
+    "adversarial privacy",
+    ("epsilon", "delta"),
+    question=("How much more credible, if delta is added?"),
+    promise="after any report a fact is at most e^{epsilon} times as probable as before, plus {delta}",
+    source="Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38",
+    context=("priors", "events"),
+    defaults={"delta": 0.0},
+)
 
 
 @final
@@ -46,10 +59,8 @@ class AdversarialPrivacy(Notion):
         Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
     """
 
-    key: ClassVar[str] = "adversarial"
-    title: ClassVar[str] = "Adversarial privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38"
 
     priors: Priors
     delta: float = 0.0
@@ -118,10 +129,9 @@ class DeltaOfAdversarialPrivacy(Notion):
         Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
     """
 
-    key: ClassVar[str] = "adversarial"
-    title: ClassVar[str] = "Adversarial privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "delta"
-    source: ClassVar[str] = "Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38"
+    on_request: ClassVar[bool] = True
 
     priors: Priors
     epsilon: float

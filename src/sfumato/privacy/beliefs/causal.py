@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +16,27 @@ from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ._likelihoods import scenarios, terms
 from .priors import Priors
+
+DESCRIPTION: Final = Description(
+    "causal",
+    "causal privacy",
+    ("epsilon",),
+    question="What if one's record were set to another value, and all else stayed?",
+    promise=(
+        "no report is more than e^{epsilon} times as likely after a record was set to one value as "
+        "after it was set to another"
+    ),
+    source="Desfontaines, definition 34",
+    context=("priors", "interventions"),
+    required=("interventions",),
+)
 
 
 @final
@@ -52,10 +67,8 @@ class CausalPrivacy(Notion):
         Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
     """
 
-    key: ClassVar[str] = "causal"
-    title: ClassVar[str] = "Causal privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Desfontaines, definition 34"
 
     priors: Priors
     interventions: tuple[NDArray[np.intp], ...]

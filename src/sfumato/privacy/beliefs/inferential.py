@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
+from ..description import Description
 from .noiseless import NoiselessPrivacy
+
+INFERENTIAL: Final = Description(
+    "inferential",
+    "inferential privacy",
+    ("epsilon",),
+    question="By which factor does it change the odds of two values? (The epsilon of noiseless privacy.)",
+    promise="no report changes the odds between two values of the attribute by more than a factor e^{epsilon}",
+    source="Ghosh and Kleinberg, ITCS 2017",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -24,9 +35,8 @@ class InferentialPrivacy(NoiselessPrivacy):
         Ghosh and Kleinberg, ITCS 2017; Desfontaines, 2.2.6.
     """
 
-    key: ClassVar[str] = "inferential"
-    title: ClassVar[str] = "Inferential privacy"
-    source: ClassVar[str] = "Ghosh and Kleinberg, ITCS 2017"
+    description: ClassVar[Description] = INFERENTIAL
+    on_request: ClassVar[bool] = True
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -36,6 +46,17 @@ class InferentialPrivacy(NoiselessPrivacy):
             f"Under {self.priors}, no report multiplies the odds between two values of what is hidden by more "
             f"than {factor_at_most(value)} (epsilon {at_most(value)})."
         )
+
+
+IDENTITY: Final = Description(
+    "identity",
+    "identity privacy",
+    ("epsilon",),
+    question="The same for whose value it is. (The epsilon of noiseless privacy.)",
+    promise="no report tells more than a factor e^{epsilon} about whose value the attribute is",
+    source="Desfontaines, 2.2.6",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -50,9 +71,8 @@ class IdentityPrivacy(NoiselessPrivacy):
         Desfontaines, 2.2.6 (identity DP).
     """
 
-    key: ClassVar[str] = "identity"
-    title: ClassVar[str] = "Identity privacy"
-    source: ClassVar[str] = "Desfontaines, 2.2.6"
+    description: ClassVar[Description] = IDENTITY
+    on_request: ClassVar[bool] = True
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._posterior import both, worst
 from .priors import Priors
+
+DESCRIPTION: Final = Description(
+    "information",
+    "information privacy",
+    ("epsilon",),
+    question="By which factor does a report change the probability of any secret?",
+    promise="no report changes the probability of any secret by more than a factor e^{epsilon}",
+    source="du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41",
+    context=("priors",),
+)
 
 
 @final
@@ -38,10 +49,8 @@ class InformationPrivacy(Notion):
         du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41.
     """
 
-    key: ClassVar[str] = "information"
-    title: ClassVar[str] = "Information privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41"
 
     priors: Priors
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._posterior import both, downward, upward, worst
 from .events import Events
 from .priors import Priors
+
+POSITIVE: Final = Description(
+    "positive-membership",
+    "positive membership privacy",
+    ("epsilon",),
+    question="How much more credible can a report make a fact?",
+    promise=(
+        "no report makes a fact more than e^{epsilon} times as probable, or its absence e^{epsilon} times less"
+    ),
+    source="Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -44,10 +57,8 @@ class PositiveMembershipPrivacy(Notion):
         Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37.
     """
 
-    key: ClassVar[str] = "positive-membership"
-    title: ClassVar[str] = "Positive membership privacy"
+    description: ClassVar[Description] = POSITIVE
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37"
 
     priors: Priors
     events: Events | None = None
@@ -64,6 +75,19 @@ class PositiveMembershipPrivacy(Notion):
             f"Under {self.priors}, no report makes a fact more than {factor_at_most(value)} times as probable as "
             f"it was, nor divides the probability that it is false by more (epsilon {at_most(value)})."
         )
+
+
+NEGATIVE: Final = Description(
+    "negative-membership",
+    "negative membership privacy",
+    ("epsilon",),
+    question="How much less credible can it make one?",
+    promise=(
+        "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times more"
+    ),
+    source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -83,10 +107,8 @@ class NegativeMembershipPrivacy(Notion):
         Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, 2.2.6.
     """
 
-    key: ClassVar[str] = "negative-membership"
-    title: ClassVar[str] = "Negative membership privacy"
+    description: ClassVar[Description] = NEGATIVE
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013"
 
     priors: Priors
     events: Events | None = None
@@ -104,6 +126,17 @@ class NegativeMembershipPrivacy(Notion):
             f"{factor_at_most(value)}, nor multiplies the probability that it is false by more "
             f"(epsilon {at_most(value)})."
         )
+
+
+BOTH: Final = Description(
+    "membership",
+    "membership privacy",
+    ("epsilon",),
+    question="Both together.",
+    promise="no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}",
+    source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -125,10 +158,8 @@ class MembershipPrivacy(Notion):
         Li, Qardaji, Su, Wu and Yang, CCS 2013.
     """
 
-    key: ClassVar[str] = "membership"
-    title: ClassVar[str] = "Membership privacy"
+    description: ClassVar[Description] = BOTH
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Li, Qardaji, Su, Wu and Yang, CCS 2013"
 
     priors: Priors
     events: Events | None = None

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._facts import told_apart
 from ._posterior import both, worst
 from .events import Events, events_on
 from .priors import Priors
+
+NOISELESS: Final = Description(
+    "noiseless",
+    "noiseless privacy",
+    ("epsilon",),
+    question=(
+        "By which factor can a report favour one value of an attribute over another, for one who knows the prior?"
+    ),
+    promise="no report is more than e^{epsilon} times as likely for one value of the attribute as for another",
+    source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33",
+    context=("priors", "events"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +48,8 @@ class NoiselessPrivacy(Notion):
         Bhaskar, Bhowmick, Goyal, Laxman and Thakurta, ASIACRYPT 2011; Desfontaines, definition 33.
     """
 
-    key: ClassVar[str] = "noiseless"
-    title: ClassVar[str] = "Noiseless privacy"
+    description: ClassVar[Description] = NOISELESS
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33"
 
     priors: Priors
     events: Events | None = None
@@ -57,6 +68,17 @@ class NoiselessPrivacy(Notion):
             f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely with one value "
             f"of what is hidden as with another (epsilon {at_most(value)})."
         )
+
+
+A_POSTERIORI: Final = Description(
+    "aposteriori-noiseless",
+    "a posteriori noiseless privacy",
+    ("epsilon",),
+    question="By which factor does it change the probability of a value?",
+    promise="no report changes the probability of a value of the attribute by more than a factor e^{epsilon}",
+    source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39",
+    context=("priors", "events"),
+)
 
 
 @final
@@ -78,10 +100,8 @@ class AposterioriNoiselessPrivacy(Notion):
         Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39.
     """
 
-    key: ClassVar[str] = "aposteriori-noiseless"
-    title: ClassVar[str] = "A-posteriori noiseless privacy"
+    description: ClassVar[Description] = A_POSTERIORI
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39"
 
     priors: Priors
     events: Events | None = None

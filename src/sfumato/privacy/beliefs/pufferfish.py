@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from ...core.arrays import readonly
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._facts import told_apart
@@ -71,6 +72,17 @@ class Rivals:
         return cls(facts, related)
 
 
+DESCRIPTION: Final = Description(
+    "pufferfish",
+    "Pufferfish privacy",
+    ("epsilon",),
+    question="By which factor can a report favour a fact over its rival?",
+    promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
+    source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
+    context=("priors", "rivals"),
+)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Pufferfish(Notion):
@@ -98,10 +110,9 @@ class Pufferfish(Notion):
         Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35.
     """
 
-    key: ClassVar[str] = "pufferfish"
-    title: ClassVar[str] = "Pufferfish privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35"
+    on_request: ClassVar[bool] = True
 
     priors: Priors
     rivals: Rivals | Events | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._default import worst_set
@@ -23,6 +24,19 @@ from ._subsets import members, subset_sums
 
 MOST_OUTPUTS = 20
 """How many used observables the exact measure over sets takes on."""
+
+
+DESCRIPTION: Final = Description(
+    "semantic",
+    "semantic privacy",
+    ("epsilon",),
+    question="How much does it matter to anyone's beliefs that one's own record was used?",
+    promise=(
+        "whatever was reported, beliefs differ by at most {epsilon} from those after a report without the record"
+    ),
+    source="Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40",
+    context=("maps", "possible"),
+)
 
 
 @final
@@ -65,10 +79,8 @@ class SemanticPrivacy(Notion):
         Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40.
     """
 
-    key: ClassVar[str] = "semantic"
-    title: ClassVar[str] = "Semantic privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40"
 
     maps: NDArray[np.intp] | None = None
     sets: bool = True

@@ -1,11 +1,20 @@
 """Curves: how well tests tell two secrets apart, and what many reports add up to."""
 
+from typing import Final
+
+from ..notion import Notion
 from .gaussian import GaussianPrivacy, GaussianTradeOff
 from .loss_distribution import LossDistribution
 from .product import power, product
 from .testing_region import TestingRegion
 from .trade_off import TradeOff
 from .trade_off_privacy import TradeOffPrivacy
+
+NOTIONS: Final[tuple[type[Notion], ...]] = (
+    GaussianPrivacy,
+    TradeOffPrivacy,
+)
+"""The notions of this room, as the documentation lists them."""
 
 __all__ = [
     "GaussianPrivacy",

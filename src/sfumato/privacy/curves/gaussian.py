@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
@@ -135,6 +136,20 @@ class GaussianTradeOff:
         return crossing(lambda epsilon: self.delta(epsilon) > delta, low, high)[1]
 
 
+DESCRIPTION: Final = Description(
+    "gaussian",
+    "Gaussian privacy",
+    ("mu",),
+    question="Which shift of a normal distribution is as easy to detect as the secret?",
+    promise=(
+        "telling {about} apart is at least as hard as telling two normal distributions apart whose "
+        "means differ by {mu} standard deviations"
+    ),
+    source="Dong, Roth and Su, 2022, definition 2.7",
+    context=("relation",),
+)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianPrivacy(Notion):
@@ -154,10 +169,8 @@ class GaussianPrivacy(Notion):
         1.34898
     """
 
-    key: ClassVar[str] = "gaussian"
-    title: ClassVar[str] = "Gaussian differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "mu"
-    source: ClassVar[str] = "Dong, Roth and Su, 2022, definition 2.7"
 
     relation: Relation | None = None
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
 from ...core.arrays import Floats
 from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
 from ._errors_of_tests import Errors, blocks, errors, rejected
 from .gaussian import GaussianTradeOff
 from .trade_off import TradeOff, gaps_below
+
+DESCRIPTION: Final = Description(
+    "trade-off",
+    "trade-off privacy",
+    (),
+    question="By how much do tests tell secrets apart better than a given curve allows?",
+    promise="every test that tells {about} apart errs at least as much as the curve says",
+    source="Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36",
+    context=("curve", "relation"),
+    required=("curve",),
+)
 
 
 @final
@@ -29,16 +41,14 @@ class TradeOffPrivacy(Notion):
     f is convex and T is linear between its vertices.
 
     Attributes:
-        bound: The curve f.
+        curve: The curve f.
         relation: The ordered pairs that count; all pairs by default.
     """
 
-    key: ClassVar[str] = "trade-off"
-    title: ClassVar[str] = "f-differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "slack"
-    source: ClassVar[str] = "Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36"
 
-    bound: TradeOff | GaussianTradeOff
+    curve: TradeOff | GaussianTradeOff
     relation: Relation | None = None
 
     def measure(self, mechanism: AnyMechanism) -> Finding:
@@ -80,7 +90,7 @@ class TradeOffPrivacy(Notion):
         return "secrets" if self.relation is None else self.relation.name
 
     def _gaps(self, found: Errors) -> Floats:
-        if isinstance(self.bound, TradeOff):
-            return gaps_below(found, self.bound)
-        beta, power = self.bound.errors(found.alphas, found.confidences)
+        if isinstance(self.curve, TradeOff):
+            return gaps_below(found, self.curve)
+        beta, power = self.curve.errors(found.alphas, found.confidences)
         return np.where(found.powers < found.betas, found.powers - power, beta - found.betas)

@@ -1,5 +1,8 @@
 """Distribution privacy: what a report may tell of the distribution that the secret came from."""
 
+from typing import Final
+
+from ..notion import Notion
 from .bayes_factors import BayesFactors, bayes_factors
 from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
 from .composition import independent_inputs, post_processed, same_input
@@ -17,6 +20,15 @@ from .preprocessing import pre_processed
 from .product_channel import product_channel
 from .promise import Promise, Reason
 from .stability import Stability, stability
+
+NOTIONS: Final[tuple[type[Notion], ...]] = (
+    DistributionPrivacy,
+    ProbabilisticDistributionPrivacy,
+    MetricDistributionPrivacy,
+    DivergenceDistributionPrivacy,
+    DivergenceMetricDistributionPrivacy,
+)
+"""The notions of this room, as the documentation lists them."""
 
 __all__ = [
     "BayesFactors",

@@ -90,7 +90,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     """
     notion = promise.notion
     if not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
-        raise InputError(f"a promise of {notion.title.lower()} was given.", "pass one of distribution privacy.")
+        raise InputError(f"a promise of {notion.title} was given.", "pass one of distribution privacy.")
     family = notion.family
     path = [family.position(name) for name in beliefs]
     compared = {(int(i), int(j)) for i, j in family.pairs}

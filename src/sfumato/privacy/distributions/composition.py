@@ -141,7 +141,9 @@ def post_processed(promise: Promise) -> Promise:
                 f"the {notion.divergence.name} is not known to fall by post-processing.", "measure the cascade."
             )
     elif not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
-        raise InputError(f"{notion.title} was given.", "pass a promise about a family of distributions.")
+        raise InputError(
+            f"a promise of {notion.title} was given.", "pass a promise about a family of distributions."
+        )
     reason = Reason("post-processing", "the same values", _SOURCE, f"{PROOFS}#post-processing")
     return Promise(notion, promise.value, (*promise.reasons, reason), promise.everywhere)
 
@@ -210,7 +212,7 @@ def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
         _adding(a.divergence, b.divergence)
         return a, _sum(first.value, second.value)
     raise InputError(
-        f"promises of {a.title.lower()} and of {b.title.lower()} were given, which are not known to compose.",
+        f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
         f"use two of the same kind, distribution privacy say; or {_RECOMPUTE}",
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +18,26 @@ from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
 from .._channel import AnyMechanism
 from .._pairs import check_delta
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ._lifted import epsilon_below, epsilons, reports_of, same_reports
 from .family import Family
 from .family_distance import FamilyDistance, distance_on
+
+DISTRIBUTION: Final = Description(
+    "distribution-privacy",
+    "distribution privacy",
+    ("epsilon", "delta"),
+    question="By which factor can a report favour one distribution of secrets over another?",
+    promise=(
+        "no set of reports is more than e^{epsilon} times as likely under one of two distributions that "
+        "a coupling of {about} joins as under the other{up_to}"
+    ),
+    source="Kawamoto and Murakami, definition 11",
+    context=("relation", "family"),
+    defaults={"delta": 0.0},
+)
 
 
 @final
@@ -51,10 +67,8 @@ class DistributionPrivacy(Notion):
         Kawamoto and Murakami, definition 11.
     """
 
-    key: ClassVar[str] = "distribution-privacy"
-    title: ClassVar[str] = "Distribution privacy"
+    description: ClassVar[Description] = DISTRIBUTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 11"
 
     family: Family
     delta: float
@@ -89,6 +103,22 @@ class DistributionPrivacy(Notion):
         return f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
 
 
+METRIC: Final = Description(
+    "metric-distribution-privacy",
+    "distribution privacy for a metric",
+    ("epsilon", "order", "delta"),
+    question="By which factor for each unit of distance between the distributions?",
+    promise=(
+        "no set of reports is more than e^({epsilon} W) times as likely under one distribution of "
+        "secrets as under another{up_to}; W is their Wasserstein distance of order {order}{unit}"
+    ),
+    source="Kawamoto and Murakami, definition 12",
+    context=("metric",),
+    required=("metric",),
+    defaults={"delta": 0.0},
+)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricDistributionPrivacy(Notion):
@@ -111,10 +141,8 @@ class MetricDistributionPrivacy(Notion):
         Kawamoto and Murakami, definition 12.
     """
 
-    key: ClassVar[str] = "metric-distribution-privacy"
-    title: ClassVar[str] = "Metric distribution privacy"
+    description: ClassVar[Description] = METRIC
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 12"
 
     family: Family
     distance: FamilyDistance
@@ -125,6 +153,33 @@ class MetricDistributionPrivacy(Notion):
         object.__setattr__(self, "distance", distance_on(family, distance))
         check_delta(delta)
         object.__setattr__(self, "delta", float(delta))
+
+    @classmethod
+    def wasserstein(
+        cls, family: Family, metric: Metric, order: float = math.inf, delta: float = 0.0
+    ) -> MetricDistributionPrivacy:
+        """Return the notion for the Wasserstein distance of an order over a metric on the secrets."""
+        return cls(family, FamilyDistance.wasserstein(family, metric, order), delta)
+
+    @classmethod
+    def maker(cls) -> Callable[..., Self]:
+        """Return the constructor from a metric on the secrets."""
+        return cls.wasserstein
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric on the secrets, where the distance is a Wasserstein distance."""
+        return self.distance.ground
+
+    @property
+    def order(self) -> float | None:
+        """The order of the Wasserstein distance, where it is one."""
+        return self.distance.order
+
+    @property
+    def unit(self) -> str:
+        """The unit of the distance."""
+        return self.distance.unit
 
     def __repr__(self) -> str:
         return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
@@ -175,6 +230,22 @@ class MetricDistributionPrivacy(Notion):
         )
 
 
+PROBABILISTIC: Final = Description(
+    "probabilistic-distribution-privacy",
+    "probabilistic distribution privacy",
+    ("epsilon", "delta"),
+    question=("The same as distribution privacy, apart from reports with a total probability of delta."),
+    promise=(
+        "apart from reports that together have a probability of at most {delta}, no report is more than "
+        "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
+        "the other"
+    ),
+    source="Kawamoto and Murakami, definition 13",
+    context=("relation", "family"),
+    defaults={"delta": 0.0},
+)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProbabilisticDistributionPrivacy(Notion):
@@ -197,10 +268,8 @@ class ProbabilisticDistributionPrivacy(Notion):
         Kawamoto and Murakami, definition 13.
     """
 
-    key: ClassVar[str] = "probabilistic-distribution-privacy"
-    title: ClassVar[str] = "Probabilistic distribution privacy"
+    description: ClassVar[Description] = PROBABILISTIC
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 13"
 
     family: Family
     delta: float

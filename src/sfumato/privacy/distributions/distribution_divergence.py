@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from ...core.arrays import Floats
 from ...divergences import Divergence
 from ...rounding import at_most
 from .._channel import AnyMechanism
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ._divergence_error import divergence_error
@@ -21,6 +23,20 @@ from ._lifted import compared, reports_of, same_reports
 from .distribution import finding_between, pair_witness, per_unit
 from .family import Family
 from .family_distance import FamilyDistance, distance_on
+
+DIVERGENCE: Final = Description(
+    "divergence-distribution-privacy",
+    "divergence privacy of distributions",
+    ("epsilon",),
+    question="How far apart are the reports of two distributions, by a divergence?",
+    promise=(
+        "the {divergence} between the reports of two distributions that a coupling of {about} joins is "
+        "at most {epsilon}"
+    ),
+    source="Kawamoto and Murakami, definition 16",
+    context=("divergence", "relation", "family"),
+    required=("divergence",),
+)
 
 
 @final
@@ -43,10 +59,8 @@ class DivergenceDistributionPrivacy(Notion):
         Kawamoto and Murakami, definition 16; Barthe and Olmedo, ICALP 2013.
     """
 
-    key: ClassVar[str] = "divergence-distribution-privacy"
-    title: ClassVar[str] = "Divergence distribution privacy"
+    description: ClassVar[Description] = DIVERGENCE
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 16"
 
     family: Family
     divergence: Divergence
@@ -74,6 +88,21 @@ class DivergenceDistributionPrivacy(Notion):
         return f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}."
 
 
+DIVERGENCE_METRIC: Final = Description(
+    "divergence-metric-distribution-privacy",
+    "divergence privacy of distributions for a metric",
+    ("epsilon", "order"),
+    question="How far for each unit of distance between the distributions?",
+    promise=(
+        "the {divergence} between the reports of two distributions of secrets is at most {epsilon} W; W "
+        "is their Wasserstein distance of order {order}{unit}"
+    ),
+    source="Kawamoto and Murakami, definition 17",
+    context=("divergence", "metric"),
+    required=("divergence", "metric"),
+)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DivergenceMetricDistributionPrivacy(Notion):
@@ -92,10 +121,8 @@ class DivergenceMetricDistributionPrivacy(Notion):
         Kawamoto and Murakami, definition 17.
     """
 
-    key: ClassVar[str] = "divergence-metric-distribution-privacy"
-    title: ClassVar[str] = "Divergence metric distribution privacy"
+    description: ClassVar[Description] = DIVERGENCE_METRIC
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 17"
 
     family: Family
     divergence: Divergence
@@ -107,6 +134,33 @@ class DivergenceMetricDistributionPrivacy(Notion):
         object.__setattr__(self, "family", family)
         object.__setattr__(self, "divergence", divergence)
         object.__setattr__(self, "distance", distance_on(family, distance))
+
+    @classmethod
+    def wasserstein(
+        cls, family: Family, divergence: Divergence, metric: Metric, order: float = math.inf
+    ) -> DivergenceMetricDistributionPrivacy:
+        """Return the notion for the Wasserstein distance of an order over a metric on the secrets."""
+        return cls(family, divergence, FamilyDistance.wasserstein(family, metric, order))
+
+    @classmethod
+    def maker(cls) -> Callable[..., Self]:
+        """Return the constructor from a metric on the secrets."""
+        return cls.wasserstein
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric on the secrets, where the distance is a Wasserstein distance."""
+        return self.distance.ground
+
+    @property
+    def order(self) -> float | None:
+        """The order of the Wasserstein distance, where it is one."""
+        return self.distance.order
+
+    @property
+    def unit(self) -> str:
+        """The unit of the distance."""
+        return self.distance.unit
 
     def __repr__(self) -> str:
         return (

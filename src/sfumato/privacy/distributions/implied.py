@@ -176,7 +176,7 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
     notion = promise.notion
     if not isinstance(notion, DistributionPrivacy):
         raise InputError(
-            f"a promise of {notion.title.lower()} was given.", "pass one of distribution privacy for a family."
+            f"a promise of {notion.title} was given.", "pass one of distribution privacy for a family."
         )
     family = notion.family
     if relation.size != family.size:

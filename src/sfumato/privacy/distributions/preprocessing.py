@@ -56,8 +56,7 @@ def pre_processed(
         return _stretched(promise, notion, source, transform, distance)
     if not isinstance(notion, DistributionPrivacy) or distance is not None:
         raise InputError(
-            f"a promise of {notion.title.lower()} was given {'with' if distance is not None else 'without'} a "
-            "distance.",
+            f"a promise of {notion.title} was given {'with' if distance is not None else 'without'} a distance.",
             "pass distribution privacy, or metric distribution privacy and a distance on the source.",
         )
     found = stability(source, transform, notion.family, everywhere=known_everywhere(promise) is not None)

@@ -68,7 +68,9 @@ class Promise:
         Raises:
             InputError: If the finding is infinite.
         """
-        reason = Reason("measurement", f"{finding.notion.parameter} {finding.upper:.9g}", finding.notion.source)
+        reason = Reason(
+            "measurement", f"{finding.notion.parameter} {finding.upper:.9g}", finding.notion.description.source
+        )
         return cls(finding.notion, finding.upper, (reason,))
 
     @property
@@ -78,4 +80,4 @@ class Promise:
 
     def __repr__(self) -> str:
         value = at_most(self.value, 6)
-        return f"{self.notion.title}: {self.notion.parameter} at most {value}, by {self.reasons[-1].theorem}"
+        return f"{self.notion.heading}: {self.notion.parameter} at most {value}, by {self.reasons[-1].theorem}"

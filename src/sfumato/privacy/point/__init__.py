@@ -1,5 +1,8 @@
 """Point privacy: what a report may tell of one secret against another."""
 
+from typing import Final
+
+from ..notion import Notion
 from .bounded_range import BoundedRange, concentrated_from_range, differential_from_range, range_from_differential
 from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
 from .divergence import (
@@ -19,6 +22,21 @@ from .probabilistic import (
     probabilistic_from_differential,
 )
 from .profile import PrivacyProfile
+
+NOTIONS: Final[tuple[type[Notion], ...]] = (
+    DifferentialPrivacy,
+    DeltaOfDifferentialPrivacy,
+    ProbabilisticDifferentialPrivacy,
+    DeltaOfProbabilisticDifferentialPrivacy,
+    IndistinguishablePrivacy,
+    MetricDifferentialPrivacy,
+    DivergencePrivacy,
+    DivergenceMetricPrivacy,
+    KLPrivacy,
+    RenyiPrivacy,
+    BoundedRange,
+)
+"""The notions of this room, as the documentation lists them."""
 
 __all__ = [
     "BoundedRange",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
@@ -13,9 +13,20 @@ from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error
 from .._channel import AnyMechanism, channel
 from .._pairs import check_epsilon, largest
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
+
+DESCRIPTION: Final = Description(
+    "bounded-range",
+    "bounded range",
+    ("eta",),
+    question="How far apart are the largest and the least privacy loss of two secrets?",
+    promise="over all reports the privacy loss between {about} varies by at most {eta}",
+    source="Durfee and Rogers, NeurIPS 2019",
+    context=("relation",),
+)
 
 
 @final
@@ -41,10 +52,8 @@ class BoundedRange(Notion):
         Durfee and Rogers, NeurIPS 2019.
     """
 
-    key: ClassVar[str] = "bounded-range"
-    title: ClassVar[str] = "Range-bounded privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "eta"
-    source: ClassVar[str] = "Durfee and Rogers, NeurIPS 2019"
 
     relation: Relation | None = None
 

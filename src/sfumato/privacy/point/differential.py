@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
+from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import inversion_error, log_error, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
+
+DESCRIPTION: Final = Description(
+    "differential-privacy",
+    "differential privacy",
+    ("epsilon", "delta"),
+    question=(
+        "By which factor can any set of reports favour one secret over another, if its probability may also be "
+        "larger by delta?"
+    ),
+    promise=(
+        "no set of reports is more than e^{epsilon} times as likely for one of {about} as for the other{up_to}"
+    ),
+    source="Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3",
+    context=("relation",),
+    defaults={"delta": 0.0},
+)
 
 
 @final
@@ -47,10 +65,8 @@ class DifferentialPrivacy(Notion):
         Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3 and proposition 1.
     """
 
-    key: ClassVar[str] = "differential-privacy"
-    title: ClassVar[str] = "Differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3"
 
     relation: Relation | None = None
     delta: float = 0.0
@@ -66,6 +82,10 @@ class DifferentialPrivacy(Notion):
         value, pair = least_epsilon(matrix, mask, scales, self.delta)
         rounding = epsilon_rounding(matrix, mask, scales, self.delta, value) if self.delta else log_error(value)
         return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+
+    def as_metric_privacy(self, secrets: Space) -> Metric | None:
+        """Return the metric that is 1 between any two secrets, for delta 0 and all pairs."""
+        return hamming(secrets) if self.delta == 0 and self.relation is None else None
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -101,10 +121,8 @@ class DeltaOfDifferentialPrivacy(Notion):
         Balle, Barthe and Gaboardi, NeurIPS 2018 (privacy profile).
     """
 
-    key: ClassVar[str] = "differential-privacy"
-    title: ClassVar[str] = "Differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "delta"
-    source: ClassVar[str] = "Balle, Barthe and Gaboardi, NeurIPS 2018"
 
     epsilon: float
     relation: Relation | None = None

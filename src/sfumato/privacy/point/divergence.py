@@ -26,12 +26,27 @@ from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import check_epsilon, largest, per_unit, span
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
 from .metric import metric_on, protected, same_place, unequal
 
 _BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
+
+
+DIVERGENCE: Final = Description(
+    "divergence-privacy",
+    "divergence privacy",
+    ("epsilon",),
+    question=(
+        "How far apart are the reports of two secrets, by a divergence (total variation, chi-square, Hellinger)?"
+    ),
+    promise="the {divergence} between the reports of {about} is at most {epsilon}",
+    source="Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14",
+    context=("divergence", "relation"),
+    required=("divergence",),
+)
 
 
 @final
@@ -62,10 +77,8 @@ class DivergencePrivacy(Notion):
         Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14.
     """
 
-    key: ClassVar[str] = "divergence-privacy"
-    title: ClassVar[str] = "Divergence privacy"
+    description: ClassVar[Description] = DIVERGENCE
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14"
 
     divergence: Divergence
     relation: Relation | None = None
@@ -88,6 +101,17 @@ class DivergencePrivacy(Notion):
         return _sentence(self.divergence, self.relation, value)
 
 
+KULLBACK_LEIBLER: Final = Description(
+    "kl-privacy",
+    "KL privacy",
+    ("epsilon",),
+    question="How large is the privacy loss on average?",
+    promise="the expected privacy loss between {about} is at most {epsilon}",
+    source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",
+    context=("relation",),
+)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class KLPrivacy(Notion):
@@ -102,10 +126,8 @@ class KLPrivacy(Notion):
         Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
     """
 
-    key: ClassVar[str] = "kl-privacy"
-    title: ClassVar[str] = "Kullback-Leibler privacy"
+    description: ClassVar[Description] = KULLBACK_LEIBLER
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Cuff and Yu, CCS 2016; Desfontaines, 2.2.2"
 
     relation: Relation | None = None
 
@@ -118,32 +140,41 @@ class KLPrivacy(Notion):
         return _sentence(KL, self.relation, value)
 
 
+RENYI: Final = Description(
+    "renyi-privacy",
+    "Rényi privacy",
+    ("epsilon", "order"),
+    question="How large is its exponential mean of a given order?",
+    promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
+    source="Mironov, CSF 2017, definition 4",
+    context=("relation",),
+)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class RenyiPrivacy(Notion):
     """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
     Attributes:
-        order: Above 0 and finite; 1 is Kullback-Leibler.
+        order: Above 0; 1 is Kullback-Leibler and ``inf`` differential privacy.
         relation: The pairs that must look alike; all pairs if None.
 
     Raises:
-        InputError: If the order is not positive, or is infinite.
+        InputError: If the order is not positive.
 
     Source:
         Mironov, CSF 2017, definition 4.
     """
 
-    key: ClassVar[str] = "renyi-privacy"
-    title: ClassVar[str] = "Renyi differential privacy"
+    description: ClassVar[Description] = RENYI
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Mironov, CSF 2017, definition 4"
 
     order: float
     relation: Relation | None = None
 
     def __post_init__(self) -> None:
-        _check(Renyi(self.order), 0.0)
+        Renyi(self.order)
 
     def measure(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows in nats, with the pair."""
@@ -152,6 +183,18 @@ class RenyiPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         return _sentence(Renyi(self.order), self.relation, value)
+
+
+DIVERGENCE_METRIC: Final = Description(
+    "divergence-metric-privacy",
+    "divergence privacy for a metric",
+    ("epsilon",),
+    question="How far for each unit of distance?",
+    promise="the {divergence} between the reports of {about} is at most {epsilon} per unit of distance{unit}",
+    source="Kawamoto and Murakami, definition 15",
+    context=("divergence", "metric"),
+    required=("divergence", "metric"),
+)
 
 
 @final
@@ -174,10 +217,8 @@ class DivergenceMetricPrivacy(Notion):
         Kawamoto and Murakami, definition 15.
     """
 
-    key: ClassVar[str] = "divergence-metric-privacy"
-    title: ClassVar[str] = "Metric privacy by a divergence"
+    description: ClassVar[Description] = DIVERGENCE_METRIC
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Kawamoto and Murakami, definition 15"
 
     divergence: Divergence
     metric: Metric
@@ -204,6 +245,11 @@ class DivergenceMetricPrivacy(Notion):
         off = 0.0 if math.isinf(value) else above - value + 2.0**-51 * value
         rounding = math.inf if open_ else off
         return Finding(self, value, rounding, Witness(worst))
+
+    @property
+    def unit(self) -> str:
+        """The unit of the metric."""
+        return self.metric.unit
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
 from .._channel import AnyMechanism, channel
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
 from .differential import DifferentialPrivacy
+
+DESCRIPTION: Final = Description(
+    "indistinguishable",
+    "indistinguishable privacy",
+    ("epsilon",),
+    question=("By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"),
+    promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
+    source="Desfontaines, 2.2.6",
+    context=("relation",),
+)
 
 
 @final
@@ -32,10 +43,9 @@ class IndistinguishablePrivacy(Notion):
         Desfontaines, 2.2.6 and proposition 1.
     """
 
-    key: ClassVar[str] = "indistinguishable"
-    title: ClassVar[str] = "Indistinguishable privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Desfontaines, 2.2.6"
+    on_request: ClassVar[bool] = True
 
     relation: Relation | None = None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
-from ...core import Mechanism, Metric
+from ...core import Mechanism, Metric, Space
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...errors import InputError
@@ -16,9 +16,25 @@ from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit
+from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
 from .differential import attained, epsilon_rounding
+
+DESCRIPTION: Final = Description(
+    "metric-privacy",
+    "metric privacy",
+    ("epsilon", "delta"),
+    question="By which factor for each unit of distance between the secrets?",
+    promise=(
+        "no set of reports is more than e^({epsilon} d) times as likely for one of {about} as for the "
+        "other{up_to}; d is their distance{unit}"
+    ),
+    source="Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6",
+    context=("metric", "relation"),
+    required=("metric",),
+    defaults={"delta": 0.0},
+)
 
 
 @final
@@ -48,10 +64,8 @@ class MetricDifferentialPrivacy(Notion):
         Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6.
     """
 
-    key: ClassVar[str] = "metric-privacy"
-    title: ClassVar[str] = "Metric privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6"
 
     metric: Metric
     delta: float = 0.0
@@ -84,6 +98,15 @@ class MetricDifferentialPrivacy(Notion):
         most, pair = largest(excesses(matrix, together, 0.0), together)
         error = mass_error(most, matrix.shape[1])
         return pair if most > self.delta + error else None, most > self.delta - error
+
+    @property
+    def unit(self) -> str:
+        """The unit of the metric."""
+        return self.metric.unit
+
+    def as_metric_privacy(self, _secrets: Space) -> Metric | None:
+        """Return the metric, for delta 0."""
+        return self.metric if self.delta == 0 else None
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

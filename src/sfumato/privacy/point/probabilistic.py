@@ -15,11 +15,30 @@ from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
 from .._pairs import Mask, check_delta, check_epsilon, largest, span
+from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
+
+
+DESCRIPTION: Final = Description(
+    "probabilistic-differential-privacy",
+    "probabilistic differential privacy",
+    ("epsilon", "delta"),
+    question=(
+        "By which factor can any report favour one secret over another, apart from reports with a total probability "
+        "of delta?"
+    ),
+    promise=(
+        "apart from reports that together have a probability of at most {delta}, no report is more than "
+        "e^{epsilon} times as likely for one of {about} as for the other"
+    ),
+    source="Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II",
+    context=("relation",),
+    defaults={"delta": 0.0},
+)
 
 
 @final
@@ -35,8 +54,8 @@ class ProbabilisticDifferentialPrivacy(Notion):
     in steps: the least epsilon is one of the logarithms, or 0.
 
     Attributes:
-        relation: The pairs that must look alike; all pairs if None.
         delta: The probability of the set that is left out, from 0 to 1.
+        relation: The pairs that must look alike; all pairs if None.
 
     Raises:
         InputError: If delta is not between 0 and 1.
@@ -50,13 +69,11 @@ class ProbabilisticDifferentialPrivacy(Notion):
         Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II.
     """
 
-    key: ClassVar[str] = "probabilistic-differential-privacy"
-    title: ClassVar[str] = "Probabilistic differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "epsilon"
-    source: ClassVar[str] = "Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II"
 
+    delta: float
     relation: Relation | None = None
-    delta: float = 0.0
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
@@ -118,10 +135,9 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II.
     """
 
-    key: ClassVar[str] = "probabilistic-differential-privacy"
-    title: ClassVar[str] = "Probabilistic differential privacy"
+    description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "delta"
-    source: ClassVar[str] = "Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II"
+    on_request: ClassVar[bool] = True
 
     epsilon: float
     relation: Relation | None = None

@@ -1,0 +1,203 @@
+"""Which notions an audit measures: those that what is at hand supports, and those that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Final, final
+
+from numpy.typing import ArrayLike
+
+from ..core import Metric, Prior
+from ..divergences import CHI_SQUARED, HELLINGER, TOTAL_VARIATION, Divergence, named
+from ..errors import InputError, argument
+from ..privacy import (
+    KINDS,
+    VOCABULARY,
+    Events,
+    Family,
+    GaussianTradeOff,
+    Notion,
+    Priors,
+    Relation,
+    Rivals,
+    TradeOff,
+)
+from ..privacy.vocabulary import NAMES
+from .request import EVERY, OF, PLAIN, PRIOR, Request, named_with, slug
+
+DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtHand:
+    """What an audit may use beside the mechanism; None where nothing was given.
+
+    Attributes:
+        prior: What the attacker believes before the report.
+        metric: The distance that epsilon counts per.
+        relation: The pairs of secrets that must look alike.
+        events: The facts that must stay hidden.
+        rivals: Pairs of facts that must look alike.
+        family: Distributions of secrets that must look alike.
+        interventions: For each record, array (values, secrets) of positions.
+        curve: The trade-off curve that tests are held against.
+        deltas: Where epsilon is also wanted for a delta above zero.
+        delta_at: The epsilons at which delta is wanted.
+        orders: The orders of Rényi privacy.
+        divergences: The divergences by which reports are compared.
+    """
+
+    prior: Prior | None = None
+    metric: Metric | None = None
+    relation: Relation | None = None
+    events: Events | None = None
+    rivals: Rivals | None = None
+    family: Family | None = None
+    interventions: tuple[ArrayLike, ...] | None = None
+    curve: TradeOff | GaussianTradeOff | None = None
+    deltas: tuple[float, ...] = ()
+    delta_at: tuple[float, ...] = ()
+    orders: tuple[float, ...] = ()
+    divergences: tuple[Divergence, ...] = DIVERGENCES
+
+    @property
+    def context(self) -> dict[str, object]:
+        """What notions can be made of, by the names of their parts."""
+        return {
+            "priors": Priors.all() if self.prior is None else Priors.of(self.prior),
+            "metric": self.metric,
+            "relation": self.relation,
+            "events": self.events,
+            "rivals": self.rivals if self.rivals is not None else self.events,
+            "family": self.family,
+            "interventions": self.interventions,
+            "curve": self.curve,
+        }
+
+
+def chosen(hand: AtHand) -> Iterator[Notion]:
+    """Yield the notions that what is at hand supports.
+
+    Those that are measured on request only are left out, unless nothing else uses what
+    was given.
+    """
+    supported = [(kind, found) for kind in KINDS if (found := tuple(_each(kind, hand)))]
+    used = {name for kind, _ in supported if not kind.on_request for name in kind.parts()}
+    given = {name for name in _named(hand) if name not in used}
+    for kind, found in supported:
+        if not kind.on_request or given & {*kind.parts()}:
+            yield from found
+
+
+def asked(request: Request, hand: AtHand) -> Notion | None:
+    """Return the notion that a request names; None if it names none, but perhaps a measure.
+
+    Raises:
+        InputError: If something that the notion needs is not at hand, or the request leaves
+            open which of several notions it means, or fixes what the notion does not have.
+    """
+    kinds = _candidates(request)
+    if not kinds:
+        return None
+    fixed = {name: value for name, value in request.given.items() if name not in (OF, PRIOR)}
+    context = {**hand.context, **fixed}
+    if OF in request.given:
+        context["divergence"] = named(str(request.given[OF]))
+    if request.given.get(PRIOR) == EVERY:
+        context["priors"] = Priors.all()
+    said = {*fixed, *("divergence" for name in request.given if name == OF), *_prior_of(request)}
+    fitting = [kind for kind in kinds if said <= {*kind.parts()}]
+    if not fitting:
+        raise InputError(f"{str(request)!r} is not known.", f"choose one of: {', '.join(_choices(kinds, hand))}.")
+    open_ = {kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting}
+    settled = [kind for kind in fitting if not open_[kind]]
+    if len(settled) != 1:
+        raise InputError(
+            f"{str(request)!r} leaves open what is meant.", f"choose one of: {', '.join(_choices(fitting, hand))}."
+        )
+    (kind,) = settled
+    if not kind.supports(context):
+        missing = [name for name in kind.needs() if context.get(name) is None]
+        raise InputError(
+            f"{request} cannot be measured without {' and '.join(NAMES[name] for name in missing)}.",
+            f"give {' and '.join(map(argument, missing))}.",
+        )
+    return kind.of(context)
+
+
+_OPTIONS: Final = ("delta", "epsilon", "order", "divergence")
+
+
+def fixed(notion: Notion) -> dict[str, float | str]:
+    """Return what tells a notion from others of its key, as requests write it."""
+    found: dict[str, float | str] = {}
+    for name, value in notion.stated.items():
+        if isinstance(value, Divergence):
+            found[OF] = slug(value.name)
+        elif isinstance(value, Priors):
+            if not value.listed:
+                found[PRIOR] = EVERY
+        elif isinstance(value, int | float) and value != notion.description.defaults.get(name):
+            found[name] = float(value)
+    return found
+
+
+def _candidates(request: Request) -> list[type[Notion]]:
+    """Return the classes whose key, or whose parameter, a request names."""
+    if request.name in VOCABULARY:
+        return [kind for kind in KINDS if kind.description.key == request.name]
+    named = [kind for kind in KINDS if kind.parameter == request.name]
+    plain = [kind for kind in named if kind.description.key == PLAIN.get(request.name)]
+    return plain or named
+
+
+def _prior_of(request: Request) -> Iterable[str]:
+    return ("priors",) if PRIOR in request.given else ()
+
+
+def _choices(kinds: Iterable[type[Notion]], hand: AtHand) -> list[str]:
+    """Return requests that leave nothing open."""
+    found = []
+    for kind in kinds:
+        axes = [(name, _usual(name, hand)) for name in kind.needs() if name in _OPTIONS]
+        for values in product(*(each for _, each in axes)):
+            given = {
+                OF if name == "divergence" else name: value for (name, _), value in zip(axes, values, strict=True)
+            }
+            found.append(named_with(kind.description.key, given))
+    return list(dict.fromkeys(found))
+
+
+def _usual(name: str, hand: AtHand) -> tuple[float | str, ...]:
+    if name == "divergence":
+        return tuple(slug(each.name) for each in hand.divergences or DIVERGENCES)
+    given = {"delta": hand.deltas, "epsilon": hand.delta_at, "order": hand.orders}[name]
+    return given or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
+
+
+def _each(kind: type[Notion], hand: AtHand) -> Iterator[Notion]:
+    """Yield the notions of a class, one for each way to fix its numbers and its divergence."""
+    needs = kind.needs()
+    deltas = tuple(delta for delta in hand.deltas if delta > 0)
+    axes: dict[str, tuple[object, ...]] = {
+        "delta": deltas if "delta" in needs else (None, *deltas),
+        "epsilon": hand.delta_at,
+        "divergence": hand.divergences,
+    }
+    if "order" in needs:
+        axes["order"] = hand.orders
+    names = [name for name in kind.parts() if name in axes]
+    for values in product(*(axes[name] for name in names)):
+        context: Mapping[str, object] = {**hand.context, **dict(zip(names, values, strict=True))}
+        if kind.supports(context):
+            yield kind.of(context)
+
+
+def _named(hand: AtHand) -> Iterator[str]:
+    """Yield the names of what was given, beside the prior."""
+    for name, value in hand.context.items():
+        if value is not None and name != "priors" and (name != "rivals" or hand.rivals is not None):
+            yield name

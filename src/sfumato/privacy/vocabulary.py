@@ -1,0 +1,76 @@
+"""All notions of privacy by their keys, and the table of them that the documentation holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..errors import InputError
+from . import beliefs, curves, distributions, point
+from ._unmeasured import CONCENTRATED, DISTORTION, EVENT_RATIO
+from .description import Description
+from .notion import Notion
+
+KINDS: Final[tuple[type[Notion], ...]] = (
+    *point.NOTIONS,
+    *curves.NOTIONS,
+    *beliefs.NOTIONS,
+    *distributions.NOTIONS,
+)
+"""Every class of notions; two of them may find different numbers of one notion."""
+
+VOCABULARY: Final[dict[str, Description]] = {
+    each.key: each for each in (*(kind.description for kind in KINDS), CONCENTRATED, EVENT_RATIO, DISTORTION)
+}
+"""The descriptions, by key."""
+
+
+def described(key: str) -> Description:
+    """Return the description of a notion.
+
+    Raises:
+        InputError: If no notion has that key.
+    """
+    if key not in VOCABULARY:
+        raise InputError(f"no notion of privacy is called {key!r}.", f"the notions are {', '.join(VOCABULARY)}.")
+    return VOCABULARY[key]
+
+
+def kinds(key: str) -> tuple[type[Notion], ...]:
+    """Return the classes that measure a notion, one for each number that they find."""
+    return tuple(kind for kind in KINDS if kind.description.key == key)
+
+
+NAMES: Final = {
+    "metric": "a metric",
+    "family": "a family of distributions",
+    "interventions": "interventions",
+    "curve": "a curve",
+    "rivals": "rivals",
+}
+"""What notions are made of and most audits lack, in words."""
+
+
+def table() -> str:
+    """Return the notions as a table in Markdown, one per line."""
+    lines = [
+        "| key | finds | an audit measures it | the question it answers | source |",
+        "|---|---|---|---|---|",
+    ]
+    for key, word in VOCABULARY.items():
+        finds = [kind.parameter for kind in kinds(key)] or word.numbers
+        cells = (f"`{key}`", ", ".join(finds), _audited(key), word.question, word.source)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _audited(key: str) -> str:
+    """Return when audits measure a notion."""
+    found = kinds(key)
+    if not found:
+        return VOCABULARY[key].audited
+    usual = [kind for kind in found if not kind.on_request]
+    if usual:
+        needed = [NAMES[name] for name in usual[0].needs() if name in NAMES]
+        return f"with {' and '.join(needed)}" if needed else "always"
+    uncommon = [NAMES[name] for name in found[0].parts() if name in NAMES]
+    return f"with {' and '.join(uncommon)}, or by name" if uncommon else "by name"
