@@ -28,8 +28,8 @@ DESCRIPTION: Final = Description(
     "probabilistic differential privacy",
     ("epsilon", "delta"),
     question=(
-        "By which factor can any report favour one secret over another, apart from reports with a total probability "
-        "of delta?"
+        "By which factor can any report favour one secret over another, apart from reports with a total "
+        "probability of delta?"
     ),
     promise=(
         "apart from reports that together have a probability of at most {delta}, no report is more than "
