@@ -15,6 +15,7 @@ from .escaping import plain
 Spelling = Callable[[str, str], str | None]
 """From an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
 
+_PYTHON: Final = "python"
 # Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
 _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
 
@@ -35,6 +36,11 @@ def argument(name: str, value: object = "") -> str:
         'Hint: use --region a,b,c,d.'
     """
     return f"\ue000{plain(name)}\ue001{plain(value)}\ue000"
+
+
+def python(text: str) -> str:
+    """Return a text that only callers in Python can follow: at the command line its hint is left out."""
+    return f"\ue000{_PYTHON}\ue001{plain(text)}\ue000"
 
 
 class SfumatoError(Exception):
@@ -113,6 +119,8 @@ class MetricWarning(UserWarning):
 
 def in_python(name: str, value: str) -> str:
     """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``."""
+    if name == _PYTHON:
+        return value
     bare = name.rpartition(".")[2]
     if not value or re.fullmatch(r"[-+.\deE]+|True|False|None|[\w.]+\(.*\)|\(.*\)|\[.*\]", value):
         return f"{bare}={value}"

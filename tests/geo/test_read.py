@@ -377,7 +377,7 @@ class TestRefused:
         with pytest.raises(DataError, match=missing) as caught:
             read_visits(write("v.csv", f"{header}\n1,2\n"))
         assert f"Its columns are: {header.replace(',', ', ')}." in caught.value.problem
-        assert "lat='column', lon='column'" in caught.value.hint
+        assert "lat='column' and lon='column'" in caught.value.hint
 
     def test_a_named_column_that_is_not_there(self, write):
         with pytest.raises(DataError, match=r"has no column 'wer'. Its columns are: user, time, lat, lon, area"):

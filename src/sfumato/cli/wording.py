@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,7 +13,9 @@ from ..errors import SfumatoError, Spelling
 _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
-    "design_private.distance": "metric",
+    "Grid.covering.shape": "cells",
+    "Hexagons.covering.cell": "hexagons",
+    "audit_black_box.cells": "bins",
 }
 
 
@@ -46,4 +49,7 @@ def spelling(command: Any) -> Spelling:
 
 
 def _quoted(value: str) -> str:
+    pair = re.fullmatch(r"\((\d+), (\d+)\)", value)
+    if pair:  # columns and rows
+        return f"{pair[1]}x{pair[2]}"
     return shlex.quote(value) if " " in value else value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python
 from .arrays import Floats
 
 if TYPE_CHECKING:
@@ -59,7 +59,11 @@ def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
 def _coordinates(rows: Space, columns: Space, kind: str) -> tuple[Floats, Floats, str]:
     a, b = rows.coordinates, columns.coordinates
     if a is None or b is None:
-        raise InputError(f"the {kind!r} distance needs coordinates.", "build the space with coordinates=.")
+        raise InputError(
+            f"the {kind!r} distance needs coordinates.",
+            "choose hamming, which needs none",
+            python("build the space with coordinates=."),
+        )
     if a.shape[1] != b.shape[1] or rows.unit != columns.unit or rows.crs != columns.crs:
         raise InputError(
             f"the coordinates differ: {a.shape[1]} in {rows.unit or 'no unit'} ({rows.crs}) against "
@@ -137,7 +141,11 @@ def _semantic(
     rows: Space, columns: Space, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
 ) -> Floats:
     if categories is None:
-        raise InputError("the 'semantic' distance needs the category of each label.", "pass categories=.")
+        raise InputError(
+            "the 'semantic' distance needs the category of each label.",
+            "choose another distance",
+            python("pass categories=."),
+        )
     a, b = _categories(rows, categories), _categories(columns, categories)
     return np.array([[float(x != y) for y in b] for x in a])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, argument, python
 from .arrays import Floats, floats, readonly
 from .space import Space
 
@@ -44,7 +44,8 @@ class Prior:
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InputError(
                 f"the prior sums to {total:.12g}, not to 1.",
-                "pass counts or weights to Prior.from_counts instead.",
+                "make the probabilities sum to 1",
+                python("pass counts or weights to Prior.from_counts."),
             )
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "probabilities", array)
@@ -74,7 +75,9 @@ class Prior:
         total = float((weights + smoothing).sum())
         if not total > 0:
             raise InputError(
-                "all counts are zero.", "check that the values fall inside the space, or pass smoothing=1."
+                "all counts are zero.",
+                "check that the values fall inside the space",
+                f"pass {argument('smoothing', 1)}.",
             )
         return cls(space, (weights + smoothing) / total)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python
 from .arrays import Floats
 
 ONE_WORD: Final = 62
@@ -25,7 +25,8 @@ def check_stochastic(matrix: Floats) -> None:
         s, o = np.argwhere(matrix < 0)[0]
         raise InputError(
             f"the matrix is negative at secret {s}, observable {o}: {matrix[s, o]:g}.",
-            "a probability is at least 0; sf.repaired() mends the answer of a solver.",
+            "a probability is at least 0",
+            python("sf.repaired() mends the answer of a solver."),
         )
     sums = matrix.sum(axis=1)
     wrong = np.abs(sums - 1.0) > ROW_TOLERANCE

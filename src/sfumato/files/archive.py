@@ -106,7 +106,10 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArray[Any]]]:
     infos = _members(archive, size)
     if _MANIFEST not in infos:
-        raise FileError("it has no manifest, so it is not a mechanism file.", "give a file that sf.save wrote.")
+        raise FileError(
+            "it has no manifest, so it is not a mechanism file.",
+            "give a mechanism file (.sfm) that sfumato wrote.",
+        )
     manifest = _manifest(archive.read(infos.pop(_MANIFEST)))
     sums = manifest.fields("sha256")
     missing, unknown = sorted(set(sums.values) - set(infos)), sorted(set(infos) - set(sums.values))
@@ -137,7 +140,7 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
             raise FileError(
                 f"its member {info.filename!r} is compressed or encrypted.",
-                "use the file as sf.save wrote it; other tools must not repack it.",
+                "use the file as sfumato wrote it; other tools must not repack it.",
             )
         if info.file_size > (_MAX_MANIFEST if info.filename == _MANIFEST else MAX_MEMBER):
             raise FileError(f"its member {info.filename!r} is too large ({info.file_size:,} bytes).", DAMAGED)
@@ -151,7 +154,9 @@ def _manifest(data: bytes) -> Fields:
     values = json.loads(data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant)
     manifest = Fields.of(values, "manifest")
     if manifest.text("format") != FORMAT:
-        raise FileError(f"it is a {manifest.text('format')!r} file.", "give a file that sf.save wrote.")
+        raise FileError(
+            f"it is a {manifest.text('format')!r} file.", "give a mechanism file (.sfm) that sfumato wrote."
+        )
     version = manifest.integer("version")
     if version > VERSION:
         raise FileError(
@@ -176,7 +181,7 @@ def _no_constant(name: str) -> Any:
 
 def _not_sound(start: bytes, error: Exception) -> FileError:
     if start == b"":
-        return FileError("it is empty.", "give a file that sf.save wrote.")
+        return FileError("it is empty.", "give a mechanism file (.sfm) that sfumato wrote.")
     if start != b"PK\x03\x04":
-        return FileError("it is not a mechanism file.", "give a file that sf.save wrote.")
+        return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
     return FileError(f"it is cut off or damaged ({error}).", "get a sound copy, or write it again.")

@@ -128,7 +128,7 @@ def read(path: str | os.PathLike[str]) -> MechanismFile:
     except InputError as error:
         raise FileError(
             f"{os.fspath(path)!r}: its content is inconsistent: {error.problem}",
-            "the file is damaged or was made by another program: write it again with sf.save.",
+            "the file is damaged or was made by another program: write it again with sfumato.",
         ) from error
     except RecursionError as error:
         raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Space
 from ..core.arrays import Floats, floats, readonly
 from ..core.units import length_m, show
-from ..errors import InputError
+from ..errors import InputError, argument
 from .places import MOST_CELLS, Places, area_of, check_size
 from .projection import Projection
 from .region import Region
@@ -109,7 +109,8 @@ class Grid(Places):
         if (cell is None) == (shape is None):
             raise InputError(
                 "a grid needs either the size of its cells or their number.",
-                "pass cell='500 m', or shape=(columns, rows).",
+                f"pass {argument('Grid.covering.cell', '500 m')}",
+                f"pass {argument('Grid.covering.shape', (20, 15))}.",
             )
         area = area_of(places, region)
         projection = Projection(*area.centre)
@@ -128,9 +129,14 @@ class Grid(Places):
                 raise InputError(
                     f"the region {area} has no extent, so all visits fall into one cell, and a mechanism on one "
                     "cell has nothing to hide.",
-                    "choose a wider region=, such as '8 km x 6 km around 48.85,2.35'.",
+                    f"choose a wider one with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
                 )
-        check_size(float(numbers.prod()), area, places if isinstance(places, Visits) else None)
+        check_size(
+            float(numbers.prod()),
+            area,
+            places if isinstance(places, Visits) else None,
+            "Grid.covering.shape" if cell is None else "Grid.covering.cell",
+        )
         origin = corner + (extent - numbers * sides) / 2
         return cls(
             int(numbers[0]),

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Space
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError, MissingExtraError, argument
 from .places import Places, area_of, check_size
 from .projection import Projection
 from .region import Region
@@ -87,7 +87,9 @@ class Hexagons(Places):
         h3 = _h3()
         if (cell is None) == (resolution is None):
             raise InputError(
-                "hexagons need either their width or their resolution.", "pass cell='500 m', or resolution=8."
+                "hexagons need either their width or their resolution.",
+                f"pass {argument('Hexagons.covering.cell', '500 m')}",
+                f"pass {argument('resolution', 8)}.",
             )
         visits = places if isinstance(places, Visits) else None
         area = area_of(places, region)
@@ -95,11 +97,12 @@ class Hexagons(Places):
             resolution = _nearest_resolution(h3, cell or 0)
         if resolution not in range(16):
             raise InputError(f"the H3 resolution {resolution} does not exist.", "use 0 (coarse) to 15 (fine).")
+        by = "Hexagons.covering.cell" if cell is not None else "resolution"
         width, height = area.size_m
         fewest = width * height / h3.average_hexagon_area(resolution, unit="m^2") / 2
-        check_size(max(fewest, 2), area, visits)  # before the cells are listed
+        check_size(max(fewest, 2), area, visits, by)  # before the cells are listed
         indices = _touching(h3, area, resolution)
-        check_size(len(indices), area, visits)
+        check_size(len(indices), area, visits, by)
         return cls(indices, Projection(*area.centre).crs)
 
     @classmethod

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
 from ..core.arrays import Floats, readonly
-from ..errors import DataError, InputError
+from ..core.units import show
+from ..errors import DataError, InputError, argument
 from .projection import Projection
 from .region import Region
 from .visits import Visits
@@ -94,8 +95,14 @@ def area_of(places: Visits | Region | str, region: Region | str | None) -> Regio
     return Region.parse(chosen) if isinstance(chosen, str) else chosen
 
 
-def check_size(cells: float, region: Region, visits: Visits | None) -> None:
+def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
     """Refuse one cell, and more cells than a mechanism can have.
+
+    Args:
+        cells: How many there would be.
+        region: What they cover.
+        visits: The visits, where the region is theirs or they are to be inside.
+        by: The argument that decides how many there are, with its function.
 
     Raises:
         InputError: With the size of the region and what to choose instead.
@@ -103,17 +110,40 @@ def check_size(cells: float, region: Region, visits: Visits | None) -> None:
     if cells <= 1:
         raise InputError(
             f"a region of {region.size} gives one cell, and a mechanism on one cell has nothing to hide.",
-            "choose smaller cells with cell=, or a wider region=.",
+            f"choose smaller cells with {argument(by)}",
+            f"choose a wider region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
         )
     if cells <= MOST_CELLS:
         return
     width, height = region.size_m
-    coarser = max(width, height, (width * height) ** 0.5) / 30
-    digits = -int(np.floor(np.log10(coarser)))
-    hint = f"choose coarser cells, such as cell='{round(coarser, digits):.0f} m', or a smaller region="
-    if visits is not None:
-        core = Region.of(visits, trim=0.05)
-        hint += f", such as '{core}' ({core.size}), which leaves out 5 % of the visits on each side"
+    hints = [f"choose fewer cells with {argument(by, _fewer(width, height, by))}"]
+    core = _core(cells, region, visits)
+    if core is not None and not by.endswith("shape"):
+        hints.append(
+            f"keep to the middle with {argument('region', core)} ({core.size}), which leaves out up to 5 % of the "
+            "visits on each side."
+        )
     raise InputError(
-        f"a region of {region.size} gives {cells:,.0f} cells, but at most {MOST_CELLS:,} are possible.", f"{hint}."
+        f"a region of {region.size} gives {cells:,.0f} cells, but at most {MOST_CELLS:,} are possible.", *hints
     )
+
+
+def _fewer(width: float, height: float, by: str) -> object:
+    """Return what to ask for to have some hundred cells over a rectangle in metres."""
+    if by == "resolution":
+        return ""
+    side = max(width, height, (width * height) ** 0.5) / 30
+    if by.endswith("shape"):
+        return max(2, round(width / side)), max(1, round(height / side))
+    digits = -int(np.floor(np.log10(side)))
+    return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
+
+
+def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
+    """Return where most of the visits are, if the cells over it are few enough."""
+    if visits is None or not (inside := region.contains(visits.lat, visits.lon)).any():
+        return None
+    core = Region.of(visits.select(inside), trim=0.05)
+    (width, height), (wide, high) = core.size_m, region.size_m
+    left = cells * (width / wide) * (height / high)
+    return core if 4 < left < MOST_CELLS / 2 else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, argument
 from .formats import delimited, foursquare, geolife, gpx, parquet, snap
 from .formats.rows import Rows, cleaned
 from .formats.source import Source
@@ -16,8 +16,8 @@ from .visits import Visits
 FORMATS: Final = ("csv", "parquet", "gpx", "snap", "foursquare", "geolife")
 _KNOWN: Final = (
     "readable are CSV and TSV (also .gz), Parquet and GeoParquet, GPX, the text files of SNAP (Gowalla, "
-    "Brightkite) and Foursquare TSMC2014, and folders of GeoLife or GPX; "
-    f"format= names one of {', '.join(FORMATS)}."
+    "Brightkite) and Foursquare TSMC2014, and folders of GeoLife or GPX, "
+    "whose kind is told from the content."
 )
 
 
@@ -92,8 +92,10 @@ def _file(
     named = [role for role, name in names.items() if name is not None]
     if named:
         raise InputError(
-            f"{named[0]}= names a column, but {source} is read as {chosen}, whose columns are fixed.",
-            "leave it out, or pass format='csv' if the file is a table.",
+            f"{argument(f'read_visits.{named[0]}')} names a column, but {source} is read as {chosen}, "
+            "whose columns are fixed.",
+            "leave it out",
+            f"pass {argument('format', 'csv')} if the file is a table.",
         )
     if chosen == "gpx":
         return gpx.read(source)

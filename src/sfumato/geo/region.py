@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Floats
 from ..core.units import length_m, show
-from ..errors import InputError
+from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Region:
             raise InputError(
                 f"the region {self} is too wide: its corners are {reach / 1000:,.0f} km from its centre, and "
                 f"beyond {LIMIT_KM:,} km a flat map errs by more than 1 %.",
-                "choose a smaller one with region=, such as '8 km x 6 km around 48.85,2.35'.",
+                f"choose a smaller one with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
             )
 
     def __str__(self) -> str:
@@ -113,7 +113,9 @@ class Region:
             return cls(float(south), float(west), float(north), float(east))
         except InputError as error:
             raise InputError(
-                error.problem, f"leave out far-off visits with trim=0.01, or choose the region: {_EXAMPLES}"
+                error.problem,
+                f"leave out far-off visits with {argument('trim', 0.01)}",
+                f"choose the region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
             ) from None
 
     @classmethod

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.arrays import Floats, floats, readonly
-from ..errors import DataError
+from ..errors import DataError, argument
+from .formats.columns import NAMED
 
 if TYPE_CHECKING:
     from .region import Region
@@ -20,7 +21,10 @@ Objects = NDArray[np.object_]
 Times = NDArray[np.datetime64]
 
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
-_DEGREES = "they must be in degrees (WGS84): correct the rows, or name the right columns with lat= and lon=."
+_DEGREES = (
+    "they must be in degrees (WGS84): correct the rows",
+    f"name the right columns with {NAMED}.",
+)
 _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
@@ -119,7 +123,10 @@ class Visits:
         """
         known = self.users()
         if self.user is None or not known:
-            raise DataError("the visits name no users.", "say which column does: read_visits(..., user='column').")
+            raise DataError(
+                "the visits name no users.",
+                f"say which column does with {argument('read_visits.user', 'column')}.",
+            )
         found = user if user in known else next((name for name in known if str(name) == str(user)), None)
         if found is None:
             some = ", ".join(str(name) for name in list(known)[:5])
@@ -172,18 +179,18 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
         if (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
             raise DataError(
                 f"{problem}, and every longitude could be a latitude: the two look swapped.",
-                "exchange the columns: name them with lat= and lon=.",
+                f"exchange the columns: name them with {NAMED}.",
             )
         raise DataError(
             f"{problem} ({int(beyond.sum())} such rows).",
-            _DEGREES,
+            *_DEGREES,
         )
     wide = np.abs(lon) > 180
     if wide.any():
         row = int(np.argmax(wide))
         raise DataError(
             f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees ({int(wide.sum())} such rows).",
-            _DEGREES,
+            *_DEGREES,
         )
     placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
     south = placed & (lat < -60)
@@ -192,7 +199,8 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
         raise DataError(
             f"{peopled.sum() / placed.sum():.0%} of the latitudes are south of 60 S, in Antarctica, and their "
             "longitudes could be latitudes: the two look swapped.",
-            "exchange the columns (lat= and lon= name them); where Antarctica is meant, pass polar=True.",
+            f"exchange the columns: name them with {NAMED}",
+            f"where Antarctica is meant, pass {argument('polar', True)}.",
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, units
-from ..errors import InputError
+from ..errors import InputError, python
 from ..sampling import Recipe
 
 LISTABLE: Final = 1 << 20
@@ -179,7 +179,7 @@ def check_listable(secrets: int, reports: int, name: str) -> None:
     if secrets * reports > LISTABLE:
         raise InputError(
             f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",
-            "draw from it with sf.sampler, which needs no matrix.",
+            python("draw from it with sf.sampler, which needs no matrix."),
         )
 
 

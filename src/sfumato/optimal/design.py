@@ -22,7 +22,7 @@ from ..core import (
     units,
 )
 from ..core.arrays import Floats
-from ..errors import InfeasibleError, InputError, SolverError
+from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality, certify, relative_gap
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .auto import Auto
@@ -190,7 +190,7 @@ def design_private(
     if distance is None:
         if not isinstance(loss, Metric):
             raise InputError(
-                "the adversary's distance is missing.", "pass distance=, an array of guesses x secrets."
+                "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
             )
         distance = loss
     space = observables if observables is not None else prior.space
@@ -226,9 +226,11 @@ class _Run:
         report: Report | None,
     ) -> None:
         if pairs not in PAIRS:
-            raise InputError(f"pairs={pairs!r} is unknown.", f"use one of {', '.join(PAIRS)}.")
+            raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(PAIRS)}.")
         if not dilation > 1:
-            raise InputError(f"a dilation of {dilation} is not above 1.", "use 1.1, or pairs='generated'.")
+            raise InputError(
+                f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."
+            )
         if not gap > 0:
             raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
         if not time_limit > 0:

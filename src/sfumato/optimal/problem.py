@@ -22,7 +22,7 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..core.metric import shortest_paths
-from ..errors import InfeasibleError, InputError
+from ..errors import InfeasibleError, InputError, argument, python
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 
@@ -96,7 +96,8 @@ def least_loss(
     if not guarantees:
         raise InputError(
             "no guarantee was asked for, and without one the best mechanism tells the truth.",
-            "pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=.",
+            f"ask for one with {argument('epsilon', '1/km')}",
+            python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=."),
         )
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import InfeasibleError, InputError, SolverError
+from ..errors import InfeasibleError, InputError, SolverError, argument
 from ..evidence import Multipliers
 from . import interior
 from .answer import Answer, Control, Progress, Status, gap_of, mended, objective_of, proved_bound
@@ -68,7 +68,8 @@ class Structured(Solver):
         if control.pairs == "spanner":
             raise InputError(
                 "the structured method guarantees all pairs exactly and needs no spanner.",
-                "leave out pairs='spanner', or pass solver=Highs().",
+                f"leave out {argument('pairs', 'spanner')}",
+                f"use another solver with {argument('solver', 'highs')}.",
             )
         game = problem.objective == DISTORTION
         sign = -1.0 if game else 1.0
@@ -90,7 +91,8 @@ class Structured(Solver):
         if not applies_to(exponents):
             raise SolverError(
                 "some secrets are so alike that the structured method cannot keep them apart in floats.",
-                "pass solver=Highs(), or join values that are nearly the same.",
+                f"use another solver with {argument('solver', 'highs')}",
+                "join values that are nearly the same.",
             )
         try:
             result = interior.solve(

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
-from ..errors import InputError, SfumatoError
+from ..errors import InputError, SfumatoError, argument
 from ..evidence import distortion_below
 from .answer import Stop
 from .auto import Auto
@@ -94,7 +94,10 @@ def sweep(
     """
     requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
     if not priors or not requests:
-        raise InputError("the sweep has no prior or nothing to ask of it.", "pass epsilons= or distortions=.")
+        raise InputError(
+            "the sweep has no prior or nothing to ask of it.",
+            f"pass {argument('epsilons')} or {argument('distortions')}.",
+        )
     threads = cores() if processes <= 1 else 1
     shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
     chains = [

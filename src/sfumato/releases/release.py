@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core import WGS84, Mechanism, Space
 from ..core.arrays import Floats
 from ..core.distances import great_circle_m
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, argument
 from ..escaping import plain
 from ..geo import Places, Projection, Visits, read_visits
 from ..sampling import Sampler
@@ -102,7 +102,7 @@ def release(
     """
     check_suffix(target)
     if outside not in _OUTSIDE:
-        raise InputError(f"outside={outside!r} is unknown.", f"use one of {', '.join(map(repr, _OUTSIDE))}.")
+        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if not isinstance(source, Visits) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
     named = {"lat": lat, "lon": lon, "user": user, "time": time}
@@ -118,10 +118,9 @@ def release(
         raise DataError(
             f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(mechanism.secrets):,} "
             f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
-            "pass outside='nearest' to move them to the nearest place, or outside='drop' to leave them out; or "
-            "design the mechanism for a wider region."
-            if column is None
-            else "pass outside='drop' to leave them out, or design the mechanism for these labels too.",
+            "" if column else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+            f"pass {argument('outside', 'drop')} to leave them out",
+            f"design the mechanism for {'these labels too' if column else 'a wider region'}.",
         )
     if not inside.any():
         raise DataError(
@@ -153,7 +152,7 @@ def _of_visits(
     if not isinstance(secrets, Places):
         raise InputError(
             f"the mechanism's secrets ({secrets!r}) are not cells on the ground.",
-            "name the column that holds the secret: column=.",
+            f"name the column that holds the secret with {argument('column', 'name')}.",
         )
     if isinstance(source, Visits):
         _none_named(named, "visits have their columns already.")
@@ -179,10 +178,15 @@ def _of_labels(
     outside: Outside,
 ) -> _Rows:
     if isinstance(source, Visits):
-        raise InputError("visits have no column of labels.", "pass the path of a table, or leave out column=.")
-    _none_named(named, "with column= no places are read.")
+        raise InputError(
+            "visits have no column of labels.", "pass the path of a table", f"leave out {argument('column')}."
+        )
+    _none_named(named, f"with {argument('column')} no places are read.")
     if outside == "nearest":
-        raise InputError("no label is nearest to an unknown one.", "use outside='error' or outside='drop'.")
+        raise InputError(
+            "no label is nearest to an unknown one.",
+            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
+        )
     as_text = [name for name in (column, *keep) if name != column or not numeric(secrets)]
     table = read_columns(source, [column, *keep], as_text=as_text)
     return _Rows(find(secrets, table[column]), {name: table[name] for name in keep})
@@ -191,7 +195,7 @@ def _of_labels(
 def _none_named(named: Mapping[str, str | None], problem: str) -> None:
     given = [name for name, column in named.items() if column is not None]
     if given:
-        raise InputError(problem, f"leave out {given[0]}=.")
+        raise InputError(problem, f"leave out {argument(f'release.{given[0]}')}.")
 
 
 def _chosen(visits: Visits, keep: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -206,7 +210,7 @@ def _chosen(visits: Visits, keep: Sequence[str]) -> dict[str, NDArray[Any]]:
                 f"there is no column {name!r} to keep.",
                 f"the source has {', '.join(known)} beside its places."
                 if known
-                else "the source has nothing beside its places: leave out keep=.",
+                else f"the source has nothing beside its places: leave out {argument('keep')}.",
             )
     return {name: known[name] for name in keep}
 

@@ -142,7 +142,7 @@ class Halvings(Cells):
             if min(map(len, parts)) == 0:
                 raise InputError(
                     "many outputs are equal, so no cut halves them.",
-                    "outputs with repeated values need no cells: pass them as labels to Sample.of.",
+                    "outputs with repeated values need no cells: count them as labels.",
                 )
             cuts.append(cut)
         object.__setattr__(self, "cuts", tuple(cuts))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Metric, Space, units
-from ...errors import InputError
+from ...errors import InputError, argument, python
 from .binomial import Counts, check_failure
 from .cells import Cells, is_point, quantile_cells
 from .epsilon import EpsilonFinding, as_finding, epsilon_gain
@@ -231,7 +231,8 @@ class _Audit:
         if self.cells is None and len(set(outputs)) == len(outputs) and is_point(outputs[0]):
             raise InputError(
                 f"the first {len(outputs)} outputs are all distinct numbers, such as {outputs[0]!r}.",
-                "pass cells=32, or cells of your own, to count them.",
+                f"count them in cells: {argument('audit_black_box.cells', 32)}",
+                python("pass cells of your own."),
             )
 
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors import DataError
+from ...errors import DataError, argument
 
 # Names are compared without case, spaces and underscores; the first that occurs wins.
 _LAT = ("lat", "latitude", "latdeg", "latitudedeg", "gpslat", "gpslatitude", "decimallatitude", "latwgs84")
@@ -23,6 +23,9 @@ _TIME = (
     *("time", "timestamp", "datetime", "checkintime", "utc", "utctime", "utctimestamp", "timeutc", "datetimeutc"),
     *("timestamputc", "createdat", "recordedat", "ts", "date"),
 )
+
+NAMED = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
+"""How a caller names the columns of places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def recognised(
     found_lat = exact.get("lat") or _first(rest, _LAT, "lat", source)
     found_lon = exact.get("lon") or _first(rest, _LON, "lon", source)
     if geometry is not None:
-        geometry = _exact(columns, geometry, "lat= and lon", source)
+        geometry = _exact(columns, geometry, "geometry", source)
     found_geometry = None
     if found_lat is None and found_lon is None:
         found_geometry = geometry or _first(rest, _GEOMETRY, "geometry", source)
@@ -98,7 +101,7 @@ def recognised(
             )
             raise DataError(
                 f"{source} has no {missing} column that I know. Its columns are: {', '.join(columns)}.",
-                "name them: read_visits(..., lat='column', lon='column').",
+                f"name them with {NAMED}.",
             )
     return Roles(found_lat, found_lon, found_geometry, found_user, found_time, time is not None)
 
@@ -111,7 +114,7 @@ def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
         return alike[0]
     raise DataError(
         f"{source} has no column {name!r}. Its columns are: {', '.join(columns)}.",
-        f"pass one of them as {role}=.",
+        f"name one of them with {_mention(role)}.",
     )
 
 
@@ -121,11 +124,17 @@ def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str)
         if len(alike) > 1:
             raise DataError(
                 f"{source} has {len(alike)} columns that could be {role}: {', '.join(alike)}.",
-                f"say which one with {'lat= and lon' if role == 'geometry' else role}=.",
+                f"say which one with {_mention(role)}.",
             )
         if alike:
             return alike[0]
     return None
+
+
+def _mention(role: str) -> str:
+    if role == "geometry":
+        return NAMED
+    return argument(f"read_visits.{role}", "column")
 
 
 def _bare(name: str) -> str:

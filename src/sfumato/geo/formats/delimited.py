@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...errors import DataError
+from ...errors import DataError, argument
 from .columns import Roles, recognised
 from .rows import Rows
 from .source import Source
@@ -56,7 +56,8 @@ def wanted(columns: Sequence[str], roles: Roles, attributes: Sequence[str] | Non
     missing = [name for name in attributes if name not in columns]
     if missing:
         raise DataError(
-            f"there is no column {missing[0]!r}. The columns are: {', '.join(columns)}.", "correct attributes=."
+            f"there is no column {missing[0]!r}. The columns are: {', '.join(columns)}.",
+            f"correct {argument('attributes')}.",
         )
     return [name for name in columns if name in roles.used or name in attributes]
 
@@ -114,7 +115,7 @@ def table(
     except (pa.ArrowException, OSError) as error:
         raise DataError(
             f"{source} is not a sound table of text: {str(error).splitlines()[0]}.",
-            "every line needs the same number of values, separated alike; see which formats read_visits knows.",
+            "every line needs the same number of values, separated alike.",
         ) from None
     return found
 

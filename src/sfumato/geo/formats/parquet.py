@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import DataError
-from .columns import recognised
+from .columns import NAMED, recognised
 from .delimited import wanted
 from .rows import Rows
 from .source import Source
@@ -59,7 +59,9 @@ def _geo(metadata: dict[bytes, bytes], source: Source) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("columns", {}), dict):
         raise DataError(
-            f"the 'geo' metadata of {source} are damaged.", "write the file again, or use lat= and lon=."
+            f"the 'geo' metadata of {source} are damaged.",
+            "write the file again",
+            f"name columns of numbers with {NAMED}.",
         )
     return found
 

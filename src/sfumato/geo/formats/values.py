@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...errors import DataError
 from ..visits import Objects, Times
+from .columns import NAMED
 
 # An integer time counts from 1970; its size tells the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
@@ -38,7 +39,8 @@ def numbers(column: Any, what: str, *, comma: bool = False) -> Floats:
         row, value = _first_bad_number(column)
         raise DataError(
             f"{what} holds {value!r} in row {row}, which is not a number.",
-            "write degrees as 48.8566, or name the right columns with lat= and lon=.",
+            "write degrees as 48.8566",
+            f"name the right columns with {NAMED}.",
         ) from None
     return np.array(pc.fill_null(converted, float("nan")).to_numpy(), dtype=np.float64)
 

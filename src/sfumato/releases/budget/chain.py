@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior, Space
 from ...core.arrays import Floats, floats, readonly
-from ...errors import InputError
+from ...errors import InputError, argument
 
 Released = Sequence[tuple[Mechanism, int]]
 """Each report: the mechanism that made it, and the position of the observable."""
@@ -77,7 +77,7 @@ class Chain:
         if not smoothing >= 0 or not steps.sum(axis=1).all():
             raise InputError(
                 "from some secret no step was seen, and the smoothing adds none.",
-                "use smoothing=1, or a smaller space.",
+                f"use {argument('smoothing', 1)}, or a smaller space.",
             )
         matrix = steps / steps.sum(axis=1, keepdims=True)
         return cls(Prior.from_counts(space, visits), Mechanism(matrix, space, space))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, readonly
-from ...errors import InputError
+from ...errors import InputError, argument
 from .least_squares import nearest
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
@@ -54,7 +54,7 @@ def bootstrap_intervals(
     level = check_confidence(confidence)
     if method not in get_args(Resampled):
         raise InputError(
-            f"method={method!r} is unknown.", f"use one of {', '.join(map(repr, get_args(Resampled)))}."
+            f"{argument('method', method)} is unknown.", f"use one of {', '.join(map(str, get_args(Resampled)))}."
         )
     if replicates < 20 or seed < 0:
         raise InputError(

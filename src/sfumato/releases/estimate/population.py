@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-from ...errors import InputError
+from ...errors import InputError, argument
 from .bootstrap import bootstrap_intervals
 from .held_out import cross_validated_updates
 from .least_squares import least_squares
@@ -58,7 +58,9 @@ def estimate_population(
         Estimate of 2 values from 1,000 reports by maximum likelihood, with 2 profile-likelihood intervals of ...
     """
     if method not in get_args(Method):
-        raise InputError(f"method={method!r} is unknown.", f"use one of {', '.join(map(repr, get_args(Method)))}.")
+        raise InputError(
+            f"{argument('method', method)} is unknown.", f"use one of {', '.join(map(str, get_args(Method)))}."
+        )
     if intervals is not None and intervals not in _FITTING[method]:
         raise InputError(
             f"{intervals!r} intervals do not go with {method}.",
@@ -71,7 +73,8 @@ def estimate_population(
         return inverse.estimate.with_intervals(inverse.intervals(confidence=confidence))
     if seed is None and (method == "early-stopped" or intervals == "bootstrap"):
         raise InputError(
-            "holding out reports and the bootstrap need a seed.", "pass seed=7, say, so that they can be repeated."
+            "holding out reports and the bootstrap need a seed.",
+            f"pass {argument('seed', 7)}, say, so that they can be repeated.",
         )
     if method == "early-stopped":
         return bayesian_updates(reports, cross_validated_updates(reports, seed=seed or 0))
