@@ -20,6 +20,7 @@ from .design import design
 from .estimate import estimate
 from .learn import learn
 from .release import release
+from .tuples import among_dummies
 from .wording import told
 
 
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.command()(design)
 app.command()(audit)
 app.command()(attack)
+app.command("tuple")(among_dummies)
 app.command()(release)
 app.command()(estimate)
 app.command()(compare)

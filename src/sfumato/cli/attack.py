@@ -40,7 +40,7 @@ def attack(
     from ..geo import Places
     from .screen import Screen
 
-    held = read(file)
+    held = read(file).alone()
     mechanism = held.mechanism
     space = mechanism.secrets
     prior = held.prior

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,6 +102,8 @@ def audit(
     else:
         held = _held(file)
         kept = _print_promises(held)
+        if held.tupling is not None:
+            raise typer.Exit(_tuples_verdict(held, () if promises else deltas, kept, beside))
         if promises:
             raise typer.Exit(0 if kept and held.guarantees else 1)
         found = _of_mechanism(held, metric, distances, unit, prior, deltas, asked, figures)
@@ -108,6 +111,24 @@ def audit(
     if output is not None:
         _write(found, output)
     raise typer.Exit(max(_verdicts(found, asked), 0 if kept else 1, key=_severity))
+
+
+def _tuples_verdict(
+    held: MechanismFile, deltas: tuple[float, ...], kept: bool, beside: Mapping[str, object]
+) -> int:
+    """Print what is proved of a file with dummies; return the exit code."""
+    from .tuples import prove_tuples
+
+    unused = [name for name, value in beside.items() if value]
+    if unused:
+        raise InputError(
+            f"{unused[0]} was given, but a file with dummies is audited by its promises and --delta only.",
+            f"leave {unused[0]} out, or audit the file of the inner mechanism.",
+        )
+    say("The promise above holds for a tuple too, which is made from one report and dummies; so nobody who sees")
+    say("the tuple guesses better, or learns more, than is said above of one report.")
+    proved = prove_tuples(held, deltas)
+    return 0 if kept and proved and (deltas or held.guarantees or held.tuple_guarantees) else 1
 
 
 def _held(file: Path | None) -> MechanismFile:

@@ -34,6 +34,9 @@ def compare(
     user: Annotated[str | None, typer.Option(help="Only this user's visits; by default everyone's.")] = None,
     smoothing: Annotated[float, typer.Option(help="Added to the visits of every cell.")] = 0.0,
     remap: Annotated[bool, typer.Option(help="Also each mechanism followed by the optimal remap.")] = True,
+    dummies: Annotated[
+        int, typer.Option(help="With --epsilon: also each mechanism's reports among this many dummies.")
+    ] = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table (.csv).")] = None,
     figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
     lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
@@ -66,6 +69,7 @@ def compare(
             epsilon=None if loss is not None else epsilon or "1/km",
             loss=loss,
             remap=remap,
+            dummies=dummies,
             progress=lambda name: status.update(f"Comparing: {name}"),
         )
     _print(comparison, text)
@@ -83,6 +87,7 @@ def _print(comparison: Comparison, source: str) -> None:
     from rich.table import Table
 
     from ..rounding import amount, at_most
+    from ..studies.tuples import DRAWS
     from .screen import Screen
 
     console = Screen()
@@ -104,6 +109,13 @@ def _print(comparison: Comparison, source: str) -> None:
         at = f"{at_most(optimum.epsilon_upper, 5)}/{comparison.unit}"
         console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average.")
     console.print(f"Without a report the attacker errs by {amount(comparison.blind_error, comparison.unit)}.")
+    spreads = [row.spread for row in comparison.rows if row.spread is not None]
+    if spreads:
+        within = amount(2 * max(spreads), comparison.unit)
+        console.print("Among dummies the loss is that of a tuple's best answer, and epsilon is as for one report.")
+        console.print(
+            f"There the attacker's columns are estimates from {DRAWS:,} simulated tuples, the error ± {within}."
+        )
     for row in comparison.rows:
         if row.failure:
             console.print(f"{row.name} takes no part: {row.failure}")

@@ -29,12 +29,15 @@ def release(
     """Replace every place by a fresh report, drawn from the mechanism's integers.
 
     The randomness is the operating system's, without a seed. The promise is for one
-    report: k reports of one person add up to k times epsilon.
+    report: k reports of one person add up to k times epsilon. From a file with dummies
+    (`sfumato tuple`) each row becomes a tuple, in the columns label_1, label_2, ...
     """
-    from ..files import load
+    from ..files import read
     from ..releases import release as write
 
     choice: Any = outside
-    found = write(load(file), source, target, column=column, lat=lat, lon=lon, keep=keep or (), outside=choice)
+    held = read(file)
+    drawn = held.tupling or held.mechanism
+    found = write(drawn, source, target, column=column, lat=lat, lon=lon, keep=keep or (), outside=choice)
     say(f"{found}.")
     say(f"Written: {target}")

@@ -1,7 +1,7 @@
 """The mechanism file (.sfm): written, read back and checked; and the table for other programs."""
 
 from .matrix import read_matrix
-from .mechanism_file import MechanismFile, load, read, save
+from .mechanism_file import MechanismFile, load, load_tupling, read, save
 from .table import export_table
 
-__all__ = ["MechanismFile", "export_table", "load", "read", "read_matrix", "save"]
+__all__ = ["MechanismFile", "export_table", "load", "load_tupling", "read", "read_matrix", "save"]

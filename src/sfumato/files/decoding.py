@@ -27,6 +27,7 @@ from ..core.weights import ONE_WORD
 from ..errors import FileError, InputError, MetricWarning
 from ..evidence import Multipliers, Optimality
 from ..geo import places_from
+from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .fields import DAMAGED, Fields
 from .labels import decoded as decoded_label
 
@@ -51,7 +52,16 @@ class Contents:
 
     def mechanism(self) -> Mechanism:
         """Return the mechanism."""
-        entry = self.manifest.fields("mechanism")
+        return self._mechanism(self.manifest.fields("mechanism"))
+
+    def tupling(self, inner: Mechanism) -> Tupling | None:
+        """Return the tupling of the mechanism, if there is one."""
+        if not self.manifest.has("tupling"):
+            return None
+        entry = self.manifest.fields("tupling")
+        return Tupling.of_source(inner, entry.integer("dummies"), self._mechanism(entry.fields("source")))
+
+    def _mechanism(self, entry: Fields) -> Mechanism:
         bits = entry.integer("bits")
         if bits == ONE_WORD:
             weights = self._array(entry, "weights", np.int64, 2)
@@ -75,7 +85,7 @@ class Contents:
         """Return the loss, if there is one."""
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
-    def guarantees(self) -> tuple[Guarantee, ...]:
+    def guarantees(self) -> tuple[Guarantee | TuplePrivacy, ...]:
         """Return the guarantees."""
         entries = (Fields.of(value, "guarantee") for value in self.manifest.items("guarantees"))
         return tuple(self._guarantee(entry) for entry in entries)
@@ -107,8 +117,10 @@ class Contents:
         """Return the claims."""
         return self.manifest.fields("claims").values
 
-    def _guarantee(self, entry: Fields) -> Guarantee:
+    def _guarantee(self, entry: Fields) -> Guarantee | TuplePrivacy:
         kind = entry.text("kind")
+        if kind == "tuple":
+            return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
         if kind == "distortion":
             return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))
         if kind == "metric":

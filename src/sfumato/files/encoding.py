@@ -16,26 +16,29 @@ from ..core.weights import ONE_WORD
 from ..errors import InputError
 from ..evidence import Optimality
 from ..geo import Places, places_from
+from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES, packed
 from .labels import encoded as encoded_label
 
 
 def encoded(
-    mechanism: Mechanism,
+    mechanism: Mechanism | Tupling,
     prior: Prior | None,
     loss: Loss | None,
-    guarantees: tuple[Guarantee, ...],
+    guarantees: tuple[Guarantee | TuplePrivacy, ...],
     optimality: Optimality | None,
     claims: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal things are stored once."""
     parts = _Parts()
+    single = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
     manifest = {
-        "mechanism": parts.mechanism(mechanism),
+        "mechanism": parts.mechanism(single),
+        "tupling": parts.tupling(mechanism) if isinstance(mechanism, Tupling) else None,
         "prior": None if prior is None else parts.prior(prior),
         "loss": None if loss is None else parts.loss(loss),
         "guarantees": [parts.guarantee(guarantee) for guarantee in guarantees],
-        "optimality": None if optimality is None else parts.optimality(optimality, mechanism.shape),
+        "optimality": None if optimality is None else parts.optimality(optimality, single.shape),
         "claims": claims,
     }
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
@@ -63,6 +66,9 @@ class _Parts:
             **spaces,
         }
 
+    def tupling(self, tupling: Tupling) -> dict[str, Any]:
+        return {"dummies": tupling.dummies, "source": self.mechanism(tupling.source)}
+
     def prior(self, prior: Prior) -> dict[str, Any]:
         return {"space": self.space(prior.space), "probabilities": self.array("prior", prior.probabilities)}
 
@@ -74,7 +80,9 @@ class _Parts:
         entry = {"unit": metric.unit, "name": metric.name, "triangle": metric.triangle}
         return _place(self.metrics, {"array": self.array("metric", metric.array), **entry})
 
-    def guarantee(self, guarantee: Guarantee) -> dict[str, Any]:
+    def guarantee(self, guarantee: Guarantee | TuplePrivacy) -> dict[str, Any]:
+        if isinstance(guarantee, TuplePrivacy):
+            return {"kind": "tuple", "epsilon": guarantee.epsilon, "delta": guarantee.delta}
         if isinstance(guarantee, DistortionPrivacy):
             return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}
         kind = "threshold" if isinstance(guarantee, ThresholdPrivacy) else "metric"

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError
 from ..evidence import Optimality
+from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
 from .decoding import Contents
 from .encoding import encoded
@@ -22,11 +23,23 @@ from .fields import DAMAGED
 class MechanismFile:
     """What one .sfm file holds.
 
+    Args:
+        mechanism: The mechanism, or a `Tupling` of one.
+        prior: The prior it was designed for.
+        loss: The loss it was designed for.
+        guarantees: What it promises; a `TuplePrivacy` is for a tupling only.
+        claims: What else its writer says of it.
+        optimality: The prices that prove how near to optimal it is.
+
     Attributes:
-        mechanism: The mechanism: its integers, secrets and observables.
+        mechanism: The mechanism: its integers, secrets and observables; of a tupling the
+            inner one, which draws the true report.
+        tupling: The tupling, or None where a report is sent alone.
         prior: The prior it was designed for, or None.
         loss: The loss it was designed for, or None.
-        guarantees: The guarantees it was designed to give.
+        guarantees: The guarantees that one report was designed to give. They hold for a tuple
+            too, which is made from the report alone.
+        tuple_guarantees: What is promised of a tuple.
         optimality: The prices that prove how near to optimal it is, or None.
         claims: What else its writer says of it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
@@ -38,22 +51,31 @@ class MechanismFile:
     """
 
     mechanism: Mechanism
+    tupling: Tupling | None
     prior: Prior | None
     loss: Loss | None
     guarantees: tuple[Guarantee, ...]
+    tuple_guarantees: tuple[TuplePrivacy, ...]
     optimality: Optimality | None
     claims: dict[str, Any]
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Mechanism | Tupling,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
-        guarantees: Iterable[Guarantee] = (),
+        guarantees: Iterable[Guarantee | TuplePrivacy] = (),
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
     ) -> None:
-        promised = tuple(guarantees)
+        tupling = mechanism if isinstance(mechanism, Tupling) else None
+        mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
+        promised, of_tuples = _sorted(guarantees)
+        if of_tuples and tupling is None:
+            raise InputError(
+                f"{of_tuples[0]} was promised, but the mechanism sends no dummies.",
+                "pass a Tupling, or leave this guarantee out.",
+            )
         if prior is not None and prior.space.labels != mechanism.secrets.labels:
             raise InputError(
                 f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
@@ -62,6 +84,8 @@ class MechanismFile:
         for guarantee in promised:
             _check_guarantee(guarantee, mechanism.shape[0])
         object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "tupling", tupling)
+        object.__setattr__(self, "tuple_guarantees", of_tuples)
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "loss", None if loss is None else as_loss(loss, *mechanism.shape))
         object.__setattr__(self, "guarantees", promised)
@@ -73,12 +97,27 @@ class MechanismFile:
             *(["a prior"] if self.prior is not None else []),
             *(["a loss"] if self.loss is not None else []),
             *map(str, self.guarantees),
+            *map(str, self.tuple_guarantees),
             *(f"claimed {key}" for key in self.claims),
         ]
-        return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(held)}" if held else "")
+        drawn = self.tupling or self.mechanism
+        return f"MechanismFile with a {drawn!r}" + (f"; {', '.join(held)}" if held else "")
+
+    def alone(self) -> Self:
+        """Return this very file, or refuse if its reports are sent among dummies.
+
+        Raises:
+            InputError: If it holds a tupling, whose reports are tuples.
+        """
+        if self.tupling is not None:
+            raise InputError(
+                f"it holds a {self.tupling!r}, whose reports are tuples.",
+                "use the file of the inner mechanism; in Python, sf.files.load_tupling(path).inner.",
+            )
+        return self
 
 
-def save(content: Mechanism | MechanismFile, path: str | os.PathLike[str]) -> None:
+def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[str]) -> None:
     """Write a mechanism, or all of a `MechanismFile`, to a mechanism file (.sfm).
 
     The same content gives the same bytes. On any failure nothing half-written remains,
@@ -93,9 +132,15 @@ def save(content: Mechanism | MechanismFile, path: str | os.PathLike[str]) -> No
         InputError: If a label is of a type that the file cannot hold.
     """
     file = content if isinstance(content, MechanismFile) else MechanismFile(content)
-    write_archive(
-        path, *encoded(file.mechanism, file.prior, file.loss, file.guarantees, file.optimality, file.claims)
+    manifest, members = encoded(
+        file.tupling or file.mechanism,
+        file.prior,
+        file.loss,
+        (*file.guarantees, *file.tuple_guarantees),
+        file.optimality,
+        file.claims,
     )
+    write_archive(path, manifest, members)
 
 
 def read(path: str | os.PathLike[str]) -> MechanismFile:
@@ -116,7 +161,7 @@ def read(path: str | os.PathLike[str]) -> MechanismFile:
         held = Contents(*read_archive(path))
         mechanism = held.mechanism()
         return MechanismFile(
-            mechanism,
+            held.tupling(mechanism) or mechanism,
             held.prior(),
             held.loss(),
             held.guarantees(),
@@ -138,9 +183,40 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
     """Return the mechanism of a mechanism file; `read` gives all that the file holds.
 
     Raises:
-        FileError: As `read`.
+        FileError: As `read`, or if it holds a tupling: `load_tupling` returns that.
     """
-    return read(path).mechanism
+    held = read(path)
+    if held.tupling is not None:
+        raise FileError(
+            f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
+            "read it with sf.files.load_tupling(path); its inner mechanism is .inner.",
+        )
+    return held.mechanism
+
+
+def load_tupling(path: str | os.PathLike[str]) -> Tupling:
+    """Return the tupling of a mechanism file.
+
+    Raises:
+        FileError: As `read`, or if the file's reports are sent without dummies.
+    """
+    held = read(path)
+    if held.tupling is None:
+        raise FileError(
+            f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.", "read it with sf.load(path)."
+        )
+    return held.tupling
+
+
+def _sorted(
+    given: Iterable[Guarantee | TuplePrivacy],
+) -> tuple[tuple[Guarantee, ...], tuple[TuplePrivacy, ...]]:
+    """Return the guarantees of one report, and those of a tuple."""
+    every = tuple(given)
+    return (
+        tuple(each for each in every if not isinstance(each, TuplePrivacy)),
+        tuple(each for each in every if isinstance(each, TuplePrivacy)),
+    )
 
 
 def _check_guarantee(guarantee: Guarantee, secrets: int) -> None:

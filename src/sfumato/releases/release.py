@@ -17,7 +17,8 @@ from ..core.distances import great_circle_m
 from ..errors import DataError, InputError, argument
 from ..escaping import plain
 from ..geo import Places, Projection, Visits, read_visits
-from ..sampling import Sampler
+from ..mechanisms.tupling import Tupling
+from ..sampling import Integers, Sampler
 from .labels import find, label_column, numeric
 from .tables import check_suffix, read_columns, write_table
 
@@ -25,6 +26,8 @@ Outside = Literal["error", "nearest", "drop"]
 Positions = NDArray[np.intp]
 
 _OUTSIDE = ("error", "nearest", "drop")
+_WIDEST = 1000  # reports of a tuple, each with its columns
+_SHOWN = 12  # names of columns in a sentence
 _BLOCK = 1 << 10  # points at a time, each with its distance to every place
 
 
@@ -33,7 +36,7 @@ class Release:
     """What a release did.
 
     Attributes:
-        rows: How many reports were written.
+        rows: How many reports, or tuples of reports, were written.
         dropped: How many rows were left out, because they are outside the secrets.
         moved: How many rows outside were taken to be at the nearest place.
         columns: The columns of the released table.
@@ -47,7 +50,8 @@ class Release:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.rows:,} reports released ({', '.join(map(plain, self.columns))})"]
+        shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
+        parts = [f"{self.rows:,} reports released ({', '.join(map(plain, shown))})"]
         if self.dropped:
             parts.append(f"{self.dropped:,} rows outside were dropped")
         if self.moved:
@@ -56,7 +60,7 @@ class Release:
 
 
 def release(
-    mechanism: Mechanism,
+    mechanism: Mechanism | Tupling,
     source: str | os.PathLike[str] | Visits,
     target: str | os.PathLike[str],
     *,
@@ -75,13 +79,16 @@ def release(
     it has them, its latitude and longitude; nothing of the true place. It is written
     whole or not at all.
 
-    The guarantee is for one report. Several reports of one person add up: k reports
+    With a `Tupling` each row becomes a tuple of k + 1 reports, in columns that end in the
+    report's place: ``label_1``, ``label_2``, ... The place says nothing about which is true.
+
+    The guarantee is for one report or tuple. Several reports of one person add up: k reports
     spend k times epsilon. And other columns can give the secret away (the name of a
     shop, a time at which it is the only one open), so none is kept unless it is named.
     With ``outside="drop"`` the length of the table tells how many rows were inside.
 
     Args:
-        mechanism: The mechanism; its secrets are places, or the labels in ``column``.
+        mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``.
         source: A file that `read_visits` reads, or visits; with ``column`` a CSV or
             Parquet file.
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
@@ -96,7 +103,7 @@ def release(
             nearest place, or leave them out.
 
     Raises:
-        InputError: If the options do not fit the mechanism.
+        InputError: If the options do not fit the mechanism, or a tuple has too many reports for columns.
         DataError: If the source cannot be read, or rows are outside and this is refused.
         FileError: If the target cannot be written.
     """
@@ -105,18 +112,24 @@ def release(
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if not isinstance(source, Visits) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
+    inner = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
+    if isinstance(mechanism, Tupling) and mechanism.queries > _WIDEST:
+        raise InputError(
+            f"a tuple of {mechanism.queries:,} reports would need as many columns.",
+            f"release tuples of at most {_WIDEST:,} reports, or draw them with sf.sampler.",
+        )
     named = {"lat": lat, "lon": lon, "user": user, "time": time}
     read = (
-        _of_visits(mechanism.secrets, source, named, keep, outside)
+        _of_visits(inner.secrets, source, named, keep, outside)
         if column is None
-        else _of_labels(mechanism.secrets, source, column, named, keep, outside)
+        else _of_labels(inner.secrets, source, column, named, keep, outside)
     )
     positions = read.positions
     inside = positions >= 0
     dropped = int((~inside).sum())
     if dropped and outside == "error":
         raise DataError(
-            f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(mechanism.secrets):,} "
+            f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(inner.secrets):,} "
             f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
             "" if column else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
             f"pass {argument('outside', 'drop')} to leave them out",
@@ -127,7 +140,7 @@ def release(
             "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
         )
     reports = Sampler(mechanism).draw(positions[inside])
-    table = _joined(_columns(mechanism.observables, reports), read.kept, inside)
+    table = _joined(_columns(inner.observables, reports), read.kept, inside)
     write_table(table, target)
     return Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
 
@@ -227,7 +240,14 @@ def _nearest(points: Floats, centres: Floats) -> Positions:
     return np.concatenate([np.argmin(great_circle_m(block, centres), axis=1) for block in blocks])
 
 
-def _columns(observables: Space, reports: Positions) -> dict[str, Any]:
+def _columns(observables: Space, reports: Integers) -> dict[str, Any]:
+    """Return the columns of reports, array (rows,), or of tuples of them, array (rows, k + 1)."""
+    if reports.ndim == 2:
+        return {
+            f"{name}_{number}": values
+            for number, column in enumerate(reports.T, 1)
+            for name, values in _columns(observables, column).items()
+        }
     latlon = _latlon(observables)
     places = {} if latlon is None else {"latitude": latlon[reports, 0], "longitude": latlon[reports, 1]}
     return {**places, "label": label_column(observables).take(pa.array(reports))}

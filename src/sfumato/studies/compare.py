@@ -16,12 +16,15 @@ from ..errors import InfeasibleError, InputError, SfumatoError
 from ..escaping import csv_row
 from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
-from ..mechanisms import coin_of_distortion, matched
+from ..mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
+from ..mechanisms.tupling.mechanism import check_dummies
 from ..optimal import Design, design
 from .contestants import Contestant, tightened, usual
+from .tuples import attacked, tupled
 
 OPTIMUM: Final = "optimum"
 COIN: Final = "coin"
+_ROUNDING: Final = 1e-9  # of the loss of a tuple, a sum of powers in floating point
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class Row:
         information_bits: The mutual information of secret and report.
         entropy_bits: What is left of the prior's entropy after the report.
         loss_lower_bound: Proved: no mechanism of this epsilon loses less; the optimum alone has one.
+        spread: The standard error of the attacker's error where the attacker's columns are
+            estimated from simulated tuples; None where they are computed.
         failure: Why there is no such member of the family; the numbers are then infinite.
     """
 
@@ -52,6 +57,7 @@ class Row:
     information_bits: float
     entropy_bits: float
     loss_lower_bound: float | None = None
+    spread: float | None = None
     failure: str = ""
 
 
@@ -105,6 +111,7 @@ def compare(
     contestants: Sequence[Contestant] | None = None,
     remap: bool = True,
     gap: float = 1e-4,
+    dummies: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare mechanisms at equal epsilon, or at equal expected loss.
@@ -122,10 +129,14 @@ def compare(
         contestants: The families; by default those that fit (`usual`).
         remap: Whether each family also takes part followed by the optimal remap.
         gap: The relative gap of the certified optimum.
+        dummies: At equal epsilon: each mechanism also takes part with every report among this
+            many dummies. The loss is then of the best answer, epsilon is proved for one
+            report and so holds for the tuple, and the attacker's columns are estimated.
         progress: Called with the name of each mechanism before it is made.
 
     Raises:
-        InputError: If not exactly one of epsilon and loss is given, or sizes differ.
+        InputError: If not exactly one of epsilon and loss is given, sizes differ, or dummies
+            are asked for at equal loss.
         InfeasibleError: If the loss is that of always reporting the same value, or more.
         UnitError: If a unit does not fit.
 
@@ -142,12 +153,17 @@ def compare(
             f"the prior is on {len(prior)} values, the metric on {len(metric)}.",
             "use a metric on the same values.",
         )
+    check_dummies(dummies)
+    if dummies and loss is not None:
+        raise InputError(
+            "dummies were asked for at equal loss.", "compare at equal epsilon: dummies do not change that."
+        )
     families = list(usual(prior, metric) if contestants is None else contestants)
     tell = progress or _untold
     blind = float((metric.array @ prior.probabilities).min())
     if epsilon is not None:
         value = MetricPrivacy(epsilon, metric).epsilon
-        rows = [*_at_epsilon(families, prior, metric, value, gap, tell, remap=remap)]
+        rows = [*_at_epsilon(families, prior, metric, value, gap, tell, remap=remap, dummies=dummies)]
     else:
         value = units.parse(loss if loss is not None else 0.0, unit=metric.unit, what="the loss")
         if value >= blind:
@@ -174,11 +190,12 @@ def _at_epsilon(
     tell: Callable[[str], None],
     *,
     remap: bool,
+    dummies: int,
 ) -> Iterator[Row]:
     tell(OPTIMUM)
-    yield _of_design(
-        design(prior, loss=metric, guarantees=[MetricPrivacy(epsilon, metric)], gap=gap), prior, metric
-    )
+    best = design(prior, loss=metric, guarantees=[MetricPrivacy(epsilon, metric)], gap=gap)
+    yield (row := _of_design(best, prior, metric))
+    yield from _among(row, best.mechanism, prior, metric, dummies)
     for family in families:
         if not family.promises:
             continue
@@ -189,7 +206,8 @@ def _at_epsilon(
             except SfumatoError as error:
                 yield _missing(each.name, error)
                 continue
-            yield _measured(each.name, parameter, mechanism, prior, metric, epsilon)
+            yield (row := _measured(each.name, parameter, mechanism, prior, metric, epsilon))
+            yield from _among(row, mechanism, prior, metric, dummies)
 
 
 def _at_loss(
@@ -288,6 +306,27 @@ def _measured(
         bayes_error(mechanism, prior),
         mutual_information_bits(mechanism, prior),
         conditional_entropy_bits(mechanism, prior),
+    )
+
+
+def _among(alone: Row, mechanism: Mechanism, prior: Prior, metric: Metric, dummies: int) -> Iterator[Row]:
+    """Return the same mechanism with each report among dummies, if there are any."""
+    if not dummies:
+        return
+    tupling = tupled(mechanism, dummies)
+    losses = quality_loss_of_secrets(tupling, metric) * (1 + _ROUNDING)
+    found = attacked(tupling, prior, metric)
+    yield Row(
+        f"{alone.name} among {dummies} dummies",
+        alone.parameter,
+        alone.epsilon_upper,
+        float(prior.probabilities @ losses) * (1 + _ROUNDING),
+        float(losses.max()),
+        found.error,
+        found.wrong,
+        alone.information_bits + alone.entropy_bits - found.entropy_bits,  # of the prior, less what is left
+        found.entropy_bits,
+        spread=found.spread,
     )
 
 

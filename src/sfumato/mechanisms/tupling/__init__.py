@@ -6,6 +6,7 @@ from .dummies import DummyChoice, mixture_dummies, optimised_dummies, uniform_du
 from .family import FamilyAccountant, Worst
 from .mechanism import Tupling
 from .planner import Plan, plan_dummies
+from .promise import TuplePrivacy, TupleProof
 from .utility import attack_success, quality_loss, quality_loss_of_secrets
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "PairAccountant",
     "Plan",
     "PublishedBound",
+    "TuplePrivacy",
+    "TupleProof",
     "Tupling",
     "Worst",
     "attack_success",

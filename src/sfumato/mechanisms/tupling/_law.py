@@ -134,7 +134,9 @@ def window(values: Floats, masses: Floats, copies: int) -> tuple[float, float]:
         tilts = tilts[tilts * np.abs(v).max() < 1e300]
         exponents = tilts[:, None] * v
         peaks = exponents.max(axis=1)
-        growth = copies * (peaks + np.log(np.exp(exponents - peaks[:, None]) @ masses))
+        sums = np.exp(exponents - peaks[:, None]) @ masses
+        seen = sums > 0  # a tilt at which only masses that underflowed count bounds nothing
+        tilts, growth = tilts[seen], copies * (peaks[seen] + np.log(sums[seen]))
         # Masses may sum to 1 + 1e-13: a millionth more pays for it, and for rounding.
         bounds = (growth + LOG_TAIL + 1e-6 + 1e-12 * np.abs(growth)) / tilts
         end = min(most, float(bounds[tilts * bounds >= 1].min(initial=most)))

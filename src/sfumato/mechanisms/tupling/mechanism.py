@@ -67,7 +67,31 @@ class Tupling:
             given = distribution.probabilities
         else:
             given = floats(distribution, "the dummy distribution", shape=(inner.shape[1],))
-        source = Mechanism(given[None, :], _DUMMY, inner.observables)
+        self._set(inner, dummies, Mechanism(given[None, :], _DUMMY, inner.observables))
+
+    @classmethod
+    def of_source(cls, inner: Mechanism, dummies: int, source: Mechanism) -> Tupling:
+        """Return the mechanism whose dummies have the integers of another one, as a file keeps them.
+
+        Args:
+            inner: The inner mechanism.
+            dummies: k, at least 0.
+            source: A mechanism of one secret with the inner mechanism's observables.
+
+        Raises:
+            InputError: As for the constructor, or if the source has other observables or several secrets.
+        """
+        check_dummies(dummies)
+        if source.shape[0] != 1 or source.observables != inner.observables:
+            raise InputError(
+                f"dummies are drawn from a {source!r}, but reports are {inner.observables!r}.",
+                "use a mechanism of one secret with the inner mechanism's observables.",
+            )
+        tupling = object.__new__(cls)
+        tupling._set(inner, dummies, source)
+        return tupling
+
+    def _set(self, inner: Mechanism, dummies: int, source: Mechanism) -> None:
         bare = (inner.weights != 0).any(axis=0) & (source.weights[0] == 0)
         if bare.any():
             label = inner.observables.labels[int(np.argmax(bare))]
@@ -128,10 +152,10 @@ class Tupling:
 
 
 def check_dummies(dummies: object) -> None:
-    """Raise an error if a number of dummies is none.
+    """Raise an error unless a value is a number of dummies.
 
     Raises:
-        InputError: If it is not an integer of at least 0.
+        InputError: If it is not an integer from 0 to 2**31.
     """
-    if not isinstance(dummies, int | np.integer) or dummies < 0:
-        raise InputError(f"the number of dummies is {dummies!r}.", "use an integer of at least 0, such as 10.")
+    if isinstance(dummies, bool) or not isinstance(dummies, int | np.integer) or not 0 <= dummies <= 1 << 31:
+        raise InputError(f"the number of dummies is {dummies!r}.", "use an integer from 0, such as 10.")

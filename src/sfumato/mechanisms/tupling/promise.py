@@ -1,0 +1,77 @@
+"""The promise of a tupled mechanism, and its proof by the accountant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ...rounding import at_most
+from .accountant import FARTHEST
+from .family import FamilyAccountant, Worst
+from .mechanism import Tupling
+
+
+@dataclass(frozen=True, slots=True)
+class TuplePrivacy:
+    """Every two secrets are (epsilon, delta)-indistinguishable from a tuple.
+
+    P(tuple in R | s) <= exp(epsilon) P(tuple in R | s') + delta for all s, s' and sets R of tuples
+
+    Args:
+        epsilon: From 0 to 700.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If a parameter is out of range.
+
+    Source:
+        Kawamoto and Murakami, ESORICS 2019; docs/proofs/tupling.md.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.epsilon <= FARTHEST and 0 <= self.delta <= 1):
+            raise InputError(
+                f"a promise of epsilon {self.epsilon} with delta {self.delta} was given.",
+                f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
+            )
+
+    def __str__(self) -> str:
+        return f"epsilon {self.epsilon:g} with delta {self.delta:g} between every two secrets, from a tuple"
+
+    def prove(self, tupling: Tupling) -> TupleProof:
+        """Return the proof or refutation of this promise for a mechanism, from its integers."""
+        if tupling.inner.shape[0] < 2:
+            raise InputError("there is one secret only, so nothing can be told apart.", "use two secrets or more.")
+        return TupleProof(self, FamilyAccountant.of_points(tupling).delta(self.epsilon))
+
+
+@dataclass(frozen=True, slots=True)
+class TupleProof:
+    """What the accountant proves about a promise.
+
+    Attributes:
+        promise: The promise.
+        found: Bounds of the least delta at the promised epsilon, and the pair of secrets
+            whose upper bound is largest.
+    """
+
+    promise: TuplePrivacy
+    found: Worst
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is proved: the upper bound of delta is at most the promised one."""
+        return self.found.bounds.upper <= self.promise.delta
+
+    @property
+    def sentence(self) -> str:
+        """What is proved, in plain words."""
+        upper = at_most(self.found.bounds.upper)
+        if self.holds:
+            return f"Proved: {self.promise} (the least delta is at most {upper})."
+        if self.found.bounds.lower > self.promise.delta:
+            return f"False: {self.promise}. The least delta there is more than that, at most {upper}."
+        return f"Not proved: {self.promise}. The least delta there is at most {upper}."

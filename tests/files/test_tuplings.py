@@ -1,0 +1,116 @@
+"""Tuplings in files: they come back to the last bit, and nothing that a file says of them is believed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import FileError, InputError
+from sfumato.files import MechanismFile, load_tupling, read
+from sfumato.mechanisms import TuplePrivacy, Tupling
+
+from .test_hostile import forged, opened
+
+SPACE = sf.Space("abc")
+INNER = sf.mechanisms.randomised_response(SPACE, 2.0)
+TUPLING = Tupling(INNER, 7, [0.25, 0.25, 0.5])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "t.sfm"
+
+
+def test_a_tupling_comes_back(path: Path) -> None:
+    held = MechanismFile(
+        TUPLING,
+        prior=sf.Prior.uniform(SPACE),
+        loss=sf.hamming(SPACE),
+        guarantees=[sf.MetricPrivacy(2.0, sf.hamming(SPACE)), TuplePrivacy(1.0, 0.2)],
+    )
+    sf.save(held, path)
+    first = path.read_bytes()
+    again = read(path)
+    assert again.tupling is not None
+    assert (again.tupling.inner, again.tupling.source) == (INNER, TUPLING.source)
+    assert again.tupling.dummies == 7
+    assert again.mechanism == INNER
+    assert len(again.guarantees) == 1
+    assert again.tuple_guarantees == (TuplePrivacy(1.0, 0.2),)
+    assert "Tupling with 7 dummies" in repr(again)
+    sf.save(again, path)
+    assert path.read_bytes() == first
+    assert load_tupling(path).dummies == 7
+    one, other = (sf.simulator(each, 5).draw([0, 1, 2] * 9) for each in (TUPLING, load_tupling(path)))
+    assert np.array_equal(one, other)
+
+
+def test_one_is_not_taken_for_the_other(path: Path) -> None:
+    sf.save(TUPLING, path)
+    with pytest.raises(FileError, match="whose reports are tuples"):
+        sf.load(path)
+    with pytest.raises(InputError, match="whose reports are tuples"):
+        read(path).alone()
+    sf.save(INNER, path)
+    assert sf.load(path) == INNER
+    assert read(path).tupling is None
+    assert read(path).alone().mechanism == INNER
+    with pytest.raises(FileError, match="without dummies"):
+        load_tupling(path)
+
+
+def test_a_promise_of_tuples_needs_dummies() -> None:
+    with pytest.raises(InputError, match="sends no dummies"):
+        MechanismFile(INNER, guarantees=[TuplePrivacy(1.0, 0.2)])
+    for epsilon, delta in ((-1.0, 0.1), (1.0, 1.5), (float("nan"), 0.1), (1e9, 0.1)):
+        with pytest.raises(InputError, match="promise of epsilon"):
+            TuplePrivacy(epsilon, delta)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"dummies": -1}, "number of dummies"),
+        ({"dummies": 10**12}, "number of dummies"),
+        ({"dummies": 1.5}, "not an integer"),
+        ({"source": None}, "not an object"),
+        ({"source": "mechanism"}, "dummies are drawn from a"),
+    ],
+)
+def test_recipes_that_are_not_sound_are_refused(path: Path, change: dict[str, object], words: str) -> None:
+    sf.save(TUPLING, path)
+    manifest, members = opened(path)
+    for key, value in change.items():
+        manifest["tupling"][key] = manifest["mechanism"] if value == "mechanism" else value
+    forged(path, manifest, members)
+    with pytest.raises(FileError, match=words):
+        read(path)
+
+
+def test_dummies_that_give_the_secret_away_are_refused(path: Path) -> None:
+    """A forger takes all dummies from one observable, and the others are then true for certain."""
+    sf.save(Tupling(INNER, 7, [0.25, 0.25, 0.5]), path)
+    bare = sf.Mechanism([[1.0, 0.0, 0.0]], sf.Space(("dummy",)), SPACE)
+    other = path.with_name("other.sfm")
+    sf.save(bare, other)
+    manifest, members = opened(path)
+    source = opened(other)
+    name = manifest["tupling"]["source"]["weights"]
+    members[name] = source[1][source[0]["mechanism"]["weights"]]
+    forged(path, manifest, members)
+    with pytest.raises(FileError, match="reported but never drawn as dummies"):
+        read(path)
+
+
+def test_what_a_file_promises_is_proved_from_its_integers() -> None:
+    true, false = TuplePrivacy(1.0, 0.2), TuplePrivacy(0.1, 1e-6)
+    assert true.prove(TUPLING).holds
+    assert true.prove(TUPLING).sentence.startswith("Proved: epsilon 1 with delta 0.2")
+    refuted = false.prove(TUPLING)
+    assert not refuted.holds
+    assert refuted.sentence.startswith("False: ")
+    assert json.dumps(refuted.found.bounds.upper)
+    with pytest.raises(InputError, match="one secret only"):
+        true.prove(Tupling(sf.Mechanism([[1.0]]), 2, [1.0]))
