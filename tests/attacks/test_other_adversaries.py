@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from sfumato import attacks
 from sfumato.core import Mechanism, Metric, Prior, Space
 from sfumato.errors import InputError
+from sfumato.leakage import bayes_vulnerability
 
 from ..leakage.channels import cases, exponential_on_line, line, sparse_case
 
@@ -96,3 +97,77 @@ def test_the_unweighted_attack_is_optimal_under_the_uniform_prior():
     attack = attacks.unweighted(mechanism, prior, d)
     assert attack.error == attacks.optimal(mechanism, prior, d).error
     assert attack.name == "unweighted"
+
+
+@given(cases(), st.data())
+def test_who_is_told_more_never_errs_more(case, data):
+    mechanism, prior = case
+    n = len(prior)
+    d = Metric(line(n))
+    row = st.lists(st.integers(0, 3), min_size=3, max_size=3).filter(any)
+    told = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
+    told /= told.sum(axis=1, keepdims=True)
+    informed = attacks.informed(mechanism, prior, d, told)
+    best = attacks.optimal(mechanism, prior, d)
+    assert informed.error <= best.error + CLOSE
+    # By another route: the report and what is told are one report of a larger mechanism.
+    joint = prior.probabilities[:, None, None] * told[:, :, None] * mechanism.matrix[:, None, :]
+    least = np.einsum("gs,syo->gyo", d.array, joint).min(axis=0).sum()
+    assert informed.error == pytest.approx(least, abs=CLOSE)
+    assert informed.per_secret @ prior.probabilities == pytest.approx(informed.error, abs=CLOSE)
+    right = sum(
+        joint[g, y, o] for (y, o), g in zip(np.ndindex(3, mechanism.shape[1]), informed.estimates, strict=True)
+    )
+    assert informed.hit_rate == pytest.approx(right, abs=CLOSE)
+
+
+def test_who_is_told_nothing_is_the_optimal_attacker_and_who_is_told_all_never_errs():
+    mechanism, prior = sparse_case()
+    d = Metric(line(4))
+    nothing = attacks.informed(mechanism, prior, d, np.ones((4, 1)))
+    best = attacks.optimal(mechanism, prior, d)
+    assert nothing.error == best.error
+    np.testing.assert_array_equal(nothing.strategy, best.strategy)
+    assert attacks.informed(mechanism, prior, d, np.eye(4)).error == 0.0
+    with pytest.raises(InputError, match=r"sums to 0\.5"):
+        attacks.informed(mechanism, prior, d, np.full((4, 1), 0.5))
+
+
+@given(cases(), st.floats(0, 1), st.integers(1, 5))
+def test_being_told_the_main_places_is_a_channel_that_never_hurts(case, share, places):
+    mechanism, prior = case
+    places = min(places, len(prior))
+    d = Metric(line(len(prior)))
+    told = attacks.told_of_main_places(prior, share, places=places)
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    top = np.argsort(-prior.probabilities, kind="stable")[:places]
+    assert set(np.flatnonzero(told[:, 1])) <= set(top)
+    informed = attacks.informed(mechanism, prior, d, told)
+    assert informed.error <= attacks.optimal(mechanism, prior, d).error + CLOSE
+
+
+@given(cases(), st.floats(0, 1), st.integers(1, 5))
+def test_who_knows_the_truer_prior_errs_no_more_than_who_believes_the_designs(case, weight, places):
+    # Privacy Games, section 9.2: the truth is sharper than the prior that the mechanism was made for.
+    mechanism, prior = case
+    d = Metric(line(len(prior)))
+    truth = prior.sharpened(weight, places=min(places, len(prior)))
+    informed = attacks.optimal(mechanism, truth, d)
+    designed_for = attacks.misinformed(mechanism, truth, d, prior)
+    assert informed.error <= designed_for.error + CLOSE
+
+
+@given(cases())
+def test_the_two_goals_of_an_attacker(case):
+    mechanism, prior = case
+    d = Metric(line(len(prior)))
+    goals = attacks.goals(mechanism, prior, d)
+    assert goals.near.error <= goals.hit.error + CLOSE
+    assert goals.hit_rate >= (goals.near.hit_rate or 0.0) - CLOSE
+    assert goals.near_blind.error <= goals.hit_blind.error + CLOSE
+    assert goals.blind_hit_rate == pytest.approx(prior.probabilities.max(), abs=CLOSE)
+    assert goals.hit_rate == pytest.approx(bayes_vulnerability(mechanism, prior), abs=CLOSE)
+    assert goals.near.error == attacks.optimal(mechanism, prior, d).error
+    assert goals.near_blind.error == attacks.blind(prior, d).error
+    assert goals.near.error <= goals.near_blind.error + CLOSE
+    assert goals.hit_rate >= goals.blind_hit_rate - CLOSE

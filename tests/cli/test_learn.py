@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.rounding import percent
 
 pytestmark = pytest.mark.usefixtures("torch")
 FAST = ("--cells", "5x4", "--bound", "600 m", "--rounds", "8")
@@ -67,4 +68,4 @@ def test_learned_attackers_do_no_better_than_the_one_who_knows(run):
     done = run("attack", "g.sfm", "--distance", "absolute", "--learned")
     assert done.code == 0, done.err
     assert "random forest" in done.text
-    assert f"{100 * sf.leakage.bayes_error(mechanism, sf.Prior.uniform(space)):.0f} %" in done.text
+    assert percent(sf.leakage.bayes_vulnerability(mechanism, sf.Prior.uniform(space))) in done.text

@@ -143,3 +143,12 @@ def test_senseless_settings_are_refused(change):
     examples = Examples([0, 1] * 20, np.arange(40.0), Space(range(2)))
     with pytest.raises(InputError):
         information_lower(examples, NearestNeighbours(), **change)
+
+
+def test_no_estimate_of_the_risk_exceeds_the_rules_error_or_that_of_a_blind_guess():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        examples = Examples(rng.integers(0, 3, 200), rng.normal(size=200), Space(range(3)))
+        found = estimate_risk(examples, seed=seed)
+        assert found.corrected <= min(found.error, found.blind)
+        assert found.limit_lower <= found.blind

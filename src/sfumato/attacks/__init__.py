@@ -1,21 +1,27 @@
-"""Adversaries: who sees the report, guesses the secret, and errs by so much."""
+"""Adversaries: each sees the report, guesses the secret, and errs by an expected amount."""
 
 from .attack import Attack, Minimax, evaluate
 from .bayesian import bayes
 from .blind import blind
+from .goals import Goals, goals
+from .informed import informed, told_of_main_places
 from .misinformed import misinformed
 from .optimal import optimal
 from .prior_free import per_guess, prior_free, unweighted
 
 __all__ = [
     "Attack",
+    "Goals",
     "Minimax",
     "bayes",
     "blind",
     "evaluate",
+    "goals",
+    "informed",
     "misinformed",
     "optimal",
     "per_guess",
     "prior_free",
+    "told_of_main_places",
     "unweighted",
 ]

@@ -1,4 +1,4 @@
-"""The blind guess: what an adversary achieves who sees no report."""
+"""The blind guess: what an attacker achieves without seeing a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .optimal import optimal
 
 
 def blind(prior: Prior, distance: AnyLoss) -> Attack:
-    """Return the best guess without any report: the baseline "had he seen nothing".
+    """Return the best guess without any report: the baseline of every attack.
 
     error = min over g of sum over s of prior(s) d(g, s)
 
@@ -28,5 +28,9 @@ def blind(prior: Prior, distance: AnyLoss) -> Attack:
     Raises:
         InputError: If the distance does not fit the prior.
     """
-    silent = Mechanism(np.ones((len(prior), 1)), prior.space, Space(["nothing"]))
-    return replace(optimal(silent, prior, distance), name="blind")
+    return replace(optimal(silence(prior), prior, distance), name="blind")
+
+
+def silence(prior: Prior) -> Mechanism:
+    """Return the mechanism on the prior's secrets that always reports the same."""
+    return Mechanism(np.ones((len(prior), 1)), prior.space, Space(["nothing"]))

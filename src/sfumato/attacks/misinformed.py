@@ -11,12 +11,11 @@ def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: P
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
     The belief may know less than the truth (a population's prior against one user) or
-    claim more (`Prior.sharpened`, home and work); a false one never lowers the error
-    below that of the optimal attack. For a report that the belief holds impossible the
-    guess is the belief's best one without any report.
+    claim more than is true (`Prior.sharpened`: overconfident of home and work); a false
+    one never lowers the error below that of the optimal attack. For a report that the
+    belief holds impossible the guess is the belief's best one without any report.
 
-    To measure an adversary who truly knows more, attack with the sharper prior as the
-    truth: ``optimal(mechanism, sharper, distance)``.
+    An attacker who truly knows more is `informed`.
 
     Args:
         mechanism: The mechanism that is attacked.
@@ -28,7 +27,8 @@ def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: P
         InputError: If a prior or the distance does not fit the mechanism.
 
     Source:
-        Shokri, "Privacy Games", section 9.2 (an adversary whose prior is not the design's).
+        Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the
+        design's as the belief: the attacker whom the design expected.
     """
     strategy = optimal_strategy(mechanism, belief, distance)
     return evaluate(mechanism, prior, distance, strategy, name="misinformed")

@@ -1,4 +1,4 @@
-"""``sfumato attack``: what adversaries achieve against a mechanism file."""
+"""``sfumato attack``: what attackers achieve against a mechanism file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import typer
 from .places import visits_from
 
 if TYPE_CHECKING:
-    from ..attacks import Attack
+    from ..attacks import Attack, Goals
     from ..core import Mechanism, Metric, Prior
-
+    from .screen import Screen
 
 _EXAMPLES = 20_000
+_MAIN = 2  # how many of the likeliest secrets are main ones, such as home and work
 
 
 def attack(
@@ -26,14 +27,33 @@ def attack(
     distance: Annotated[
         str, typer.Option(help="How errors count: euclidean, great-circle, hamming, ...")
     ] = "euclidean",
-    sharper: Annotated[
-        float, typer.Option(help="The better-informed attacker's extra belief in the two likeliest places.")
+    informed: Annotated[
+        float,
+        typer.Option(
+            help="The informed attacker is told, in this share of the cases, whether the secret is one of the two "
+            "likeliest."
+        ),
     ] = 0.5,
+    misinformed: Annotated[
+        float,
+        typer.Option(
+            help="The misinformed (overconfident) attacker wrongly moves this share of their belief to the two "
+            "likeliest secrets."
+        ),
+    ] = 0.5,
+    sharper: Annotated[
+        float | None,
+        typer.Option(
+            help="Also attack as if this share of all visits moved to the two likeliest secrets: by someone who "
+            "knows it, and by someone who believes the prior."
+        ),
+    ] = None,
     learned: Annotated[
         bool, typer.Option("--learned", help="Also attackers who learn from simulated reports (extra learn).")
     ] = False,
 ) -> None:
-    """Attack a mechanism with every adversary who fits, and measure what leaks."""
+    """Attack a mechanism with every attacker that fits, and measure what leaks."""
+    from .. import attacks
     from ..core import Prior
     from ..errors import InputError
     from ..files import read
@@ -57,85 +77,115 @@ def attack(
         raise InputError("the file holds no prior.", "pass --visits to take it from visits.")
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
-    console.print(_attacks(mechanism, prior, metric, sharper))
-    console.print(_leakage(mechanism, prior))
+    goals = attacks.goals(mechanism, prior, metric)
+    _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
+    if sharper is not None:
+        _print_sharper(console, mechanism, prior, metric, sharper)
+    _print_leakage(console, goals, mechanism, prior)
     if learned:
-        console.print(_learned(mechanism, prior))
+        _print_learned(console, goals, mechanism, prior)
 
 
-def _attacks(mechanism: Mechanism, prior: Prior, metric: Metric, sharper: float) -> object:
-    from rich.table import Table
-
+def _print_attacks(
+    console: Screen,
+    goals: Goals,
+    mechanism: Mechanism,
+    prior: Prior,
+    metric: Metric,
+    informed: float,
+    misinformed: float,
+) -> None:
     from .. import attacks
-    from ..core import hamming
-    from ..rounding import amount, percent
-
-    table = Table(title="Attacks (errors and hits under the prior)", title_justify="left")
-    for heading in ("adversary", "expected error", "worst secret", "finds the secret"):
-        table.add_column(heading, justify="left" if heading == "adversary" else "right")
-
-    def row(name: str, found: Attack) -> None:
-        hits = "" if found.hit_rate is None else percent(found.hit_rate)
-        table.add_row(name, amount(found.error, found.unit), amount(found.worst_case_error, found.unit), hits)
-
-    row("sees nothing", attacks.blind(prior, metric))
-    row("errs least (optimal)", attacks.optimal(mechanism, prior, metric))
-    row(
-        "hits most (likeliest secret)",
-        _in(metric, mechanism, prior, attacks.optimal(mechanism, prior, hamming(prior.space))),
-    )
-    row("guesses from the posterior (Bayes)", attacks.bayes(mechanism, prior, metric))
-    row("knows no prior", attacks.unweighted(mechanism, prior, metric))
-    row("fears the worst prior", attacks.prior_free(mechanism, prior, metric))
-    belief = prior.sharpened(sharper)
-    row("is surer of two places than is true", attacks.misinformed(mechanism, prior, metric, belief))
-    return table
-
-
-def _in(metric: Metric, mechanism: Mechanism, prior: Prior, found: Attack) -> Attack:
-    from .. import attacks
-
-    return attacks.evaluate(mechanism, prior, metric, found.strategy)
-
-
-def _leakage(mechanism: Mechanism, prior: Prior) -> object:
-    from rich.table import Table
-
-    from .. import leakage
     from ..rounding import percent
 
-    capacity = leakage.shannon_capacity(mechanism)
-    table = Table(title="Leakage", title_justify="left", show_header=False)
+    main = min(_MAIN, len(prior))
+    told = attacks.told_of_main_places(prior, informed, places=main)
+    belief = prior.sharpened(misinformed, places=main)
+    knowing = f"informed: told in {percent(informed)} of cases whether it is one of the two likeliest"
+    mistaken = f"misinformed: overconfident by {percent(misinformed)} of the two likeliest"
     rows = {
-        "hit with one guess, before the report": percent(leakage.prior_vulnerability(prior)),
-        "hit with one guess, after it": percent(leakage.bayes_vulnerability(mechanism, prior)),
+        "no report, guesses to err least": goals.near_blind,
+        "no report, guesses the likeliest": goals.hit_blind,
+        "optimal: errs least": goals.near,
+        "likeliest: finds the secret most often": goals.hit,
+        "Bayesian: draws from the posterior": attacks.bayes(mechanism, prior, metric),
+        "unweighted: knows no prior": attacks.unweighted(mechanism, prior, metric),
+        "prior-free: expects the worst prior": attacks.prior_free(mechanism, prior, metric),
+        knowing: attacks.informed(mechanism, prior, metric, told),
+        mistaken: attacks.misinformed(mechanism, prior, metric, belief),
+    }
+    _print_rows(console, "Attacks (errors and hits under the prior)", rows)
+
+
+def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -> None:
+    from .. import attacks
+    from ..rounding import percent
+
+    truth = prior.sharpened(share, places=min(_MAIN, len(prior)))
+    goals = attacks.goals(mechanism, truth, metric)
+    _print_rows(
+        console,
+        f"If {percent(share)} of all visits moved to the two likeliest (errors and hits under that)",
+        {
+            "no report, knows this": goals.near_blind,
+            "informed: knows this, errs least": goals.near,
+            "as the design expects: believes the prior": attacks.misinformed(mechanism, truth, metric, prior),
+        },
+    )
+
+
+def _print_rows(console: Screen, title: str, rows: dict[str, Attack]) -> None:
+    from ..rounding import amount, percent
+    from .tables import print_table
+
+    print_table(
+        console,
+        title,
+        ("attacker", "expected error", "error at the worst secret", "finds the secret"),
+        [
+            (
+                name,
+                amount(found.error, found.unit),
+                amount(found.worst_case_error, found.unit),
+                "" if found.hit_rate is None else percent(found.hit_rate),
+            )
+            for name, found in rows.items()
+        ],
+    )
+
+
+def _print_leakage(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
+    from .. import leakage
+    from ..rounding import percent
+    from .tables import print_table
+
+    capacity = leakage.shannon_capacity(mechanism)
+    rows = {
+        "finds the secret with one guess, without the report": percent(goals.blind_hit_rate),
+        "finds the secret with one guess, with it": percent(goals.hit_rate),
         "min-entropy leakage": f"{leakage.min_entropy_leakage_bits(mechanism, prior):.3f} bits",
         "min-entropy capacity (over all priors)": f"{leakage.min_entropy_capacity_bits(mechanism):.3f} bits",
         "entropy of the prior": f"{prior.entropy_bits:.3f} bits",
         "mutual information": f"{leakage.mutual_information_bits(mechanism, prior):.3f} bits",
-        "left after it (conditional entropy)": f"{leakage.conditional_entropy_bits(mechanism, prior):.3f} bits",
+        "remaining entropy": f"{leakage.conditional_entropy_bits(mechanism, prior):.3f} bits",
         "Shannon capacity": f"{capacity.lower_bits:.3f} to {capacity.upper_bits:.3f} bits",
     }
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
+    print_table(console, "Leakage", ("", ""), list(rows.items()))
 
 
-def _learned(mechanism: Mechanism, prior: Prior) -> object:
-    from rich.table import Table
-
+def _print_learned(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
     from ..attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
     from ..attacks.learned import learned as trained
-    from ..leakage import bayes_error
     from ..rounding import percent
+    from .tables import print_table
 
     examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
-    table = Table(
-        title=f"Learned from {_EXAMPLES // 2:,} simulated reports, judged on as many", title_justify="left"
+    rules = (NearestNeighbours(), RandomForest(), GradientBoosting(rounds=20))
+    rows = [(rule.name, percent(1 - trained(examples, rule, seed=1).error)) for rule in rules]
+    rows.append(("knows mechanism and prior (the most possible)", percent(goals.hit_rate)))
+    print_table(
+        console,
+        f"Learned from {_EXAMPLES // 2:,} simulated reports, judged on as many",
+        ("attacker", "finds the secret"),
+        rows,
     )
-    table.add_column("adversary")
-    table.add_column("wrong guesses of the secret", justify="right")
-    for rule in (NearestNeighbours(), RandomForest(), GradientBoosting(rounds=20)):
-        table.add_row(rule.name, percent(trained(examples, rule, seed=1).error))
-    table.add_row("who knows mechanism and prior (least possible)", percent(bayes_error(mechanism, prior)))
-    return table

@@ -246,21 +246,19 @@ def _of_function(
 
 
 def _print(found: Audit) -> None:
-    from rich.table import Table
-
     from ..core.units import per_unit
     from ..rounding import at_least, at_most
     from .screen import Screen
+    from .tables import print_table
 
     console = Screen()
-    table = Table(title="What was measured", title_justify="left")
-    for heading in ("notion or measure", "value", "side", "attained by"):
-        table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
+    rows = []
     for entry in found:
         number = (at_least if entry.side.startswith("at least") else at_most)(entry.shown, 5)
         suffix = per_unit(entry.unit) if entry.per else f" {entry.unit}" if entry.unit else ""
-        table.add_row(entry.title, f"{entry.parameter} {number}{suffix}", entry.side, entry.witness)
-    console.print(table)
+        rows.append((entry.title, f"{entry.parameter} {number}{suffix}", entry.side, entry.witness))
+    headings = ("notion or measure", "value", "side", "attained by")
+    print_table(console, "What was measured", headings, rows, text=(0, 2, 3))
     console.print("In words", style="bold cyan")
     for entry in found:
         if entry.sentence:

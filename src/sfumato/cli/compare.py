@@ -84,41 +84,49 @@ def compare(
 
 
 def _print(comparison: Comparison, source: str) -> None:
-    from rich.table import Table
-
-    from ..rounding import amount, at_most
+    from ..core.units import per_unit
+    from ..rounding import amount, at_most, percent
     from ..studies.tuples import DRAWS
     from .screen import Screen
+    from .tables import print_table
 
     console = Screen()
+    unit = comparison.unit
     if comparison.equal == "loss":
-        common = f"equal loss, {amount(comparison.value, comparison.unit)}"
+        common = f"equal loss, {amount(comparison.value, unit)}"
     else:
-        common = f"equal epsilon, {at_most(comparison.value, 5)}/{comparison.unit}"
-    table = Table(title=f"Mechanisms at {common} ({source})", title_justify="left")
-    headings = ("mechanism", "epsilon (proved)", "loss", "attacker's error", "wrong guesses", "told", "left")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "mechanism" else "right")
-    for row in comparison.rows:
-        if not row.failure:
-            table.add_row(row.name, *_cells(row, comparison.unit))
-    console.print(table)
-    optimum = next((row for row in comparison.rows if row.loss_lower_bound is not None), None)
+        common = f"equal epsilon, {at_most(comparison.value, 5)}{per_unit(unit)}"
+    headings = (
+        "mechanism",
+        f"epsilon{per_unit(unit)} (proved)",
+        "loss",
+        "attacker's error",
+        "finds the secret",
+        "information (bits)",
+        "remaining entropy (bits)",
+    )
+    present = [row for row in comparison.rows if not row.failure]
+    rows = [(row.name, *_cells(row, unit)) for row in present]
+    print_table(console, f"Mechanisms at {common} ({source})", headings, rows)
+    optimum = next((row for row in present if row.loss_lower_bound is not None), None)
     if optimum is not None and optimum.loss_lower_bound is not None:
-        bound = amount(optimum.loss_lower_bound, comparison.unit)
-        at = f"{at_most(optimum.epsilon_upper, 5)}/{comparison.unit}"
+        bound = amount(optimum.loss_lower_bound, unit)
+        at = f"{at_most(optimum.epsilon_upper, 5)}{per_unit(unit)}"
         console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average.")
-    console.print(f"Without a report the attacker errs by {amount(comparison.blind_error, comparison.unit)}.")
+    console.print(
+        f"Without a report the attacker errs by {amount(comparison.blind_error, unit)}, or finds the secret "
+        f"{percent(comparison.blind_hit_rate)} of the time."
+    )
     spreads = [row.spread for row in comparison.rows if row.spread is not None]
     if spreads:
-        within = amount(2 * max(spreads), comparison.unit)
+        within = amount(2 * max(spreads), unit)
         console.print("Among dummies the loss is that of a tuple's best answer, and epsilon is as for one report.")
         console.print(
             f"There the attacker's columns are estimates from {DRAWS:,} simulated tuples, the error ± {within}."
         )
     for row in comparison.rows:
         if row.failure:
-            console.print(f"{row.name} takes no part: {row.failure}")
+            console.print(f"{row.name} is skipped: {row.failure}")
 
 
 def _cells(row: Row, unit: str) -> tuple[str, ...]:
@@ -128,7 +136,7 @@ def _cells(row: Row, unit: str) -> tuple[str, ...]:
         at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
         amount(row.loss, unit),
         amount(row.attacker_error, unit),
-        percent(row.bayes_error),
-        f"{row.information_bits:.2f} bits",
-        f"{row.entropy_bits:.2f} bits",
+        percent(row.hit_rate),
+        f"{row.information_bits:.2f}",
+        f"{row.entropy_bits:.2f}",
     )

@@ -15,6 +15,7 @@ from .console import PARTIAL, say
 
 if TYPE_CHECKING:
     from ..releases.estimate import Estimate
+    from .screen import Screen
 
 _SHOWN = 15
 
@@ -82,7 +83,7 @@ def estimate(
     )
     console = Screen()
     console.print(f"{found!r}.")
-    console.print(_table(found))
+    _print_likeliest(console, found)
     console.print(str(identifiability(mechanism)))
     if output is not None:
         _write(found, output)
@@ -91,25 +92,21 @@ def estimate(
         raise typer.Exit(PARTIAL)
 
 
-def _table(found: Estimate) -> object:
-    from rich.table import Table
+def _print_likeliest(console: Screen, found: Estimate) -> None:
+    from .tables import print_table
 
     order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
     rest = len(order) - _SHOWN
-    table = Table(
-        title="The likeliest values" + (f" ({rest} more in the written table)" if rest > 0 else ""),
-        title_justify="left",
-    )
-    table.add_column("value")
-    table.add_column("share", justify="right")
-    if found.intervals is not None:
-        table.add_column(f"{found.intervals.confidence:.0%} interval", justify="right")
+    sure = found.intervals
+    headings = ["value", "share"] + ([] if sure is None else [f"{sure.confidence:.0%} interval"])
+    rows = []
     for s in order[:_SHOWN]:
         cells = [str(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
-        if found.intervals is not None:
-            cells.append(f"{100 * found.intervals.lower[s]:.2f} to {100 * found.intervals.upper[s]:.2f} %")
-        table.add_row(*cells)
-    return table
+        if sure is not None:
+            cells.append(f"{100 * sure.lower[s]:.2f} to {100 * sure.upper[s]:.2f} %")
+        rows.append(cells)
+    more = f" ({rest} more in the written table)" if rest > 0 else ""
+    print_table(console, f"The likeliest values{more}", headings, rows)
 
 
 def _write(found: Estimate, path: Path) -> None:

@@ -13,7 +13,8 @@ from .console import PARTIAL, StopOnInterrupt, note, say
 
 if TYPE_CHECKING:
     from ..core import Metric, Prior
-    from ..optimal import Point
+    from ..optimal import Design, Point
+    from .screen import Screen
 
 _RANGE = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d+)\s*")
 
@@ -46,19 +47,15 @@ def run_sweep(
     picture: bool,
 ) -> None:
     """Run a sweep, print its table, and write it with its figure beside ``target``."""
-    from rich.table import Table
-
-    from ..core.units import per_unit
     from ..optimal import Status, sweep
     from ..report import save_picture, save_rows
     from ..report.frontier import frontier
-    from ..rounding import amount, gap_at_most, percent
     from .screen import Screen
 
     unit = distances.unit
     asked = amounts(epsilons, unit, per=True, what="epsilon") if epsilons else [None]
     least = amounts(distortions, unit, per=False, what="the distortion") if distortions else []
-    console, progress = Screen(), Screen(stderr=True)
+    progress = Screen(stderr=True)
     with StopOnInterrupt() as stop, progress.status("Sweeping (Ctrl-C stops after the running design)") as status:
 
         def report(point: Point) -> None:
@@ -76,33 +73,7 @@ def run_sweep(
             stop=stop,
             report=report,
         )
-    headings = (
-        "prior",
-        f"epsilon{per_unit(unit)}",
-        "distortion asked",
-        "loss",
-        "gap",
-        "attacker errs by",
-        "seconds",
-    )
-    table = Table(title="Frontier", title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "prior" else "right")
-    failures: set[str] = set()
-    for point in points:
-        epsilon = "" if point.epsilon is None else f"{point.epsilon:g}"
-        minimum = "" if point.minimum is None else amount(point.minimum, unit)
-        if point.design is None:
-            table.add_row(point.who, epsilon, minimum, "none", "", "", "")
-            failures.add(f"{point.who}: {point.failure}")
-            continue
-        c = point.design.certificate
-        loss = percent(c.value) if not c.loss_unit else amount(c.value, c.loss_unit)
-        errs = amount(point.distortion, unit)
-        table.add_row(point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, f"{point.design.seconds:.1f}")
-    console.print(table)
-    for failure in sorted(failures):
-        console.print(f"None for {failure}")
+    _print(Screen(), points, unit, ties=costs.name != distances.name)
     rows = target.with_suffix(".csv")
     save_rows(points, rows)
     written = [rows]
@@ -115,3 +86,59 @@ def run_sweep(
     say(f"Written: {', '.join(map(str, written))}")
     if any(point.design is None or point.design.status is not Status.OPTIMAL for point in points):
         raise typer.Exit(PARTIAL)
+
+
+def _print(console: Screen, points: list[Point], unit: str, *, ties: bool) -> None:
+    from ..core.units import per_unit
+    from ..rounding import amount, gap_at_most, percent
+    from .tables import print_table
+
+    headings = (
+        "prior",
+        f"epsilon{per_unit(unit)}",
+        "distortion asked",
+        "loss",
+        "gap",
+        "attacker errs by",
+        "finds the secret",
+        "seconds",
+    )
+    rows = []
+    for point in points:
+        epsilon = "" if point.epsilon is None else f"{point.epsilon:g}"
+        minimum = "" if point.minimum is None else amount(point.minimum, unit)
+        if point.design is None:
+            rows.append((point.who, epsilon, minimum, "none", "", "", "", ""))
+            continue
+        c = point.design.certificate
+        loss = percent(c.value) if not c.loss_unit else amount(c.value, c.loss_unit)
+        errs, hits = amount(point.distortion, unit), percent(point.hit_rate)
+        rows.append(
+            (point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, hits, f"{point.design.seconds:.1f}")
+        )
+    print_table(console, "Frontier", headings, rows)
+    for failure in sorted({f"{point.who}: {point.failure}" for point in points if point.design is None}):
+        console.print(f"None for {failure}")
+    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
+        for sentence in _ties([point.design for point in points if point.design is not None]):
+            console.print(sentence)
+
+
+def _ties(designs: list[Design]) -> list[str]:
+    """Say which of several mechanisms of equal loss were taken."""
+    from ..rounding import gap_at_most
+
+    broken = [design.tie_gap for design in designs if design.tie_gap is not None]
+    left = len(designs) - len(broken)
+    said = []
+    if broken:
+        said.append(
+            f"In {len(broken)} of {len(designs)} designs, among mechanisms of equal loss, one of most distortion "
+            f"privacy was taken (within {gap_at_most(max(broken))} of the most)."
+        )
+    if left:
+        said.append(
+            f"In {left} of {len(designs)} designs no tie was broken: mechanisms of equal loss may differ in "
+            "what an attacker achieves."
+        )
+    return said

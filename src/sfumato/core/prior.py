@@ -116,15 +116,17 @@ class Prior:
         return float(-(p * np.log2(p)).sum()) + 0.0
 
     def sharpened(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
-        """Return what an adversary believes who knows the main places, such as home and work.
+        """Return the prior of someone who is more often at the main places, such as home and work.
 
-        A share ``weight`` of the belief moves to these places, in proportion to their
-        probabilities: (1 - weight) p + weight p(. | the places).
+        A share ``weight`` of the probability moves to these places, in proportion to their
+        probabilities: (1 - weight) p + weight p(. | the places). As the truth it describes
+        a person with stronger habits; as a belief where it is not true, an attacker who is
+        overconfident.
 
         Args:
-            weight: The share, from 0 (nothing more is known) to 1 (nowhere else).
-            places: How many of the likeliest secrets are known.
-            at: The labels of the known places, instead of the likeliest ones.
+            weight: The share, from 0 (no change) to 1 (nowhere else).
+            places: How many of the likeliest secrets are main places.
+            at: The labels of the main places, instead of the likeliest ones.
 
         Source:
             Shokri, "Privacy Games", section 9.2 (adversaries with better knowledge).

@@ -24,7 +24,8 @@ class GridError:
         plug_in: The error of the best guess on the very hits that it was read from: on
             average too low, far so where cells were hit once or twice (H11); with one hit
             per cell it is 0 whatever the mechanism.
-        corrected: The plug-in less an estimate of its bias, from halves of the hits.
+        corrected: The plug-in less an estimate of its bias, from halves of the hits; no
+            more than the error of the most frequent label.
         tested: The error, on one half, of the guess learned on the other: on average too high.
         lower: A lower bound of the true error, wrong with probability ``failure / 2``.
         upper: An upper bound, likewise.
@@ -70,7 +71,8 @@ def grid_error(
     nearly tie, which is where the bias is largest, it falls like 1 / sqrt(hits): so the
     plug-in of a random half of the hits is lower still, and
     corrected = plug_in(all) + (plug_in(all) - mean plug_in(half)) / (sqrt(2) - 1),
-    never beyond the held-out error, which is too high.
+    never beyond the held-out error, which is too high, nor beyond the error of the most
+    frequent label, which needs no report.
 
     Args:
         reports: The labels and their reports, numbers of any dimension.
@@ -97,12 +99,14 @@ def grid_error(
     halves: Floats = np.array([plug_in_error(_half(counts, n, rng)) for _ in range(halvings)])
     found = estimate_guessing(Sample(counts), failure=failure, seed=seed)
     tested = 1.0 - found.tested
+    blind = 1.0 - float(counts.sum(axis=1).max()) / n  # at least the plug-in
+    correction = (whole - float(halves.mean())) / (2**0.5 - 1)
     return GridError(
         float(cell),
         counts.shape[1],
         n,
         whole,
-        min(whole + (whole - float(halves.mean())) / (2**0.5 - 1), max(tested, whole)),
+        max(whole, min(whole + correction, tested, blind)),
         tested,
         found.error_lower,
         found.error_upper,

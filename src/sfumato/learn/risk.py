@@ -24,7 +24,7 @@ class RiskEstimate:
             error, and tending to it as examples grow if the rule is consistent (nearest
             neighbours with k growing; at no rate that holds for every channel).
         corrected: The error less what the second half of its examples still gained it: an
-            estimate with less bias, proved by nothing.
+            estimate with less bias, proved by nothing; no more than ``error`` or ``blind``.
         upper: The Bayes error is at most this, except with probability ``failure / 2``.
         lower: The Bayes error is at least this, likewise; from the frequencies of equal
             outputs, so 0 where outputs hardly repeat.
@@ -93,15 +93,16 @@ def estimate_risk(
     early = learned(learning.split(0.5, seed=seed)[0], chosen, judging, seed=seed)
     single = attack if chosen == _ONE_NEIGHBOUR else learned(learning, _ONE_NEIGHBOUR, judging, seed=seed)
     wrong, trials = len(judging) - attack.confusion.hits, len(judging)
+    blind = 1 - attack.blind_hits / trials
     upper = float(binomial.upper(np.array([wrong]), np.array([trials]), failure / 2)[0])
     return RiskEstimate(
         chosen.name,
         attack.error,
-        max(0.0, 2 * attack.error - early.error),
+        max(0.0, min(2 * attack.error - early.error, attack.error, blind)),
         upper,
         _repeated_lower(examples, failure, seed),
-        cover_hart(single.error, len(examples.space)),
-        1 - attack.blind_hits / trials,
+        min(cover_hart(single.error, len(examples.space)), blind),
+        blind,
         failure,
         len(learning),
         trials,

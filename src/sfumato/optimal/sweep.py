@@ -6,10 +6,12 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from math import nan
 
 from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
 from ..errors import InputError, SfumatoError, argument
 from ..evidence import distortion_below
+from ..leakage import bayes_vulnerability
 from .answer import Stop
 from .auto import Auto
 from .design import Design, design
@@ -26,6 +28,7 @@ class Point:
         minimum: The distortion asked for, in the metric's unit; None if there was none.
         design: The design, or None where there is none.
         distortion: Proved distortion privacy of the mechanism, in the metric's unit.
+        hit_rate: How often the best attacker finds the secret.
         failure: Why there is no design; empty if there is one.
     """
 
@@ -34,6 +37,7 @@ class Point:
     minimum: float | None
     design: Design | None
     distortion: float
+    hit_rate: float
     failure: str = ""
 
 
@@ -48,6 +52,7 @@ class _Chain:
     requests: tuple[tuple[float | None, float | None], ...]
     objective: str
     gap: float
+    tie_break: bool | None
     time_limit: float
     threads: int
 
@@ -61,6 +66,7 @@ def sweep(
     distortions: Sequence[float | None] = (None,),
     objective: str = "expected",
     gap: float = 1e-4,
+    tie_break: bool | None = None,
     time_limit: float = float("inf"),
     processes: int = 1,
     stop: Stop | None = None,
@@ -69,7 +75,8 @@ def sweep(
     """Design for every prior, epsilon and distortion.
 
     Designs for one prior start from the rows that the last one needed. A request that
-    cannot be met gives a point with its reason; the others go on.
+    cannot be met gives a point with its reason; the others go on. Ties are broken as in
+    `design`; ``point.design.tie_gap`` says how well.
 
     Args:
         priors: Priors on one space, by name.
@@ -79,6 +86,8 @@ def sweep(
         distortions: In the metric's unit; None for metric privacy alone.
         objective: ``expected`` or ``worst-case``.
         gap: The relative gap to reach.
+        tie_break: Whether to take, among mechanisms of equal loss, one of most distortion
+            privacy; see `design`.
         time_limit: Seconds for each design.
         processes: Worker processes; each takes a share of the priors, or of the
             epsilons where there is one prior. A script that asks for more than one needs
@@ -101,7 +110,7 @@ def sweep(
     threads = cores() if processes <= 1 else 1
     shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
     chains = [
-        _Chain(who, prior, loss, metric, tuple(share), objective, gap, time_limit, threads)
+        _Chain(who, prior, loss, metric, tuple(share), objective, gap, tie_break, time_limit, threads)
         for who, prior in priors.items()
         for share in shares
     ]
@@ -160,12 +169,13 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 objective=chain.objective,
                 solver=Auto(chain.threads),
                 gap=chain.gap,
-                tie_break=False,
+                tie_break=chain.tie_break,
                 time_limit=chain.time_limit,
                 start=last,
             )
         except SfumatoError as error:
-            yield Point(chain.who, epsilon, minimum, None, float("nan"), error.problem)
+            yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
         distortion = distortion_below(last.mechanism, chain.prior, chain.metric)
-        yield Point(chain.who, epsilon, minimum, replace(last, answer=None), distortion)
+        hits = bayes_vulnerability(last.mechanism, chain.prior)
+        yield Point(chain.who, epsilon, minimum, replace(last, answer=None), distortion, hits)

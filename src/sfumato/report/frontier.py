@@ -27,6 +27,8 @@ COLUMNS = (
     "gap",
     "epsilon_upper",
     "distortion",
+    "hit_rate",
+    "tie_gap",
     "seconds",
     "status",
 )
@@ -37,7 +39,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
     found: list[tuple[object, ...]] = []
     for point in points:
         if point.design is None:
-            found.append((point.who, point.epsilon, point.minimum, *(None,) * 6, point.failure))
+            found.append((point.who, point.epsilon, point.minimum, *(None,) * 8, point.failure))
             continue
         c = point.design.certificate
         upper = c.epsilon_upper if point.epsilon is not None else None
@@ -51,6 +53,8 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
                 c.gap,
                 upper,
                 point.distortion,
+                point.hit_rate,
+                point.design.tie_gap,
                 point.design.seconds,
                 point.design.status.name,
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..attacks import blind, optimal
+from ..attacks import goals
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.guarantees import ThresholdPrivacy
 from ..core.units import per_unit
@@ -175,16 +175,14 @@ def promises(
 def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) -> list[str]:
     """Return what the best attacker achieves who knows the prior and the mechanism."""
     noun = "place" if isinstance(mechanism.secrets, Places) else "value"
-    exact = hamming(prior.space)
-    hits = 1 - optimal(mechanism, prior, exact).error
-    before = 1 - blind(prior, exact).error
+    best = goals(mechanism, prior, hamming(prior.space) if ground is None else ground)
+    hits, before = best.hit_rate, best.blind_hit_rate
     sentences = [
         f"The best attacker, who knows how likely each {noun} is, finds yours {percent(hits)} of the time: "
         f"{percent(before)} had he seen nothing, 100 % without the mechanism."
     ]
     if ground is not None:
-        error = optimal(mechanism, prior, ground).error
-        most = blind(prior, ground).error
+        error, most = best.near.error, best.near_blind.error
         sentences.append(
             f"His best guess errs by {amount(error, ground.unit)} on average: "
             f"{amount(most, ground.unit)} had he seen nothing, 0 without the mechanism."

@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, fields
 from math import inf, isfinite, sqrt
 from typing import Final
 
+from ..attacks import blind as without_report
 from ..attacks import optimal
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core.atomic import atomically
 from ..errors import InfeasibleError, InputError, SfumatoError
 from ..escaping import csv_row
 from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
-from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
+from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
 from ..mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
 from ..mechanisms.tupling.mechanism import check_dummies
 from ..optimal import Design, design
@@ -60,6 +61,11 @@ class Row:
     spread: float | None = None
     failure: str = ""
 
+    @property
+    def hit_rate(self) -> float:
+        """The probability that the best guess of the secret is right."""
+        return 1 - self.bayes_error
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -71,6 +77,7 @@ class Comparison:
         value: Its value.
         unit: The unit of losses and errors; epsilon counts per it.
         blind_error: The attacker's error without a report: no mechanism can force more.
+        blind_hit_rate: How often the likeliest secret is right: every mechanism allows it.
     """
 
     rows: tuple[Row, ...]
@@ -78,6 +85,7 @@ class Comparison:
     value: float
     unit: str
     blind_error: float
+    blind_hit_rate: float
 
     def row(self, name: str) -> Row:
         """Return the row of a mechanism.
@@ -160,7 +168,7 @@ def compare(
         )
     families = list(usual(prior, metric) if contestants is None else contestants)
     tell = progress or _untold
-    blind = float((metric.array @ prior.probabilities).min())
+    blind = without_report(prior, metric).error
     if epsilon is not None:
         value = MetricPrivacy(epsilon, metric).epsilon
         rows = [*_at_epsilon(families, prior, metric, value, gap, tell, remap=remap, dummies=dummies)]
@@ -173,7 +181,8 @@ def compare(
                 f"compare at less than {units.show(blind, metric.unit)}.",
             )
         rows = [*_at_loss(families, prior, metric, value, gap, tell, remap=remap)]
-    return Comparison(tuple(rows), "loss" if epsilon is None else "epsilon", value, metric.unit, blind)
+    equal = "loss" if epsilon is None else "epsilon"
+    return Comparison(tuple(rows), equal, value, metric.unit, blind, prior_vulnerability(prior))
 
 
 def _untold(name: str) -> None:
