@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, as_distance, as_loss
-from ..rounding import down, sum_error, up
+from ..rounding import UNIT, down, sum_error, up
+
+_SMALLEST = 2.0**-1074  # what a product loses at most where it underflows
 
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
@@ -31,7 +33,10 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     """
     d, joint = as_distance(distance).array, mechanism.joint(prior)
     errors = d @ joint
-    magnitude = float((np.abs(d) @ joint).max(axis=0).sum())
     n, m = mechanism.shape
-    bound = down(float(errors.min(axis=0).sum()) - sum_error(n + m, magnitude))
-    return bound if (d < 0).any() else max(bound, 0.0)
+    found = float(errors.min(axis=0).sum())
+    if (d < 0).any():
+        return down(found - sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())))
+    # Without negative terms each sum errs relatively, and small distortions are proved as sharply as large ones.
+    lost = n * m * (2.0 + float(d.max(initial=0.0))) * _SMALLEST
+    return max(0.0, down(down(found * (1 - 2 * (n + m + 8) * UNIT)) - lost))
