@@ -79,6 +79,13 @@ class Control:
         """Seconds until the deadline."""
         return self.deadline - time.monotonic()
 
+    @property
+    def stopped(self) -> Status | None:
+        """Why the work must end now, or None."""
+        if self.stop():
+            return Status.INTERRUPTED
+        return Status.TIME_LIMIT if self.remaining <= 0 else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:

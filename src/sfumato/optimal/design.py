@@ -23,17 +23,19 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
-from ..evidence import Certificate, Optimality, certify, relative_gap
+from ..evidence import Certificate, Optimality, relative_gap
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .auto import Auto
+from .fallback import fallback, standing_in
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
+from .proof import proved
+from .scaling import scaled
 from .solver import Solver
 
 PAIRS = ("generated", "all", "spanner")
 _TIES = 15_000  # probabilities up to which ties are broken unasked
 _USELESS = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP = 1e-3  # of the distortion, where ties are broken
-_MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -137,9 +139,7 @@ def design(
     wanted = small if tie_break is None else tie_break
     if wanted and objective == EXPECTED and answer.status is Status.OPTIMAL:
         untied = _untied(problem, answer, run)
-    if untied is None:
-        return run.finished(problem, answer)
-    return run.finished(problem, untied[0], tie_gap=untied[1])
+    return run.finished(problem, answer, untied)
 
 
 def design_private(
@@ -199,17 +199,30 @@ def design_private(
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
     run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
     try:
-        answer = run.solve(problem)
-    except InfeasibleError:
-        if not guarantees:
+        return run.finished(problem, run.solve(problem))
+    except (InfeasibleError, SolverError) as error:
+        if run.control.stopped is not None or (solver is not None and isinstance(error, SolverError)):
             raise
-        least = design(prior, loss=loss, guarantees=guarantees, observables=observables, tie_break=False)
-        raise InfeasibleError(
-            f"no mechanism with these guarantees loses at most {units.show(most, unit)}: "
-            f"the least possible is {units.show(least.certificate.bound, unit)}.",
-            f"allow at least {units.show(least.certificate.loss, unit)}, or raise epsilon.",
-        ) from None
-    return run.finished(problem, answer)
+        # Next to the least loss there is hardly room for rounding, and solvers see none. Is the least within?
+        least = _of_least_loss(problem)
+    reached, bound = least.certificate.loss, least.certificate.bound
+    if reached <= most:
+        return run.finished(problem, standing_in(problem, least.mechanism))
+    limit, shown = units.show(most, unit), units.show(bound if bound > most else reached, unit)
+    what = (
+        f"no mechanism with these guarantees loses at most {limit}: the least possible is {shown}."
+        if bound > most
+        else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
+    )
+    more = ", or raise epsilon" if guarantees else ""
+    raise InfeasibleError(what, f"allow at least {units.show(reached, unit)}{more}.")
+
+
+def _of_least_loss(problem: Problem) -> Design:
+    """Return the design of least loss under the guarantees of a game."""
+    least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
+    run = _Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
+    return run.finished(least, run.solve(least))
 
 
 class _Run:
@@ -241,13 +254,40 @@ class _Run:
         self.log: list[Progress] = []
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
-        control = self.control if gap is None else replace(self.control, gap=gap)
-        answer = self.solver.answer(problem, control, start)
+        """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
+        small = scaled(problem)
+        control = replace(self.control, gap=gap or self.control.gap, report=small.report(self.control.report))
+        try:
+            found = self.solver.answer(small.problem, control, start)
+        except SolverError:
+            ended = control.stopped
+            closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
+            if closed is None:
+                raise
+            found = closed
+        answer = small.answer(found)
         self.log += answer.log
         return answer
 
-    def finished(self, problem: Problem, answer: Answer, *, tie_gap: float | None = None) -> Design:
-        mechanism, certificate = _proved(problem, answer)
+    def finished(self, problem: Problem, answer: Answer, untied: tuple[Answer, float] | None = None) -> Design:
+        """Prove an answer, or the untied one where that costs nothing of the wanted gap."""
+        tie_gap: float | None = None
+        found = None if untied is None else proved(problem, untied[0])
+        if untied is not None and found is not None and found[1].gap <= self.control.gap:
+            answer, tie_gap = untied
+        else:
+            found = proved(problem, answer)
+        if found is None:
+            closed = fallback(problem, Status.INACCURATE, "the solver's answer could not be proved")
+            if closed is not None:
+                answer = replace(closed, bound=answer.bound, prices=answer.prices)
+                found = proved(problem, answer)
+        if found is None:
+            raise SolverError(
+                "the answer could not be proved to keep what was asked after rounding to integers.",
+                "try another solver, or report this with the input: it should not happen.",
+            )
+        mechanism, certificate = found
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
@@ -313,31 +353,3 @@ def _ground(problem: Problem) -> Loss | None:
 
 def _same(a: Floats, b: Floats) -> bool:
     return a.shape == b.shape and np.array_equal(a, b)
-
-
-def _proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate]:
-    """Quantise the answer and prove it, leaving more room for rounding until it holds."""
-    matrix: Floats = answer.matrix
-    share = answer.share
-    given = answer.mechanism
-    for margin in _MARGINS:
-        mechanism = given or Mechanism(matrix, problem.prior.space, problem.observables)
-        certificate = certify(
-            mechanism,
-            problem.prior,
-            problem.loss,
-            problem.guarantees,
-            objective=problem.objective,
-            bound=answer.bound,
-            distance=problem.distance,
-            repair_weight=share,
-        )
-        if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
-            return mechanism, certificate
-        given = None
-        matrix, share = mended(problem, answer.matrix, margin=10 * margin)
-        share = max(share, answer.share)
-    raise SolverError(
-        "the answer could not be proved to keep what was asked after rounding to integers.",
-        "try another solver, or report this with the input: it should not happen.",
-    )

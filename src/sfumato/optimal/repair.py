@@ -21,6 +21,7 @@ from ..errors import InputError
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
 _COARSE = 2.0**-86  # a positive probability below this loses more than 2**-40 of itself as an integer,
 _LIFT = 2.0**-50  # and is lifted by this share of the constant, for its neighbours' likelihood ratios
+_RATIO = 3e-14  # of a likelihood ratio, which floats cannot tell
 SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
 
@@ -51,7 +52,7 @@ def repaired(
     share = 0.0
     allowed: Floats | None = None
     if exponents is not None:
-        allowed = joined(exponents * (1 - margin))
+        allowed = joined(_within(exponents, margin))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -66,9 +67,23 @@ def repaired(
     return (1 - share) * rows + share * constant, share
 
 
-def joined(allowed: Floats) -> Floats:
-    """Return the exponents with near-equal secrets joined: all of a group have the same ones."""
-    near = allowed < SAME
+def _within(exponents: Floats, margin: float) -> Floats:
+    """Return exponents a relative margin, and at least what floats lose of a ratio, below the given ones."""
+    lower = exponents * (1 - margin)
+    small = (exponents > 0) & (exponents * margin < _RATIO)
+    if not small.any():
+        return lower
+    return shortest_paths(np.where(exponents > 0, np.maximum(np.minimum(lower, exponents - _RATIO), 0.0), 0.0))
+
+
+def joined(allowed: Floats, below: float = SAME) -> Floats:
+    """Return the exponents with near-equal secrets joined: all of a group have the same ones.
+
+    Args:
+        allowed: Array (n, n) with the triangle inequality.
+        below: Secrets whose exponent is smaller are joined.
+    """
+    near = allowed < below
     if int(near.sum()) == len(allowed):
         return allowed
     paths = shortest_paths(np.where(near, 0.0, allowed))

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import InfeasibleError, InputError, SolverError, argument
+from ..errors import InfeasibleError, InputError, argument
 from ..evidence import Multipliers
 from . import interior
 from .answer import Answer, Control, Progress, Status, gap_of, mended, objective_of, proved_bound
 from .problem import DISTORTION, WORST_CASE, Problem
-from .repair import SAME, joined
+from .repair import joined
 from .solver import Solver
 
 _ALMOST = 0.8
-_LEAST = 1e-7  # exponent whose row has an inside in floats
+_LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 _STATUS = {
@@ -87,13 +87,7 @@ class Structured(Solver):
         exponents = problem.exponents
         if exponents is None:
             exponents = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
-        exponents = joined(exponents * (1 - _SHRINK))
-        if not applies_to(exponents):
-            raise SolverError(
-                "some secrets are so alike that the structured method cannot keep them apart in floats.",
-                f"use another solver with {argument('solver', 'highs')}",
-                "join values that are nearly the same.",
-            )
+        exponents = joined(exponents * (1 - _SHRINK), _LEAST)
         try:
             result = interior.solve(
                 problem.prior.probabilities / problem.prior.probabilities.sum(),
@@ -113,7 +107,7 @@ class Structured(Solver):
             )
         except interior.Infeasible as error:
             raise InfeasibleError(str(error).split("\nHint: ")[0], "ask for less.") from None
-        prices = _prices(problem, result)
+        prices = _prices(problem, result, exponents)
         bound = proved_bound(problem, prices)
         matrix, share = mended(problem, result.matrix)
         value = objective_of(problem, matrix)
@@ -123,20 +117,31 @@ class Structured(Solver):
         return Answer(matrix, share, value, bound, status, tuple(log), self.name, prices, result)
 
 
-def _prices(problem: Problem, result: interior.Result) -> Multipliers:
-    """Return the method's multipliers as prices of the whole problem's rows."""
+def _prices(problem: Problem, result: interior.Result, exponents: Floats) -> Multipliers:
+    """Return the method's multipliers as prices of the whole problem's rows.
+
+    Args:
+        problem: The problem.
+        result: The method's result.
+        exponents: Array (n, n), the exponents that the method kept.
+    """
     found = result.multipliers
     n, m = problem.shape
     first = _first_members(result.merged)
     target = _merged_into(problem, result.kept)
+    used = np.flatnonzero(found.weight > 0)  # what is left of a single secret's imaginary companion has none
     # A dominated observable has the prices of the one it was merged into: its reduced costs are no smaller.
-    order = np.argsort(found.block, kind="stable")
-    counts = np.bincount(found.block, minlength=len(result.kept))
+    order = used[np.argsort(found.block[used], kind="stable")]
+    counts = np.bincount(found.block[used], minlength=len(result.kept))
     begins = np.concatenate([[0], np.cumsum(counts)])
     picks = [order[begins[b] : begins[b + 1]] for b in target]
     pick = np.concatenate(picks) if picks else np.empty(0, dtype=np.intp)
     o = np.repeat(np.arange(m), [len(chosen) for chosen in picks])
-    s, t, price = first[found.upper[pick]], first[found.lower[pick]], found.weight[pick]
+    s, t = first[found.upper[pick]], first[found.lower[pick]]
+    allowed = _between(problem, s, t)
+    # What p(o|s') earns stays as the method left it, and what p(o|s) pays shrinks by a hair: kept as it was, the
+    # price would multiply what its exponent gained by exp(e), and a large epsilon would spoil the bound.
+    price = found.weight[pick] * np.exp(exponents[s, t] - allowed)
 
     guesses = None
     if problem.distance is not None and found.guesses is not None and found.weighted is not None:
@@ -145,7 +150,7 @@ def _prices(problem: Problem, result: interior.Result) -> Multipliers:
         guesses[rows] = found.guesses[target].T
     worst = found.eta if problem.objective == WORST_CASE else None
     loss = float(found.eta[0]) if problem.objective == DISTORTION else 0.0
-    prices = Multipliers(s, t, o, price, _between(problem, s, t), guesses, worst, loss)
+    prices = Multipliers(s, t, o, price, allowed, guesses, worst, loss)
     return prices if len(first) == n else _shared_out(problem, prices, result.merged, first)
 
 
@@ -179,11 +184,6 @@ def _distinct_guesses(problem: Problem, merged: NDArray[np.int64], width: int) -
     np.add.at(weighted.T, merged, (prior * distance.array).T)
     _, first = np.unique(weighted, axis=0, return_index=True)
     return np.asarray(first)
-
-
-def applies_to(exponents: Floats | None) -> bool:
-    """Return whether all exponents are zero, or large enough for iterates strictly inside their rows."""
-    return exponents is None or not ((exponents > SAME) & (exponents < _LEAST)).any()
 
 
 def _between(problem: Problem, s: NDArray[np.intp], t: NDArray[np.intp]) -> Floats:

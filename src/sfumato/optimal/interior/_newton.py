@@ -84,11 +84,11 @@ class System:
             self._schur = cho_factor(schur, lower=True, overwrite_a=True)
         except (LinAlgError, ValueError) as error:
             raise BreakdownError("the coupling system is not positive definite") from error
-        self._border = None if form.free is None else cho_solve(self._schur, form.free)
+        self._border = None if form.free is None else cho_solve(self._schur, form.free, check_finite=False)
 
     def _coupled(self, right: Floats, free: float) -> tuple[Floats, float]:
         """Solve M dmu + a dv = right, a' dmu = free."""
-        step = np.asarray(cho_solve(self._schur, right))
+        step = np.asarray(cho_solve(self._schur, right, check_finite=False))
         form = self._rows.form
         if form.free is None or self._border is None:
             return step, 0.0

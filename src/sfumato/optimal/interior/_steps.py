@@ -117,7 +117,7 @@ def compute(system: System, point: Point, z: Floats, least: float, most: float, 
     affine = system.direction(-product)
     primal, dual = length(affine.z, z, workers), length(affine.lam, lam, workers)
     after = float((lam + dual * affine.lam) @ (z + primal * affine.z)) / len(z)
-    target = max(min((after / mean) ** POWER, most) * mean, min(mean, least))
+    target = max(min(min(after / mean, 1.0) ** POWER, most) * mean, min(mean, least))
     centre = system.correction(np.full(len(z), mean))
     central = affine.plus(centre, 1.0, 1.0, workers)
     best = affine.plus(centre, target / mean, target / mean, workers)

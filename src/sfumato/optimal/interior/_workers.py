@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Self, TypeVar
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 T = TypeVar("T")
@@ -26,14 +27,18 @@ class Workers:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads)
+        # A breakdown shows as a number that is not finite, which the method looks for: it needs no warnings.
+        self._pool = ThreadPoolExecutor(threads, initializer=np.seterr, initargs=("ignore",))
+        self._quiet = np.errstate(all="ignore")
         self._limits: threadpool_limits | None = None
 
     def __enter__(self) -> Self:
         self._limits = threadpool_limits(1, user_api="blas")
+        self._quiet.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._quiet.__exit__(None, None, None)
         self._pool.shutdown()
         if self._limits is not None:
             self._limits.restore_original_limits()

@@ -1,0 +1,105 @@
+"""Problems in units in which floats behave.
+
+Losses and distances are divided by powers of two, so that their largest is between one and
+two, and prior masses that cannot matter are left out. Mechanisms have no unit; values,
+bounds and prices are multiplied back, which is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core import Loss, Prior
+from ..core.arrays import Floats
+from ..evidence import Multipliers
+from .answer import Answer, Progress, objective_of, proved_bound
+from .problem import DISTORTION, Problem
+
+_NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """A problem in units of powers of two.
+
+    Attributes:
+        problem: The scaled problem, for a solver.
+        original: The problem as it was asked.
+        loss: Binary exponent of the unit of losses.
+        distance: Binary exponent of the unit of the adversary's distances.
+    """
+
+    problem: Problem
+    original: Problem
+    loss: int
+    distance: int
+
+    @property
+    def objective(self) -> int:
+        """Binary exponent of the unit of the objective."""
+        return self.distance if self.problem.objective == DISTORTION else self.loss
+
+    def answer(self, found: Answer) -> Answer:
+        """Return an answer to the scaled problem as one to the original."""
+        prices = found.prices
+        bound = math.nan
+        with np.errstate(over="ignore", invalid="ignore"):
+            if prices is not None:
+                prices = self._prices(prices)
+                bound = proved_bound(self.original, prices)
+            log = tuple(map(self.progress, found.log))
+        if math.isnan(bound):  # without prices, or where they leave the range of floats
+            prices, bound = None, math.inf if self.problem.objective == DISTORTION else -math.inf
+        value = objective_of(self.original, found.matrix)
+        return replace(found, value=value, bound=bound, log=log, prices=prices)
+
+    def progress(self, step: Progress) -> Progress:
+        """Return a line of progress in the original unit."""
+        unit = self.objective
+        return replace(step, value=float(np.ldexp(step.value, unit)), bound=float(np.ldexp(step.bound, unit)))
+
+    def report(self, told: Callable[[Progress], None] | None) -> Callable[[Progress], None] | None:
+        """Return a callback for the solver that tells progress in the original unit."""
+        return None if told is None else lambda step: told(self.progress(step))
+
+    def _prices(self, prices: Multipliers) -> Multipliers:
+        guesses = prices.guesses
+        if guesses is not None and self.problem.objective != DISTORTION:
+            guesses = np.ldexp(guesses, self.loss - self.distance)
+        return replace(
+            prices,
+            local=np.ldexp(prices.local, self.objective),
+            guesses=guesses,
+            loss=float(np.ldexp(prices.loss, self.distance - self.loss)),
+        )
+
+
+def scaled(problem: Problem) -> Scaled:
+    """Return a problem whose largest loss and distance are between one and two."""
+    loss = _exponent(problem.loss.array)
+    distance = 0 if problem.distance is None else _exponent(problem.distance.array)
+    mass = problem.prior.probabilities
+    if ((mass > 0) & (mass < _NO_MASS)).any():
+        mass = np.where(mass < _NO_MASS, 0.0, mass)
+    found = replace(
+        problem,
+        prior=Prior(problem.prior.space, mass),
+        loss=_divided(problem.loss, loss),
+        distance=None if problem.distance is None else _divided(problem.distance, distance),
+        minimum=float(np.ldexp(problem.minimum, -distance)),
+        max_loss=float(np.ldexp(problem.max_loss, -loss)),
+    )
+    return Scaled(found, problem, loss, distance)
+
+
+def _exponent(array: Floats) -> int:
+    largest = float(np.abs(array).max(initial=0.0))
+    return math.frexp(largest)[1] - 1 if largest > 0 else 0
+
+
+def _divided(loss: Loss, exponent: int) -> Loss:
+    return Loss(np.ldexp(loss.array, -exponent), loss.unit, name=loss.name)
