@@ -51,7 +51,7 @@ def mechanism_file(labels, name, unit):
     """Save a mechanism whose file is hostile wherever it holds text."""
     space = sf.Space(labels)
     n = len(labels)
-    distance = sf.Metric(1.0 - np.eye(n), unit, name=name, axioms_known=True)
+    distance = sf.Metric(1.0 - np.eye(n), unit, name=name, triangle=True)
     prior = sf.Prior.uniform(space)
     result = sf.design(prior, loss=distance, guarantees=[sf.MetricPrivacy(1.0, distance)])
     held = sf.files.MechanismFile(

@@ -64,7 +64,7 @@ def test_threshold_privacy_is_metric_privacy_in_hops():
     np.testing.assert_array_equal(near.metric.array[0], [0, 1, 1, 2])
     assert near.epsilon == 1.5
     assert isinstance(near, MetricPrivacy)
-    assert str(near) == "epsilon 1.5, hops of at most 2000 m"
+    assert str(near) == "epsilon 1.5, hops of at most 2 km"
     bare = ThresholdPrivacy(1, KM, 2)
     np.testing.assert_array_equal(bare.metric.array, near.metric.array)
     assert str(bare) == "epsilon 1, hops of at most 2 km"

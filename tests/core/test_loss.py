@@ -47,7 +47,7 @@ def test_semantic_loss():
 
 
 def test_any_form_is_a_loss():
-    plain = [[0.0, 2.5], [-1.0, 0.0]]
+    plain = [[0.0, 2.5], [1.0, 0.0]]
     for given in (plain, np.array(plain), Loss(plain)):
         np.testing.assert_array_equal(as_loss(given, 2, 2).array, plain)
     metric = Metric([[0, 1], [1, 0]], "km", name="walk")

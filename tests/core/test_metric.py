@@ -157,3 +157,38 @@ def test_a_threshold_below_the_closest_pair_says_how_close_it_is():
         metric.threshold("1500 m")
     assert metric.threshold("2 km").unit == ""
     assert metric.threshold("2 km").name == "hops of at most 2 km"
+
+
+def test_scaling_and_units_keep_a_broken_triangle_broken():
+    with pytest.warns(MetricWarning):
+        metric = Metric(TRIANGLE, "km")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was said when the metric was made
+        for derived in (metric.scaled(3), metric.to("m")):
+            assert not derived.triangle
+            np.testing.assert_allclose(derived.closure().array[0, 2], 2 * derived.array[0, 1])
+    assert metric.closure().to("m").triangle
+
+
+def test_a_scaled_metric_has_another_name_and_another_unit_has_the_same():
+    metric = Metric([[0, 2], [2, 0]], "km", name="walk")
+    assert metric.scaled(10).name == "10 x walk"
+    assert metric.to("m").name == "walk"
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-310])
+def test_a_scale_at_which_distances_vanish_or_overflow_is_refused(factor):
+    metric = Metric([[0, 1e-20, 1e20], [1e-20, 0, 1e20], [1e20, 1e20, 0]])
+    refused(lambda: metric.scaled(factor), "cannot be scaled")
+
+
+@pytest.mark.parametrize(
+    ("array", "says"),
+    [
+        ([[0, -1], [-1, 0]], "negative: -1 between values 0 and 1"),
+        ([[0, 1], [1, 0.5]], "value 1 at distance 0.5 from itself"),
+        ([[0, 1], [2, 0]], "not symmetric"),
+    ],
+)
+def test_whoever_knows_the_triangle_inequality_gets_the_other_axioms_checked(array, says):
+    refused(lambda: Metric(array, triangle=True), says)

@@ -1,7 +1,6 @@
 """Files that are damaged, foreign, newer, inconsistent or hostile get clear errors."""
 
 import errno
-import hashlib
 import io
 import json
 import os
@@ -21,31 +20,7 @@ from sfumato.errors import FileError
 from sfumato.files import MechanismFile, read, save
 
 from .contents import assert_same, plain_file, rich_file
-
-Members = dict[str, bytes]
-
-
-def npy(array: np.ndarray[Any, Any], *, allow_pickle: bool = False) -> bytes:
-    stream = io.BytesIO()
-    np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=allow_pickle)
-    return stream.getvalue()
-
-
-def opened(path: Path) -> tuple[dict[str, Any], Members]:
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    return json.loads(members.pop("manifest.json")), members
-
-
-def forged(
-    path: Path, manifest: dict[str, Any], members: Members, *, compression: int = zipfile.ZIP_STORED
-) -> None:
-    """Write a file whose checksums all fit, as a forger would."""
-    manifest["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        archive.writestr("manifest.json", json.dumps(manifest))
-        for name, data in members.items():
-            archive.writestr(name, data)
+from .forging import forged, npy, opened
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sfumato.errors import FileError, InputError
 from sfumato.files import MechanismFile, load_tupling, read
 from sfumato.mechanisms import TuplePrivacy, Tupling
 
-from .test_hostile import forged, opened
+from .forging import forged, opened
 
 SPACE = sf.Space("abc")
 INNER = sf.mechanisms.randomised_response(SPACE, 2.0)

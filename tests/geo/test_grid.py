@@ -118,7 +118,7 @@ def test_a_grid_survives_json_and_pickle():
     assert pickle.loads(pickle.dumps(grid)) == grid
     with pytest.raises(InputError, match=r"incomplete or damaged \(KeyError\('origin_m'\)\)"):
         Grid.from_description({"kind": "grid", "columns": 2, "rows": 2, "cell_m": [1, 1]})
-    with pytest.raises(InputError, match="kind 'circle' is none of places"):
+    with pytest.raises(InputError, match="kind 'circle' does not describe places"):
         places_from({"kind": "circle"})
     with pytest.raises(InputError, match="is not a local projection"):
         places_from({**grid.describe(), "crs": "EPSG:4326"})
@@ -185,3 +185,53 @@ def test_no_visit_inside_says_where_they_are():
     assert "40.70000 to 40.80000 N, -74.00000 to -73.90000 E" in caught.value.hint
     with pytest.raises(DataError, match="none of the 1 visits of user 'a'"):
         Grid.covering(REGION, cell="500 m").counts(visits, "a")
+
+
+@pytest.mark.parametrize("origin", [(0.0, 1_500_001.0), (-1.6e6, 0.0), (2e7, 0.0), (1e308, 1e308)])
+def test_a_plane_far_from_the_cells_is_refused(origin):
+    with pytest.raises(InputError, match="more than 1 % off"):
+        Grid(2, 2, (500.0, 500.0), origin, Projection(48.85, 2.35).crs)
+    with pytest.raises(InputError, match="more than 1 % off"):
+        Grid(2, 2, (2e6, 500.0), (0.0, 0.0), Projection(48.85, 2.35).crs)
+
+
+@given(st.floats(-89, 89), st.floats(-179, 179), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_no_grid_has_distances_that_are_more_than_one_percent_off(lat, lon, seed):
+    rng = np.random.default_rng(seed)
+    sides, origin = rng.uniform(1e3, 4e5, 2), rng.uniform(-1.5e6, 1.5e6, 2)
+    try:
+        grid = Grid(4, 4, tuple(sides), tuple(origin), Projection(lat, lon).crs)
+    except InputError:
+        return
+    i, j = np.triu_indices(len(grid), 1)
+    at = grid.latlon
+    ground = pyproj.Geod(ellps="WGS84").inv(at[i, 1], at[i, 0], at[j, 1], at[j, 0])[2]
+    np.testing.assert_allclose(grid.metric("euclidean").array[i, j], ground, rtol=0.01)
+
+
+@given(st.floats(-89, 89), st.floats(-179, 179), st.floats(0, 40), st.floats(0, 90))
+@settings(deadline=None)
+def test_no_region_has_distances_that_are_more_than_one_percent_off(south, west, height, width):
+    try:
+        region = Region(south, west, min(south + height, 90.0), min(west + width, 180.0))
+    except InputError:
+        return
+    rng = np.random.default_rng(0)
+    lat, lon = rng.uniform(region.south, region.north, 40), rng.uniform(region.west, region.east, 40)
+    xy = Projection(*region.centre).forward(lat, lon)
+    i, j = np.triu_indices(40, 1)
+    ground = pyproj.Geod(ellps="WGS84").inv(lon[i], lat[i], lon[j], lat[j])[2]
+    np.testing.assert_allclose(np.hypot(*(xy[i] - xy[j]).T), ground, rtol=0.01, atol=1e-6)
+
+
+def test_a_description_that_contradicts_itself_is_refused():
+    described = Grid.covering(REGION, shape=(3, 2)).describe()
+    for change in ({"columns": "3"}, {"rows": 2.5}, {"labels": ["a"]}, {"crs": described["crs"] + " "}):
+        with pytest.raises(InputError):
+            places_from({**described, **change})
+
+
+def test_a_centre_that_is_no_number_is_refused():
+    with pytest.raises(InputError, match="not centred"):
+        Projection.from_crs(Projection(48.85, 2.35).crs.replace("48.85", "48..85"))

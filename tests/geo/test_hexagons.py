@@ -1,13 +1,15 @@
 """Hexagons: the same promises as grids."""
 
+import copy
 import json
+import pickle
 import sys
 
 import numpy as np
 import pytest
 
 from sfumato.errors import DataError, InputError, MissingExtraError
-from sfumato.geo import Hexagons, Region, Visits, places_from, synthetic_city
+from sfumato.geo import Hexagons, Projection, Region, Visits, places_from, synthetic_city
 
 REGION = "8 km x 6 km around 48.85,2.35"
 
@@ -84,6 +86,27 @@ def test_refusals(hexagons):
         Hexagons(hexagons.labels[:1], hexagons.crs)
     with pytest.raises(DataError, match="none of the 1 visits"):
         hexagons.counts(Visits([40.0], [2.0]))
+
+
+def test_a_plane_far_from_the_cells_is_refused(hexagons):
+    """On a plane centred at their antipode the cells of one town are 40,000 km apart."""
+    for lat, lon in ((-48.85, -177.65), (20.0, 2.35), (48.85, 40.0)):
+        with pytest.raises(InputError, match="more than 1 % off"):
+            Hexagons(hexagons.labels, Projection(lat, lon).crs)
+    with pytest.raises(InputError, match="20,000 hexagons cannot be used"):
+        Hexagons(["881fb46625fffff"] * 20_000, hexagons.crs)
+
+
+def test_copies_and_pickles_are_frozen(hexagons):
+    for again in (copy.deepcopy(hexagons), pickle.loads(pickle.dumps(hexagons))):
+        assert again == hexagons
+        assert again.resolution == hexagons.resolution
+        assert not again.coordinates.flags.writeable
+
+
+def test_a_description_that_contradicts_itself_is_refused(hexagons):
+    with pytest.raises(InputError, match="its resolution is 7, but its cells have 8"):
+        places_from({**hexagons.describe(), "resolution": 7})
 
 
 def test_without_h3_the_extra_is_named(monkeypatch):

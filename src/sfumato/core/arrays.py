@@ -55,5 +55,10 @@ def readonly(array: AnyArray) -> AnyArray:
     return array
 
 
+def frozen(array: AnyArray) -> AnyArray:
+    """Return the array, or a read-only copy of one that can still be written to."""
+    return readonly(array.copy()) if array.flags.writeable else array
+
+
 def _position(where: tuple[int, ...]) -> str:
     return str(where[0]) if len(where) == 1 else str(where)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +13,13 @@ from ..errors import InputError, UnitError
 from ..escaping import plain
 from . import units
 from .arrays import Floats
+from .frozen import Frozen
 from .loss import AnyLoss, Loss
 from .metric import Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MetricPrivacy:
+class MetricPrivacy(Frozen):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
     With a distance on the ground it is geo-indistinguishability; with the discrete
@@ -63,9 +66,18 @@ class ThresholdPrivacy(MetricPrivacy):
         distance: The metric that says which secrets are near.
         within: The largest distance of near secrets, such as ``"500 m"``.
 
+    Attributes:
+        epsilon: The epsilon of near secrets.
+        metric: The hops, which count in whole numbers.
+        distance: The metric that says which secrets are near.
+        within: The largest distance of near secrets, in its unit.
+
     Source:
         Shokri, "Privacy Games", equation 9.
     """
+
+    distance: Metric
+    within: float
 
     def __init__(self, epsilon: float | str, distance: Metric, within: float | str) -> None:
         hops = distance.threshold(within)
@@ -74,17 +86,15 @@ class ThresholdPrivacy(MetricPrivacy):
         except UnitError as error:
             raise UnitError(error.problem, "near secrets are protected by a pure number, such as 1.0.") from None
         MetricPrivacy.__init__(self, value, hops)
+        object.__setattr__(self, "distance", distance)
+        object.__setattr__(self, "within", units.parse(within, unit=distance.unit, what="the limit"))
 
-    @classmethod
-    def of_hops(cls, epsilon: float, hops: Metric) -> ThresholdPrivacy:
-        """Return the guarantee for hops that are counted already, as a file keeps them."""
-        guarantee = object.__new__(cls)
-        MetricPrivacy.__init__(guarantee, epsilon, hops)
-        return guarantee
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.epsilon, self.distance, self.within)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistortionPrivacy:
+class DistortionPrivacy(Frozen):
     """Distortion privacy: the optimal attack errs by at least ``minimum`` on average.
 
     Args:
@@ -93,7 +103,7 @@ class DistortionPrivacy:
         distance: d(guess, s): array (guesses, secrets), a `Loss` or a `Metric`.
 
     Raises:
-        InputError: If the minimum is negative.
+        InputError: If the minimum or a distance is negative.
         UnitError: If its unit does not fit the distance.
 
     Source:
@@ -104,7 +114,7 @@ class DistortionPrivacy:
     distance: Loss
 
     def __init__(self, minimum: float | str, distance: AnyLoss) -> None:
-        array = as_distance(distance)
+        array = as_errors(distance)
         value = units.parse(minimum, unit=array.unit, what="the distortion")
         if not (math.isfinite(value) and value >= 0):
             raise InputError(f"the distortion {minimum} is negative.", "use a length of at least 0.")
@@ -128,6 +138,23 @@ def as_distance(given: AnyLoss) -> Loss:
     if isinstance(given, Metric):
         return Loss(given.array, given.unit, name=given.name)
     return Loss(given, name="distance")
+
+
+def as_errors(given: AnyLoss) -> Loss:
+    """Return the distances by which an adversary errs, array (guesses, secrets), at least 0.
+
+    Raises:
+        InputError: If one is negative: the least error promised would then mean nothing.
+    """
+    found = as_distance(given)
+    if (found.array < 0).any():
+        guess, secret = np.argwhere(found.array < 0)[0]
+        raise InputError(
+            f"the adversary's distance ({found.name}) is negative: {found.array[guess, secret]:g} from guess "
+            f"{guess} to secret {secret}.",
+            "use distances of at least 0.",
+        )
+    return found
 
 
 def blind_error(prior: Floats, distance: Floats) -> float:

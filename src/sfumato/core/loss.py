@@ -14,12 +14,13 @@ from ..escaping import plain
 from . import units
 from .arrays import Floats, floats
 from .distances import between
+from .frozen import Frozen
 from .metric import Metric
 from .space import Space
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Loss:
+class Loss(Frozen):
     """The loss l(s, o) of reporting observable o when the secret is s.
 
     Attributes:
@@ -83,12 +84,15 @@ def loss(
         values = [[float(kind(s, o)) for o in observables.labels] for s in secrets.labels]
         return Loss(values, unit or "", name=getattr(kind, "__name__", "loss"))
     if kind == "member":
-        inside = [
-            [s in o if isinstance(o, frozenset) else s == o for o in observables.labels] for s in secrets.labels
-        ]
-        return Loss(1.0 - np.array(inside, dtype=float), name="member")
+        return Loss(member(secrets, observables), name="member")
     array, found = between(secrets, observables, kind, categories=categories)
     return Loss(array * units.factor(found, unit) if unit else array, unit or found, name=kind)
+
+
+def member(secrets: Space, observables: Space) -> Floats:
+    """Return array (secrets, observables): 0 where the observable is the secret or a set with it, else 1."""
+    inside = [[s in o if isinstance(o, frozenset) else s == o for o in observables.labels] for s in secrets.labels]
+    return np.asarray(1.0 - np.array(inside, dtype=float))
 
 
 def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .arrays import Floats, floats, numbers, readonly
+from .frozen import Frozen
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
@@ -18,7 +19,7 @@ from .weights import Integers, as_matrix, check_stochastic, check_weights, neede
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism:
+class Mechanism(Frozen):
     """A channel from secrets to observables, kept as integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly
@@ -112,6 +113,9 @@ class Mechanism:
         """The numbers of secrets and of observables."""
         n, m = self.weights.shape
         return n, m
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self).from_weights, (self.weights, self.bits, self.secrets, self.observables)
 
     def __repr__(self) -> str:
         n, m = self.shape

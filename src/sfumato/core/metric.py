@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, MetricWarning
 from ..escaping import plain
+from ..rounding import exactly
 from . import units
 from .arrays import Floats, floats, readonly
+from .frozen import Frozen
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Metric:
+class Metric(Frozen):
     """Distances between the members of a space, with their unit.
 
     The axioms are checked: distances are non-negative, zero from a value to itself and
@@ -26,6 +28,13 @@ class Metric:
     shortest paths then imply more than the array does (see `closure`).
     Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs
     that need no protection from each other.
+
+    Args:
+        array: Array (n, n) of distances in ``unit``.
+        unit: The unit, such as ``"km"``; empty for a pure number.
+        name: What the metric is called in texts.
+        triangle: Whether the triangle inequality holds, where that is known already;
+            left out, it is tested, which takes n**3 steps.
 
     Attributes:
         array: Array (n, n) of distances in ``unit``.
@@ -49,7 +58,7 @@ class Metric:
     triangle: bool
 
     def __init__(
-        self, array: ArrayLike, unit: str = "", *, name: str = "metric", axioms_known: bool = False
+        self, array: ArrayLike, unit: str = "", *, name: str = "metric", triangle: bool | None = None
     ) -> None:
         distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
         n, m = distances.shape
@@ -57,12 +66,11 @@ class Metric:
             raise InputError(
                 f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
             )
-        if not axioms_known:
-            distances = _checked(distances, name)
+        distances = _checked(distances, name)
         object.__setattr__(self, "array", distances)
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "triangle", axioms_known or _triangle(distances, name))
+        object.__setattr__(self, "triangle", _triangle(distances, name) if triangle is None else triangle)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -77,15 +85,19 @@ class Metric:
         return float(self.array[np.isfinite(self.array)].max(initial=0.0))
 
     def scaled(self, factor: float, unit: str | None = None) -> Metric:
-        """Return the metric with all distances multiplied by a positive factor.
+        """Return the metric with all distances multiplied by a positive factor; its name says so.
 
         Args:
             factor: The factor.
             unit: The unit of the answer, where it changes.
+
+        Raises:
+            InputError: If the factor is not positive, or a distance would overflow or vanish.
         """
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"a metric cannot be scaled by {factor}.", "use a positive number.")
-        return self._derived(self.array * factor, self.unit if unit is None else unit, self.name)
+        unit = self.unit if unit is None else unit
+        return self._scaled(factor, unit, f"{exactly(factor)} x {self.name}")
 
     def to(self, unit: str) -> Metric:
         """Return the metric in another unit of the same dimension.
@@ -93,7 +105,7 @@ class Metric:
         Raises:
             UnitError: If the units do not fit.
         """
-        return self.scaled(units.factor(self.unit, unit), unit)
+        return self._scaled(units.factor(self.unit, unit), unit, self.name)
 
     def within(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n)."""
@@ -119,25 +131,28 @@ class Metric:
         from scipy.sparse.csgraph import shortest_path
 
         hops = shortest_path(csr_array(near.astype(np.float64)), unweighted=True)
-        return self._derived(
-            hops,
-            "",
-            f"hops of at most {units.show(float(limit), self.unit) if not isinstance(limit, str) else limit}",
-        )
+        bound = units.parse(limit, unit=self.unit, what="the limit")
+        return Metric(hops, name=f"hops of at most {exactly(bound)} {self.unit}".rstrip(), triangle=True)
 
     def closure(self) -> Metric:
         """Return the largest metric below this one: the lengths of shortest paths."""
         if self.triangle:
             return self
-        return self._derived(shortest_paths(self.array), self.unit, f"closure of {self.name}")
+        return Metric(shortest_paths(self.array), self.unit, name=f"closure of {self.name}", triangle=True)
 
     def _smallest(self) -> float:
         off = ~np.eye(len(self), dtype=bool)
         return float(self.array[off].min(initial=np.inf))
 
-    @staticmethod
-    def _derived(array: Floats, unit: str, name: str) -> Metric:
-        return Metric(array, unit, name=name, axioms_known=True)
+    def _scaled(self, factor: float, unit: str, name: str) -> Metric:
+        with np.errstate(over="ignore"):
+            array = self.array * factor
+        if not np.array_equal(np.isfinite(array) & (array > 0), np.isfinite(self.array) & (self.array > 0)):
+            raise InputError(
+                f"the {self.name} cannot be scaled by {factor:g}: some of its distances would overflow or vanish.",
+                "use a factor nearer to 1.",
+            )
+        return Metric(array, unit, name=name, triangle=self.triangle)
 
 
 def shortest_paths(array: Floats) -> Floats:

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
 from .arrays import Floats, floats, readonly
+from .frozen import Frozen
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prior:
+class Prior(Frozen):
     """A probability distribution on a space.
 
     Attributes:

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..escaping import plain
 from .arrays import Floats, floats, numbers
+from .frozen import Frozen
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Space:
+class Space(Frozen):
     """A finite, ordered set of labelled values.
 
     Attributes:
@@ -197,7 +198,7 @@ class Space:
         from .distances import between
 
         array, found = between(self, self, kind, categories=categories)
-        metric = Metric(array, found, name=kind, axioms_known=True)
+        metric = Metric(array, found, name=kind, triangle=True)
         return metric if unit is None else metric.to(unit)
 
 

@@ -4,7 +4,7 @@ from .bounds import Multipliers, distortion_bound, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
-from .optimality import Optimality, prove_optimality
+from .optimality import Optimality, check_optimality, prove_optimality
 from .sensitive import (
     class_error_below,
     class_information_above_bits,
@@ -22,6 +22,7 @@ __all__ = [
     "Optimality",
     "as_dict",
     "certify",
+    "check_optimality",
     "class_error_below",
     "class_information_above_bits",
     "class_information_bound_bits",

@@ -6,12 +6,13 @@ inexactly, so the bound is proved without trusting the solver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, frozen
+from ..core.frozen import Frozen
 from ..intervals import exp_above
 from ..rounding import UNIT, down, sum_error, up
 
@@ -19,7 +20,7 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Multipliers:
+class Multipliers(Frozen):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
     Attributes:
@@ -41,6 +42,12 @@ class Multipliers:
     guesses: Floats | None = None
     worst: Floats | None = None
     loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, frozen(value))
 
 
 def loss_bound(

@@ -6,16 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from ..core import DistortionPrivacy, Guarantee, Loss, MetricPrivacy, Prior
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arrays import Floats
+from ..core.frozen import Frozen
+from ..core.guarantees import as_errors
 from ..core.metric import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
+from .expectations import expected_loss_above
+
+EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
+_DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Optimality:
+class Optimality(Frozen):
     """The prices that prove a bound on the objective of a design.
 
     Attributes:
@@ -31,6 +40,43 @@ class Optimality:
     max_loss: float = np.inf
 
 
+def check_optimality(
+    mechanism: Mechanism,
+    prior: Prior | None,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality,
+) -> None:
+    """Refuse prices that prove nothing of the objective that they are said to be for.
+
+    Args:
+        mechanism: The mechanism whose nearness to the optimum they are to show.
+        prior: The prior on its n secrets.
+        loss: The loss, array (n, m).
+        guarantees: The guarantees.
+        optimality: The prices.
+
+    Raises:
+        InputError: If there is no prior or no loss; the objective is unknown or the prices
+            are those of another one; they do not fit the secrets, observables and guarantees;
+            or the mechanism loses more than the bound on the loss in the dual game.
+    """
+    if prior is None or loss is None:
+        raise InputError(
+            f"prices of an optimum come without a {'prior' if prior is None else 'loss'}, and prove nothing.",
+            "give both, or leave the prices out.",
+        )
+    _check(loss, guarantees, optimality)
+    if optimality.objective == DISTORTION:
+        lost = expected_loss_above(mechanism, prior, loss)
+        if not lost <= optimality.max_loss:
+            raise InputError(
+                f"the mechanism loses up to {lost:.6g} on average, but the prices are for a loss of at most "
+                f"{optimality.max_loss:.6g}.",
+                "give the bound on the loss that the mechanism was designed for.",
+            )
+
+
 def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) -> float:
     """Return the bound on the objective that holds for every mechanism with the guarantees.
 
@@ -44,31 +90,82 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
         A lower bound of the loss, or an upper bound of the distortion.
 
     Raises:
-        InputError: If prices name secrets or observables that do not exist, or price
-            constraints that nothing asks for.
+        InputError: If prices name secrets or observables that do not exist, price
+            constraints that nothing asks for, or are those of another objective.
     """
-    n, m = loss.array.shape
-    allowed = _allowed(guarantees, n)
+    _check(loss, guarantees, optimality)
     prices = optimality.multipliers
-    for places, size in ((prices.secrets, n), (prices.others, n), (prices.observables, m)):
-        if len(places) and not (int(places.min()) >= 0 and int(places.max()) < size):
-            raise InputError("a price is for a secret or observable that does not exist.", "the file is damaged.")
-    exponents = allowed[prices.secrets, prices.others]
-    if np.isinf(exponents[prices.local > 0]).any():
-        raise InputError("a price is for a pair that no guarantee is about.", "the file is damaged.")
+    exponents = _allowed(guarantees, len(prior))[prices.secrets, prices.others]
     prices = replace(prices, exponents=np.where(np.isinf(exponents), 0.0, exponents))
-    if optimality.objective == "distortion":
-        if optimality.distance is None:
-            raise InputError("the dual game has no distance.", "the file is damaged.")
+    if optimality.objective == DISTORTION and optimality.distance is not None:
         distance = optimality.distance.array
         return distortion_bound(prior.probabilities, loss.array, distance, optimality.max_loss, prices)
-    distortions = [g for g in guarantees if isinstance(g, DistortionPrivacy)]
-    if not distortions:
-        prices = replace(prices, guesses=None)
+    asked = _distortion(guarantees)
+    if asked is None:
         return loss_bound(prior.probabilities, loss.array, prices)
-    return loss_bound(
-        prior.probabilities, loss.array, prices, distortions[0].distance.array, distortions[0].minimum
-    )
+    return loss_bound(prior.probabilities, loss.array, prices, asked.distance.array, asked.minimum)
+
+
+def _check(loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) -> None:
+    """Refuse prices that are not those of the objective, or do not fit the problem."""
+    n, m = loss.array.shape
+    prices, objective = optimality.multipliers, optimality.objective
+    for places, size in ((prices.secrets, n), (prices.others, n), (prices.observables, m)):
+        if len(places) != len(prices.local) or (len(places) and not 0 <= places.min() <= places.max() < size):
+            raise InputError("a price is for a secret or observable that does not exist.", _DAMAGED)
+    for array in (prices.local, prices.guesses, prices.worst, np.array(prices.loss)):
+        if array is not None and not np.isfinite(array).all():
+            raise InputError("one of the prices is not finite.", _DAMAGED)
+    part = _connected(guarantees, n)
+    priced = prices.local > 0
+    if (part[prices.secrets] != part[prices.others])[priced].any():
+        raise InputError("a price is for a pair that no guarantee is about.", _DAMAGED)
+    dual, worst = objective == DISTORTION, objective == WORST_CASE
+    if not dual and not worst and objective != EXPECTED:
+        raise InputError(
+            f"the objective {objective!r} is unknown.", f"use {EXPECTED!r}, {WORST_CASE!r} or {DISTORTION!r}."
+        )
+    if optimality.distance is not None:
+        as_errors(optimality.distance)
+    asked = _distortion(guarantees)
+    attacker = optimality.distance if dual else asked.distance if asked is not None else None
+    wanted = {
+        "prices of the worst secrets": (prices.worst is not None, worst),
+        "an attacker's distance": (optimality.distance is not None, dual),
+        "a bound on the loss": (bool(np.isfinite(optimality.max_loss)), dual),
+    }
+    for what, (given, needed) in wanted.items():
+        if given != needed:
+            raise InputError(
+                f"the objective {objective!r} {'needs' if needed else 'has no'} {what}: "
+                "the prices are those of another objective.",
+                _DAMAGED,
+            )
+    if not dual and prices.loss != 0:
+        raise InputError(f"the objective {objective!r} has no price of the loss.", _DAMAGED)
+    if worst and (loss.array < 0).any():
+        raise InputError(
+            f"the objective {WORST_CASE!r} needs losses of at least 0.", "add a constant to the loss."
+        )
+    if prices.worst is not None and prices.worst.shape != (n,):
+        raise InputError("the prices of the worst secrets do not fit the secrets.", _DAMAGED)
+    guesses = None if attacker is None else (len(attacker.array), m)
+    if prices.guesses is not None and prices.guesses.shape != guesses:
+        raise InputError("the prices of guesses do not fit the attacker's distance.", _DAMAGED)
+
+
+def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
+    return next((g for g in guarantees if isinstance(g, DistortionPrivacy)), None)
+
+
+def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.int32]:
+    """Return to which part each secret belongs; the guarantees say something of every pair in one part."""
+    near = np.zeros((n, n), dtype=bool)
+    for guarantee in guarantees:
+        if isinstance(guarantee, MetricPrivacy):
+            near |= np.isfinite(guarantee.metric.array)
+    parts: NDArray[np.int32] = connected_components(csr_array(near), directed=False)[1]
+    return parts
 
 
 def _allowed(guarantees: Sequence[Guarantee], n: int) -> Floats:

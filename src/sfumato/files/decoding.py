@@ -98,14 +98,11 @@ class Contents:
         rows, local = self._array(entry, "rows", np.int64, 1), self._array(entry, "prices", np.float64, 1)
         if rows.shape != local.shape or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < n * n * m):
             raise FileError("its prices do not fit its mechanism.", DAMAGED)
+        if (np.diff(rows) <= 0).any():
+            raise FileError("its prices name a row twice, or are out of order.", DAMAGED)
         secrets, others, observables = np.unravel_index(rows, (n, n, m))
         guesses = self._array(entry, "guesses", np.float64, 2) if entry.has("guesses") else None
         worst = self._array(entry, "worst", np.float64, 1) if entry.has("worst") else None
-        for array in (local, guesses, worst):
-            if array is not None and not np.isfinite(array).all():
-                raise FileError("one of its prices is not finite.", DAMAGED)
-        if (guesses is not None and guesses.shape[1] != m) or (worst is not None and len(worst) != n):
-            raise FileError("its prices do not fit its mechanism.", DAMAGED)
         multipliers = Multipliers(
             secrets, others, observables, local, np.zeros(len(local)), guesses, worst, entry.number("loss_price")
         )
@@ -126,7 +123,7 @@ class Contents:
         if kind == "metric":
             return MetricPrivacy(entry.number("epsilon"), self._metric(entry, "metric"))
         if kind == "threshold":
-            return ThresholdPrivacy.of_hops(entry.number("epsilon"), self._metric(entry, "metric"))
+            return ThresholdPrivacy(entry.number("epsilon"), self._metric(entry, "metric"), entry.number("within"))
         raise FileError(f"it holds a guarantee of the unknown kind {kind!r}.", DAMAGED)
 
     def _space(self, entry: Fields, key: str) -> Space:
@@ -167,7 +164,7 @@ class Contents:
                 warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
                 return Metric(array, unit, name=name)
         _check_axioms(array, name)
-        return Metric(array, unit, name=name, axioms_known=True)
+        return Metric(array, unit, name=name, triangle=True)
 
     def _array(self, entry: Fields, key: str, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
         name = entry.text(key)

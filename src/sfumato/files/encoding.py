@@ -85,17 +85,20 @@ class _Parts:
             return {"kind": "tuple", "epsilon": guarantee.epsilon, "delta": guarantee.delta}
         if isinstance(guarantee, DistortionPrivacy):
             return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}
-        kind = "threshold" if isinstance(guarantee, ThresholdPrivacy) else "metric"
-        return {"kind": kind, "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
+        if isinstance(guarantee, ThresholdPrivacy):
+            near = {"metric": self.metric(guarantee.distance), "within": guarantee.within}
+            return {"kind": "threshold", "epsilon": guarantee.epsilon, **near}
+        return {"kind": "metric", "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
 
     def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:
         prices, (n, m) = optimality.multipliers, shape
         used = prices.local > 0
-        rows = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
+        given = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
+        rows, where = np.unique(given, return_inverse=True)
         return {
             "objective": optimality.objective,
             "rows": self.array("rows", rows.astype(np.int64)),
-            "prices": self.array("prices", prices.local[used]),
+            "prices": self.array("prices", np.bincount(where, prices.local[used], len(rows)).astype(np.float64)),
             "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
             "worst": None if prices.worst is None else self.array("worst", prices.worst),
             "loss_price": prices.loss,

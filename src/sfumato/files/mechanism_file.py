@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError
-from ..evidence import Optimality
+from ..evidence import Optimality, check_optimality
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
 from .decoding import Contents
 from .encoding import encoded
 from .fields import DAMAGED
+from .stated import stated
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,14 +41,20 @@ class MechanismFile:
         guarantees: The guarantees that one report was designed to give. They hold for a tuple
             too, which is made from the report alone.
         tuple_guarantees: What is promised of a tuple.
-        optimality: The prices that prove how near to optimal it is, or None.
+        optimality: The prices that prove how near to optimal it is, or None; they need
+            the prior and the loss.
         claims: What else its writer says of it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
             not proofs; whoever relies on one checks it again on the integers.
+        stated: The distances and losses that nothing here can confirm, in words: arrays
+            of the writer's own. All others were built again from the secrets and
+            observables by their names, and are what they are called.
 
     Raises:
         InputError: If the prior, the loss or a guarantee is for other secrets or
-            observables, or JSON cannot hold the claims.
+            observables; distances bear the name of others; a distortion guarantee comes
+            without a prior; the prices belong to another objective or do not fit; or JSON
+            cannot hold the claims.
     """
 
     mechanism: Mechanism
@@ -58,6 +65,7 @@ class MechanismFile:
     tuple_guarantees: tuple[TuplePrivacy, ...]
     optimality: Optimality | None
     claims: dict[str, Any]
+    stated: tuple[str, ...]
 
     def __init__(
         self,
@@ -76,21 +84,30 @@ class MechanismFile:
                 f"{of_tuples[0]} was promised, but the mechanism sends no dummies.",
                 "pass a Tupling, or leave this guarantee out.",
             )
-        if prior is not None and prior.space.labels != mechanism.secrets.labels:
+        if prior is not None and prior.space != mechanism.secrets:
             raise InputError(
                 f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
                 "use a prior on the mechanism's secrets.",
             )
         for guarantee in promised:
             _check_guarantee(guarantee, mechanism.shape[0])
+            if isinstance(guarantee, DistortionPrivacy) and prior is None:
+                raise InputError(
+                    f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",
+                    "give the prior that the attacker's error is averaged over.",
+                )
+        costs = None if loss is None else as_loss(loss, *mechanism.shape)
+        if optimality is not None:
+            check_optimality(mechanism, prior, costs, promised, optimality)
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "tupling", tupling)
         object.__setattr__(self, "tuple_guarantees", of_tuples)
         object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "loss", None if loss is None else as_loss(loss, *mechanism.shape))
+        object.__setattr__(self, "loss", costs)
         object.__setattr__(self, "guarantees", promised)
         object.__setattr__(self, "optimality", optimality)
         object.__setattr__(self, "claims", _json_of(claims or {}))
+        object.__setattr__(self, "stated", stated(mechanism, costs, promised, optimality))
 
     def __repr__(self) -> str:
         held = [
@@ -102,6 +119,11 @@ class MechanismFile:
         ]
         drawn = self.tupling or self.mechanism
         return f"MechanismFile with a {drawn!r}" + (f"; {', '.join(held)}" if held else "")
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        promised = (*self.guarantees, *self.tuple_guarantees)
+        drawn = self.tupling or self.mechanism
+        return type(self), (drawn, self.prior, self.loss, promised, self.claims, self.optimality)
 
     def alone(self) -> Self:
         """Return this very file, or refuse if its reports are sent among dummies.

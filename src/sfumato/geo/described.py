@@ -15,13 +15,24 @@ def places_from(description: Mapping[str, Any]) -> Places:
     """Return the grid or hexagons that `Places.describe` described.
 
     Raises:
-        InputError: If the description is of another kind, or damaged.
+        InputError: If the description is of another kind, damaged, or contradicts itself.
     """
     kind = description.get("kind")
+    found: Places
     if kind == "grid":
-        return Grid.from_description(description)
-    if kind == "hexagons":
-        return Hexagons.from_description(description)
-    raise InputError(
-        f"a description of the kind {kind!r} is none of places.", "it must be of the kind 'grid' or 'hexagons'."
-    )
+        found = Grid.from_description(description)
+    elif kind == "hexagons":
+        found = Hexagons.from_description(description)
+    else:
+        raise InputError(
+            f"the kind {kind!r} does not describe places.", "it must be of the kind 'grid' or 'hexagons'."
+        )
+    built = found.describe()
+    wrong = [key for key in {**description, **built} if description.get(key) != built.get(key)]
+    if wrong:
+        raise InputError(
+            f"the description of places contradicts itself: its {wrong[0]} is {description.get(wrong[0])!r}, but "
+            f"its cells have {built.get(wrong[0])!r}.",
+            "use a description as describe() gives it.",
+        )
+    return found

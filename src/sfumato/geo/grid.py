@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,8 +45,8 @@ class Grid(Places):
         origin: The south-west corner on the plane, metres.
 
     Raises:
-        InputError: If there are fewer than two cells or more than 10,000, or a cell has
-            no extent.
+        InputError: If there are fewer than two cells or more than 10,000, a cell has no
+            extent, or distances on the plane are more than 1 % off.
 
     Example:
         >>> import sfumato as sf
@@ -70,7 +70,8 @@ class Grid(Places):
         if not (width > 0 and height > 0):
             raise InputError(f"a cell of {width:g} m x {height:g} m has no extent.", "use positive lengths.")
         west, south = (float(end) for end in floats(origin, "the origin", shape=(2,)))
-        Projection.from_crs(crs)  # or say that it is none
+        corners = [(west + c * width, south + r * height) for c in (0, columns) for r in (0, rows)]
+        Projection.from_crs(crs).check_reach(np.array(corners))
         digits = max(2, len(str(max(columns, rows) - 1)))
         labels = [f"c{c:0{digits}}r{r:0{digits}}" for r in range(rows) for c in range(columns)]
         x = west + (np.arange(columns) + 0.5) * width
@@ -170,6 +171,9 @@ class Grid(Places):
             "origin_m": list(self.origin),
             "crs": self.crs,
         }
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.columns, self.rows, self.cell_m, self.origin, self.crs)
 
     def __repr__(self) -> str:
         width, height = (show(side, "m") for side in self.cell_m)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ from ..core import Space
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, MissingExtraError, argument
-from .places import Places, area_of, check_size
+from .places import MOST_CELLS, Places, area_of, check_size
 from .projection import Projection
 from .region import Region
 from .visits import Visits
@@ -35,8 +35,8 @@ class Hexagons(Places):
         resolution: The H3 resolution, 0 to 15.
 
     Raises:
-        InputError: If there are fewer than two cells or more than 10,000, or a text is
-            no H3 index.
+        InputError: If there are fewer than two cells or more than 10,000, a text is not an
+            H3 index, or distances on the plane are more than 1 % off.
         MissingExtraError: If h3 is not installed.
 
     Source:
@@ -48,6 +48,8 @@ class Hexagons(Places):
     def __init__(self, cells: Iterable[str], crs: str) -> None:
         h3 = _h3()
         indices = list(cells)
+        if len(indices) > MOST_CELLS:
+            raise InputError(f"{len(indices):,} hexagons cannot be used.", f"use at most {MOST_CELLS:,}.")
         wrong = [index for index in indices if not h3.is_valid_cell(str(index))]
         if wrong:
             raise InputError(f"{wrong[0]!r} is not an H3 cell.", "pass indices such as '881fb46625fffff'.")
@@ -58,7 +60,10 @@ class Hexagons(Places):
                 "pass at least two cells, all of one resolution.",
             )
         centres = np.array([h3.cell_to_latlng(index) for index in indices])
-        Space.__init__(self, indices, Projection.from_crs(crs).forward(*centres.T), "m", crs)
+        projection = Projection.from_crs(crs)
+        xy = projection.forward(*centres.T)
+        projection.check_reach(xy)
+        Space.__init__(self, indices, xy, "m", crs)
         object.__setattr__(self, "resolution", resolutions.pop())
 
     @classmethod
@@ -120,6 +125,9 @@ class Hexagons(Places):
     def describe(self) -> dict[str, Any]:
         """Return all that is needed to build the hexagons again, in terms that JSON knows."""
         return {"kind": "hexagons", "resolution": self.resolution, "cells": list(self.labels), "crs": self.crs}
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.labels, self.crs)
 
     def __repr__(self) -> str:
         width = show(_mean_width_m(_h3(), self.resolution), "m")

@@ -56,7 +56,12 @@ class Projection:
             raise InputError(
                 f"{crs!r} is not a local projection.", f"it looks like {_FORM.format(48.85, 2.35)!r}."
             )
-        return cls(float(match[1]), float(match[2]))
+        try:
+            return cls(float(match[1]), float(match[2]))
+        except ValueError as error:
+            raise InputError(
+                f"{crs!r} is not centred on a latitude and a longitude.", "use degrees: -90 to 90, -180 to 180."
+            ) from error
 
     @property
     def crs(self) -> str:
@@ -72,6 +77,23 @@ class Projection:
         """
         x, y = self._proj()(np.array(lon, dtype=np.float64), np.array(lat, dtype=np.float64))
         return np.column_stack([x, y])
+
+    def check_reach(self, xy: Floats) -> None:
+        """Refuse places on the plane that are so far from its centre that distances are more than 1 % off.
+
+        Args:
+            xy: Array (n, 2), metres east and north of the centre.
+
+        Raises:
+            InputError: If one is farther than `LIMIT_KM`, or has no position on the plane.
+        """
+        reach = float(np.hypot(*xy.T).max())
+        if not reach <= 1000 * LIMIT_KM:
+            raise InputError(
+                f"the places reach {reach / 1000:,.0f} km from the centre of their plane "
+                f"({self.lat:g}, {self.lon:g}), and beyond {LIMIT_KM:,} km distances on it are more than 1 % off.",
+                "use a plane centred on the places, as covering() does, and a smaller region.",
+            )
 
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""

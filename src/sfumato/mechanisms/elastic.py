@@ -72,7 +72,7 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
     nearer = _nearer(ground, masses, _EQUAL * distance.diameter)
     steps = (1 - _ROUNDING) * radius * np.sqrt(nearer / required)
     np.fill_diagonal(steps, 0.0)
-    return Metric(shortest_paths(np.minimum(steps, steps.T)), name="elastic metric", axioms_known=True)
+    return Metric(shortest_paths(np.minimum(steps, steps.T)), name="elastic metric", triangle=True)
 
 
 def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Floats:

@@ -122,7 +122,7 @@ class Clamped(Family):
     def metric(self) -> Metric:
         """How many times the sensitivity two secrets are apart, rounded up."""
         apart = np.ceil(self.space.metric("absolute").array / self.noise.sensitivity)
-        return Metric(apart, name=f"steps of at most {self.noise.sensitivity}", axioms_known=True)
+        return Metric(apart, name=f"steps of at most {self.noise.sensitivity}", triangle=True)
 
     @property
     def epsilon(self) -> float:

@@ -97,7 +97,7 @@ class UtilityTable:
         """The number of neighbours that lead from one secret to another."""
         steps = np.where(self.neighbours, 1.0, np.inf)
         np.fill_diagonal(steps, 0.0)
-        return Metric(shortest_paths(steps), name="steps between neighbours", axioms_known=True)
+        return Metric(shortest_paths(steps), name="steps between neighbours", triangle=True)
 
     @property
     def differences(self) -> Floats:

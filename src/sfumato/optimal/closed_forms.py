@@ -95,7 +95,7 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
     if line is not None and np.diff(exponents[line[0], line]).max(initial=0.0) > _LARGEST:
         return None
     try:
-        tight = tight_constraints(space, Metric(exponents, axioms_known=True), 1.0)
+        tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)
     except InputError:
         return None  # no such mechanism
     decay, costs = np.exp(-exponents), problem.prior.probabilities[:, None] * problem.loss.array

@@ -64,7 +64,7 @@ def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Tr
 
 
 def _as_metric(exponents: Floats) -> Metric:
-    return Metric(exponents, name="exponents", axioms_known=True)
+    return Metric(exponents, name="exponents", triangle=True)
 
 
 def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -15,12 +15,12 @@ from ..core import (
     MetricPrivacy,
     Prior,
     Space,
-    as_distance,
     as_loss,
     blind_error,
     units,
 )
 from ..core.arrays import Floats
+from ..core.guarantees import as_errors
 from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
 
@@ -148,7 +148,7 @@ def most_distortion(
             f"secret already loses {units.show(least, found.unit)}, and rounding needs some room.",
             f"allow more than {units.show(least, found.unit)}.",
         )
-    d = _distance(prior, as_distance(distance))
+    d = _distance(prior, as_errors(distance))
     return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
 
 
@@ -186,6 +186,4 @@ def _distance(prior: Prior, distance: Loss) -> Loss:
             f"the adversary's distance has {distance.array.shape[1]} columns, but there are {len(prior)} secrets.",
             "pass an array of guesses x secrets.",
         )
-    if (distance.array < 0).any():
-        raise InputError("the adversary's distance is negative somewhere.", "use distances of at least 0.")
     return distance

@@ -28,7 +28,7 @@ from ..files import MechanismFile
 from ..geo import Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
-from ..rounding import amount, at_least, at_most, gap_at_most, percent
+from ..rounding import amount, amount_at_least, at_least, at_most, gap_at_most, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,18 @@ def audited(
         mean, most = amount(expected, loss.unit), amount(worst, loss.unit)
         costs = [f"The {loss.name} loss is {mean} on average, {most} at worst."]
         if held.optimality is not None:
-            costs.append(_rechecked(held, prior, loss, held.optimality, expected, worst))
+            kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+            costs.append(
+                _rechecked(held, prior, loss, held.optimality, expected, worst)
+                if kept
+                else "How near it is to the best mechanism with this promise means nothing, because it was not "
+                "proved to keep the promise."
+            )
         sections.append(Section("Cost", tuple(costs)))
     if prior is not None:
         sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
+    if held.stated:
+        sections.append(Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)))
     return Summary(f"Audit of a {mechanism!r}", tuple(sections))
 
 
@@ -122,11 +130,18 @@ def _rechecked(
         distance = optimality.distance
         value = distortion_below(held.mechanism, prior, distance)
         scale, maximise, unit = float(distance.array.max()), True, distance.unit
-        what = f"no mechanism within that loss makes the best attacker err by more than {amount(bound, unit)}"
+        most = amount_at_least(optimality.max_loss, loss.unit)
+        what = (
+            f"no mechanism that keeps its promise and loses at most {most} on average "
+            f"makes the best attacker err by more than {amount(bound, unit)}"
+        )
     else:
-        value = worst if optimality.objective == "worst-case" else expected
+        at_worst = optimality.objective == "worst-case"
+        value = worst if at_worst else expected
         scale, maximise = float(np.abs(loss.array).max()), False
-        what = f"no mechanism with this promise loses less than {amount(bound, loss.unit)}"
+        what = f"no mechanism with this promise loses less than {amount(bound, loss.unit)} " + (
+            "at worst" if at_worst else "on average"
+        )
     off = relative_gap(value, bound, scale, maximise=maximise)
     return f"By the prices in the file, {what}; this one is within {gap_at_most(off)} of that."
 

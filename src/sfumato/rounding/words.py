@@ -21,6 +21,11 @@ def about(value: float, digits: int = 4) -> str:
     return _directed(value, digits, ROUND_HALF_EVEN)
 
 
+def exactly(value: float) -> str:
+    """Return a float with all its digits: the shortest text that reads back as the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
 def at_most(value: float, digits: int = 4) -> str:
     """Write an upper bound in at most so many significant digits, never below it."""
     return _directed(value, digits, ROUND_CEILING)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior, Space
 from ...core.arrays import Floats, floats
+from ...core.frozen import Frozen
 from ...errors import InputError
 from ...sampling import Row
 from .recipe import AmongDummies
@@ -17,7 +20,7 @@ _DUMMY = Space(("dummy",))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tupling:
+class Tupling(Frozen):
     """Reports the inner mechanism's observable among k independent dummies, in uniformly random order.
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
@@ -117,6 +120,9 @@ class Tupling:
     def recipe(self) -> AmongDummies:
         """Return how a tuple is drawn exactly."""
         return AmongDummies(Row(self.inner), Row(self.source), self.queries)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self).of_source, (self.inner, self.dummies, self.source)
 
     def __repr__(self) -> str:
         return f"Tupling with {self.dummies:,} dummies over a {self.inner!r}"

@@ -1,0 +1,368 @@
+"""Files whose checksums fit and whose content lies: each is refused, or said not to be proved.
+
+Beside the files that are damaged (`test_hostile`): here every byte is what its writer meant.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from sfumato.cli import main
+from sfumato.errors import FileError
+from sfumato.files import read, save
+
+from .forging import Forger, forged, opened
+from .honest import KINDS, honest
+
+Change = Callable[[Forger], object]
+
+
+class Forgery(NamedTuple):
+    """A lie, and how it is met.
+
+    Attributes:
+        lie: What the file says that is not so.
+        base: The honest file that was changed.
+        change: How.
+        says: Words of the refusal or, where the file can be read, of the audit.
+        code: None where reading is refused, else the exit code of ``sfumato audit``.
+    """
+
+    lie: str
+    base: str
+    change: Change
+    says: str
+    code: int | None = None
+
+
+def scaled(factor: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda array: array * factor
+
+
+def at(place: tuple[int, ...], value: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Change one entry, and its mirror image where there is one."""
+
+    def changed(array):
+        array[place] = value
+        if array.ndim == 2 and array.shape[0] == array.shape[1]:
+            array[place[::-1]] = value
+        return array
+
+    return changed
+
+
+def both(*changes: Change) -> Change:
+    return lambda forger: [change(forger) for change in changes]
+
+
+def metric(by: Callable[[np.ndarray], np.ndarray]) -> Change:
+    return lambda forger: forger.change(forger.metric, "array", by)
+
+
+def loss(by: Callable[[np.ndarray], np.ndarray]) -> Change:
+    return lambda forger: forger.change(forger.loss, "array", by)
+
+
+def distance(by: Callable[[np.ndarray], np.ndarray], guarantee: int = 0) -> Change:
+    """Change the attacker's distance of a guarantee."""
+
+    def change(forger: Forger) -> None:
+        number = forger.manifest["guarantees"][guarantee]["distance"]
+        entry = dict(forger.manifest["losses"][number])
+        forger.change(entry, "array", by)
+        forger.manifest["losses"].append(entry)
+        forger.manifest["guarantees"][guarantee]["distance"] = len(forger.manifest["losses"]) - 1
+
+    return change
+
+
+def prices(key: str, by: Callable[[np.ndarray], np.ndarray]) -> Change:
+    return lambda forger: forger.change(forger.prices, key, by)
+
+
+def space(**entries: object) -> Change:
+    return lambda forger: forger.manifest["spaces"][0].update(entries)
+
+
+def own_name(entry: str) -> Change:
+    return lambda forger: getattr(forger, entry).update(name="walk")
+
+
+def moved(forger: Forger) -> None:
+    """Centre the plane at the antipode; the places themselves stay where they are."""
+    entry = forger.manifest["spaces"][0]
+    entry["crs"] = "+proj=aeqd +lat_0=-48.85 +lon_0=-177.65 +datum=WGS84 +units=m +no_defs"
+
+
+def aside(forger: Forger) -> None:
+    """Centre the plane 1,200 km aside, where distances are less than 1 % off but others."""
+    entry = forger.manifest["spaces"][0]
+    entry["crs"] = "+proj=aeqd +lat_0=48.85 +lon_0=18.5 +datum=WGS84 +units=m +no_defs"
+
+
+def repeated(forger: Forger) -> None:
+    rows, local = forger.array(forger.prices, "rows"), forger.array(forger.prices, "prices")
+    forger.put(forger.prices, "rows", np.repeat(rows, 3000))
+    forger.put(forger.prices, "prices", np.repeat(local / 3000, 3000))
+
+
+def other_coordinates(forger: Forger) -> None:
+    entry = dict(forger.manifest["spaces"][0])
+    forger.change(entry, "coordinates", scaled(10))
+    forger.manifest["spaces"].append(entry)
+    forger.manifest["prior"]["space"] = len(forger.manifest["spaces"]) - 1
+
+
+def negative_with_minimum(forger: Forger) -> None:
+    distance(lambda array: array - 1.0)(forger)
+    forger.manifest["guarantees"][0]["minimum"] = 0.0
+
+
+NAMED = "the distances are called"
+STATED = "Distances (walk) as the file states them, not checked."
+
+FORGERIES = [
+    # Distances under the name of others
+    Forgery("all distances are ten times as long", "expected", metric(scaled(10)), NAMED),
+    Forgery(
+        "epsilon a tenth of the true one",
+        "expected",
+        both(metric(scaled(10)), lambda f: f.guarantee.update(epsilon=0.08)),
+        NAMED,
+    ),
+    Forgery("one pair is far apart", "expected", metric(at((0, 4), 6.0)), "breaks the triangle inequality"),
+    Forgery(
+        "one pair needs no protection",
+        "own",
+        both(metric(at((0, 4), np.inf)), lambda f: f.metric.update(name="euclidean", triangle=False)),
+        NAMED,
+    ),
+    Forgery("kilometres are called metres", "expected", lambda f: f.metric.update(unit="m"), NAMED),
+    Forgery("kilometres are called hours", "expected", lambda f: f.metric.update(unit="h"), "unit"),
+    Forgery("great circles twice as long", "great-circle", metric(scaled(2)), NAMED),
+    Forgery("Euclid is called Manhattan", "grid", lambda f: f.metric.update(name="manhattan"), NAMED),
+    Forgery("Hamming is called Manhattan", "hamming", lambda f: f.metric.update(name="manhattan"), "unit|called"),
+    Forgery("values twice as different", "hamming", metric(scaled(2)), NAMED),
+    Forgery("years twice as long", "absolute", metric(scaled(2)), NAMED),
+    Forgery("sets twice as different", "jaccard", metric(scaled(2)), NAMED),
+    Forgery(
+        "coordinates ten times as close",
+        "manhattan",
+        lambda f: f.change(f.manifest["spaces"][0], "coordinates", scaled(0.1)),
+        NAMED,
+    ),
+    Forgery("cells of another size", "grid", space(cell_m=[100.0, 100.0]), NAMED),
+    Forgery("a plane centred at the antipode", "hexagons", moved, "more than 1 % off"),
+    Forgery("a plane centred 1,200 km aside", "hexagons", aside, NAMED),
+    Forgery("a grid that lies at the antipode", "grid", space(origin_m=[2e7, 0.0]), "more than 1 % off"),
+    Forgery("hexagons of another resolution", "hexagons", space(resolution=3), "contradicts itself"),
+    Forgery("places with labels of their own", "grid", space(labels=["home"] * 6), "contradicts itself"),
+    Forgery("near means 16 km", "threshold", lambda f: f.guarantee.update(within=0.5), "no two distinct values"),
+    Forgery("near means 16 km and is counted so", "threshold", metric(scaled(0.1)), NAMED),
+    Forgery("a triangle inequality that fails", "own", metric(at((0, 4), 50.0)), "breaks the triangle inequality"),
+    # Costs
+    Forgery("a loss a tenth of the true one", "expected", loss(scaled(0.1)), NAMED),
+    Forgery("the loss in other units", "expected", lambda f: f.loss.update(unit="m"), NAMED),
+    Forgery("one report costs nothing", "joint", loss(at((0, 4), 0.0)), NAMED),
+    # The attacker
+    Forgery("errors ten times as long", "distortion", distance(scaled(10)), NAMED),
+    Forgery("an error below 0", "distortion", negative_with_minimum, "is negative"),
+    Forgery("an error of less than nothing", "distortion", lambda f: f.guarantee.update(minimum=-1.0), "negative"),
+    Forgery("no prior", "distortion", lambda f: f.manifest.update(prior=None), "without a prior"),
+    Forgery("a prior on other places", "expected", other_coordinates, "the prior is on"),
+    # The optimum
+    Forgery(
+        "worst-case prices for the mean",
+        "worst",
+        lambda f: f.prices.update(objective="expected"),
+        "another objective",
+    ),
+    Forgery(
+        "prices of the mean for the worst case",
+        "expected",
+        lambda f: f.prices.update(objective="worst-case"),
+        "another objective",
+    ),
+    Forgery(
+        "prices of the mean for the dual game",
+        "expected",
+        lambda f: f.prices.update(objective="distortion"),
+        "another objective",
+    ),
+    Forgery(
+        "prices of the dual game for the mean",
+        "dual",
+        lambda f: f.prices.update(objective="expected"),
+        "another objective",
+    ),
+    Forgery("an objective of its own", "expected", lambda f: f.prices.update(objective="best"), "unknown"),
+    Forgery(
+        "a bound on the loss that was exceeded", "dual", lambda f: f.prices.update(max_loss=0.1), "loses up to"
+    ),
+    Forgery("no bound on the loss", "dual", lambda f: f.prices.update(max_loss=None), "bound on the loss"),
+    Forgery("no attacker's distance", "dual", lambda f: f.prices.update(distance=None), "attacker's distance"),
+    Forgery(
+        "the bound on a loss in the mean", "expected", lambda f: f.prices.update(max_loss=1.0), "another objective"
+    ),
+    Forgery(
+        "a price of the loss in the mean",
+        "expected",
+        lambda f: f.prices.update(loss_price=1.0),
+        "price of the loss",
+    ),
+    Forgery("prices without a loss", "expected", lambda f: f.manifest.update(loss=None), "without a loss"),
+    Forgery("prices without a prior", "expected", lambda f: f.manifest.update(prior=None), "without a prior"),
+    Forgery("the same prices 3,000 times", "expected", repeated, "names? a row twice"),
+    Forgery(
+        "prices of pairs that nothing protects",
+        "joint",
+        lambda f: f.manifest["guarantees"].pop(0),
+        "no guarantee is about",
+    ),
+    Forgery(
+        "prices of guesses without a promise about them",
+        "joint",
+        lambda f: f.manifest["guarantees"].pop(1),
+        "guesses do not fit",
+    ),
+    Forgery(
+        "prices of guesses that do not exist",
+        "joint",
+        prices("guesses", lambda array: array[:-1]),
+        "guesses do not fit",
+    ),
+    Forgery(
+        "prices of secrets that do not exist", "worst", prices("worst", lambda array: array[:-1]), "do not fit"
+    ),
+    Forgery("infinite prices", "expected", prices("prices", lambda array: array * np.inf), "nan|not finite"),
+    Forgery(
+        "losses below 0 in the worst case",
+        "worst",
+        both(own_name("loss"), loss(lambda array: array - 1.0)),
+        "losses of at least 0",
+    ),
+    # Read, because nothing contradicts it, and then not believed
+    Forgery("a promise that is not kept", "expected", lambda f: f.guarantee.update(epsilon=0.4), "NOT PROVED", 1),
+    Forgery(
+        "a threshold that is not kept", "threshold", lambda f: f.guarantee.update(within=4.0), "NOT PROVED", 1
+    ),
+    Forgery(
+        "more distortion than there is",
+        "joint",
+        lambda f: f.manifest["guarantees"][1].update(minimum=2.0),
+        "NOT PROVED",
+        1,
+    ),
+    Forgery(
+        "a prior under which the attacker errs more",
+        "distortion",
+        lambda f: f.put(f.manifest["prior"], "probabilities", np.array([1.0, 0, 0, 0, 0])),
+        "NOT PROVED",
+        1,
+    ),
+    Forgery(
+        "an optimum of a promise that is not kept",
+        "expected",
+        lambda f: f.guarantee.update(epsilon=0.4),
+        "means nothing, because it was not proved",
+        1,
+    ),
+    Forgery(
+        "places exchanged",
+        "expected",
+        lambda f: f.change(f.manifest["mechanism"], "weights", lambda array: array[[4, 1, 2, 3, 0]]),
+        "NOT PROVED",
+        1,
+    ),
+    Forgery("own distances, ten times as long", "own", metric(scaled(10)), STATED, 0),
+    Forgery(
+        "own distances under the package's", "expected", both(own_name("metric"), metric(scaled(10))), STATED, 0
+    ),
+    Forgery(
+        "a loss of one's own",
+        "expected",
+        both(own_name("loss"), loss(scaled(0.1))),
+        "The loss (walk) as the file states it, not checked.",
+        0,
+    ),
+    Forgery(
+        "an attacker's distance of one's own",
+        "distortion",
+        both(lambda f: f.manifest["losses"][f.guarantee["distance"]].update(name="walk"), distance(scaled(10))),
+        "The attacker's distances (walk) as the file states them, not checked.",
+        0,
+    ),
+    Forgery(
+        "a certificate",
+        "expected",
+        lambda f: both(
+            lambda f: f.manifest.update(claims={"certificate": {"epsilon_upper": 0.01, "gap": 0}}),
+            lambda f: f.guarantee.update(epsilon=0.01),
+        )(f),
+        "NOT PROVED",
+        1,
+    ),
+]
+
+
+@pytest.fixture
+def forge(tmp_path):
+    """Write a forgery and return its path."""
+
+    def write(forgery: Forgery):
+        if forgery.base == "hexagons":
+            pytest.importorskip("h3", reason="the extra 'hex' (h3) is not installed")
+        path = tmp_path / "forged.sfm"
+        save(honest(forgery.base), path)
+        forger = Forger(*opened(path))
+        forgery.change(forger)
+        forged(path, forger.manifest, forger.members)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def audited(monkeypatch, capsys):
+    """Audit a file's promises; return the exit code and what was printed."""
+
+    def run(path):
+        monkeypatch.setenv("COLUMNS", "10000")
+        monkeypatch.setattr(sys, "argv", ["sfumato", "audit", str(path), "--promises"])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        found = capsys.readouterr()
+        return code, " ".join((found.out + found.err).split())
+
+    return run
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.lie)
+def test_no_lie_is_believed(forgery, forge, audited):
+    path = forge(forgery)
+    if forgery.code is None:
+        with pytest.raises(FileError, match=forgery.says) as refused:
+            read(path)
+        assert refused.value.hint
+        code, printed = audited(path)
+        assert code == 1
+        assert "Proved" not in printed
+    else:
+        code, printed = audited(path)
+        assert code == forgery.code, printed
+        assert forgery.says in printed
+
+
+@pytest.mark.parametrize("base", KINDS)
+def test_an_honest_file_is_believed(base, forge, audited):
+    code, printed = audited(forge(Forgery("nothing", base, lambda forger: None, "")))
+    assert code == 0, printed
+    assert "NOT PROVED" not in printed
+    assert ("not checked" in printed) == (base == "own")
+    assert read(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
