@@ -192,6 +192,26 @@ def test_the_table_finds_its_witness():
     assert not UtilityTable([[0, 1], [1, 0]]).monotone
 
 
+@given(tables(), st.floats(0.05, 3))
+def test_the_utility_distance_bounds_what_the_exponential_mechanism_tells(table, epsilon):
+    d, u = table.distance, table.values
+    n, m = u.shape
+    slow = [[max(abs(u[s, y] - u[t, y]) for y in range(m)) for t in range(n)] for s in range(n)]
+    assert d.array.tolist() == slow
+    assert d.array[table.neighbours].max() == table.sensitivity
+    assert (d.array[:, :, None] <= d.array[:, None, :] + d.array.T[None, :, :] + 1e-12).all()
+    family = ExponentialMechanism(table, epsilon, "introductory")
+    logs = np.log(family.mechanism().matrix)
+    ratios = np.abs(logs[:, None, :] - logs[None, :, :]).max(axis=2)
+    assert (ratios <= 2 * family.rate * d.array + 1e-6).all()
+
+
+def test_secrets_of_equal_utility_are_at_no_distance():
+    table = UtilityTable([[3.0, 1.0], [2.0, 2.0], [3.0, 1.0]])
+    assert table.distance.array[0, 2] == 0
+    assert table.distance.name == "utility distance"
+
+
 def test_bad_tables():
     with pytest.raises(InputError, match="convention 'blog' is unknown"):
         ExponentialMechanism(UtilityTable(np.eye(2)), 1.0, "blog")  # type: ignore[arg-type]

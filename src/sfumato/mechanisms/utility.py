@@ -100,6 +100,25 @@ class UtilityTable:
         return Metric(shortest_paths(steps), name="steps between neighbours", triangle=True)
 
     @property
+    def distance(self) -> Metric:
+        """The utility distance d(s, s') = max over y of |u(s, y) - u(s', y)|, neighbours or not.
+
+        A pseudometric: secrets with equal utilities are at distance 0. Its largest value among
+        neighbours is `sensitivity`.
+
+        Source:
+            Kawamoto and Murakami, definition 4.
+
+        Example:
+            >>> UtilityTable([[3, 1], [2, 2], [3, 1]]).distance.array
+            array([[0., 1., 0.],
+                   [1., 0., 1.],
+                   [0., 1., 0.]])
+        """
+        apart = np.array([np.abs(self.values - row).max(axis=1) for row in self.values])
+        return Metric(apart, name="utility distance", triangle=True)
+
+    @property
     def differences(self) -> Floats:
         """u(s, y) - u(s', y) of all ordered pairs of neighbours, array (pairs, answers)."""
         s, t = np.nonzero(self.neighbours)

@@ -1,7 +1,7 @@
 """Tupling: a report among dummies, its exact privacy, its utility, and how many dummies to use."""
 
 from .accountant import Bracket, PairAccountant
-from .bound import PublishedBound, published_for_delta, published_for_epsilon
+from .bound import PublishedBound, mass_above, published_for_delta, published_for_epsilon
 from .dummies import DummyChoice, mixture_dummies, optimised_dummies, uniform_dummies
 from .family import FamilyAccountant, Worst
 from .mechanism import Tupling
@@ -21,6 +21,7 @@ __all__ = [
     "Tupling",
     "Worst",
     "attack_success",
+    "mass_above",
     "mixture_dummies",
     "optimised_dummies",
     "plan_dummies",
