@@ -168,6 +168,25 @@ def square_rows(experiment: Experiment, found: Iterable[Comparison]) -> Iterator
             )
 
 
+def missing(visits: sf.Visits, cells: sf.Grid, attribute: str, names: Sequence[str]) -> str:
+    """Return what the visits lack for the last two parts; empty if nothing."""
+    within = cells.locate(visits.lat, visits.lon) >= 0
+    if not within.any():
+        return "no visit lies in the region: choose another with --region."
+    inside = visits.select(within)
+    if inside.user is None:
+        return "the visits have no user column, and users are to be hidden: name a file that has one."
+    if attribute not in inside.attributes:
+        known = ", ".join(inside.attributes) or "none"
+        return f"there is no column {attribute!r} to hide: name one with --attribute (there are: {known})."
+    values = [str(value) for value in inside.attributes[attribute]]
+    absent = [name for name in names if name not in values]
+    if absent:
+        common = ", ".join(sorted(set(values), key=lambda value: -values.count(value))[:6])
+        return f"no visit in the region has {attribute} {absent[0]!r}: name two with --groups (such as {common})."
+    return ""
+
+
 def users(visits: sf.Visits, cells: sf.Grid, most: int) -> Pairs:
     """Return who visited where, for the users with the most visits inside the cells."""
     inside = visits.select(cells.locate(visits.lat, visits.lon) >= 0)
@@ -333,6 +352,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--out", type=Path, default=Path(), help="the folder of the results")
     given = parser.parse_args(arguments)
 
+    visits = sf.read_visits(given.data) if given.data else sf.synthetic_city()
+    city = sf.Grid.covering(given.region, cell=given.cell)
+    if problem := missing(visits, city, given.attribute, given.groups):
+        parser.error(problem)
+
     torch.set_num_threads(1)  # small matrices gain nothing from more
     say = Console(highlight=False, soft_wrap=True, markup=False).print
     given.out.mkdir(parents=True, exist_ok=True)
@@ -349,8 +373,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measured += square_rows(experiment, compared)
     save(measured, given.out / "learned-square.csv")
 
-    visits = sf.read_visits(given.data) if given.data else sf.synthetic_city()
-    city = sf.Grid.covering(given.region, cell=given.cell)
     studies = [(f"{many} users", users(visits, city, many), False) for many in given.users]
     studies.append((" or ".join(given.groups), groups(visits, city, given.attribute, given.groups), True))
     rows: list[Row] = []

@@ -115,3 +115,37 @@ def test_real_check_ins(example, shared_data, tmp_path):
             learned, noise, best = (by[kind, bound, n] for n in (example.LEARNED, example.NOISE, example.OPTIMUM))
             assert learned["error"] > noise["error"]
             assert learned["error"] >= 0.95 * best["error"]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "options", "message"),
+    [
+        (
+            "user,lat,lon",
+            "ann,40.0,-30.0",
+            [],
+            "no column 'area' to hide: name one with --attribute (there are: none)",
+        ),
+        ("lat,lon,area", "40.0,-30.0,Harbour", [], "no user column"),
+        ("user,lat,lon,area", "ann,40.0,-30.0,Hill", [], "no visit in the region has area 'Old Town'"),
+        ("user,lat,lon,area", "ann,50.0,-30.0,Hill", [], "no visit lies in the region"),
+        ("user,lat,lon,home", "ann,40.0,-30.0,a", ["--attribute", "homes"], "(there are: home)"),
+    ],
+)
+def test_what_the_visits_lack_is_said_before_training(
+    example, tmp_path, monkeypatch, capsys, header, row, options, message
+):
+    monkeypatch.setattr(example, "play_swapping", lambda target: pytest.fail("training began"))
+    path = tmp_path / "visits.csv"
+    path.write_text(f"{header}\n{row}\n{row}\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        example.main([str(path), *options, "--out", str(tmp_path / "results")])
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "results").exists()
+
+
+def test_gowalla_is_refused_with_the_columns_that_it_has(example, shared_data, monkeypatch, capsys):
+    monkeypatch.setattr(example, "play_swapping", lambda target: pytest.fail("training began"))
+    with pytest.raises(SystemExit):
+        example.main([str(shared_data / "gowalla_nyc.parquet"), "--region", REGION])
+    assert "no column 'area'" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,15 +13,17 @@ from .console import PARTIAL, StopOnInterrupt, say
 from .places import cells_over, visits_from
 
 if TYPE_CHECKING:
-    from ..core import Mechanism
+    from ..core import Guarantee, Mechanism, Prior
     from ..geo import Places, Visits
-    from ..learn import Ending, Pairs, Round, Target
+    from ..learn import Ending, Guaranteed, Pairs, Round, Target
     from ..learn.rounds import Report
-    from ..optimal import SensitiveDesign
+    from ..optimal import Design, SensitiveDesign
     from .screen import Screen
 
 
 _ROUNDING = 1e-9  # of the loss, relative
+_GAP = 1e-4  # relative, of the least loss under a promise
+_WITHIN = 1 - 1e-7  # of the bound: room for the rounding of a mixture
 
 
 class Aim(StrEnum):
@@ -43,7 +45,8 @@ def learn(
         bool, typer.Option("--neural", help="Learn a network on points, then count it on the cells.")
     ] = False,
     epsilon: Annotated[
-        str | None, typer.Option(help="Then repair it to this metric privacy, and prove it: '1/km'.")
+        str | None,
+        typer.Option(help="Learn behind a mechanism of this metric privacy, and prove the whole: '1/km'."),
     ] = None,
     cell: Annotated[str | None, typer.Option(help="Size of the cells: '500 m'.")] = None,
     cells: Annotated[str | None, typer.Option(help="Number of cells: columns x rows, '20x15'.")] = None,
@@ -62,9 +65,9 @@ def learn(
     """Learn a mechanism that hides a sensitive column while places stay useful.
 
     The answer is compared with the certified optimum, and judged on visits that it did
-    not learn from. Nothing learned is a promise: with --epsilon the mechanism is repaired
-    and proved. Exit code 3 if the training was stopped early, or if the mechanism loses
-    more than the bound: a repair to --epsilon may need more.
+    not learn from. Nothing learned is a promise: with --epsilon the mechanism of least
+    loss is designed first, what follows it is learned, and the whole is proved. Exit code
+    3 if the training was stopped early, or if the mechanism loses more than the bound.
     """
     from ..core import Prior, units
     from ..files import MechanismFile, save
@@ -89,6 +92,8 @@ def learn(
     )
     joint = learning.joint(places)
     loss = places.metric("euclidean", unit="m")
+    prior = Prior(places, joint.sum(axis=0))
+    certified = None if epsilon is None else _certified(prior, places, epsilon, limit)
     with (
         StopOnInterrupt() as stop,
         Screen(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
@@ -98,34 +103,77 @@ def learn(
             status.update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
 
         mechanism, ending = _trained(
-            learning, places, limit, target, rounds, seed, checkpoint, tell, stop, neural=neural
+            learning,
+            places,
+            limit,
+            target,
+            rounds,
+            seed,
+            checkpoint,
+            tell,
+            stop,
+            neural=neural,
+            certified=None if certified is None else certified.mechanism,
         )
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
     with Screen(stderr=True).status("Finding the certified optimum"):
         exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
         optimum = exact(joint, places, loss, limit)
-    prior = Prior(places, joint.sum(axis=0))
-    guarantees = []
-    if epsilon is not None:
-        from ..core import MetricPrivacy
-        from ..learn import with_guarantee
-        from ..optimal import repaired
-        from ..rounding import at_most
-
-        guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
-        kept = with_guarantee(mechanism, guarantee, lambda matrix, exponents: repaired(matrix, exponents))
-        mechanism, guarantees = kept.mechanism, [guarantee]
-        console.print(
-            f"Repaired: {100 * kept.constant_share:.2g} % of a constant mechanism mixed in; proved on the "
-            f"integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km."
-        )
+    guarantees: list[Guarantee] = []
+    if certified is not None:
+        guarantees = list(certified.problem.guarantees)
+        mechanism = _promised(console, mechanism, certified, limit)
     within = _print(console, mechanism, optimum, learning, judging, places, limit)
     if output is not None:
         save(MechanismFile(mechanism, prior, loss, guarantees), output)
         say(f"Written: {output}", err=True)
     if ending is Ending.STOPPED or not within:
         raise typer.Exit(PARTIAL)
+
+
+def _certified(prior: Prior, places: Places, epsilon: str, limit: float) -> Design:
+    """Return the mechanism of least loss with metric privacy, if that is within the bound."""
+    from ..core import MetricPrivacy
+    from ..errors import InfeasibleError, argument
+    from ..optimal import design
+    from ..rounding import amount, amount_at_least, amount_at_most
+    from .screen import Screen
+
+    guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
+    with Screen(stderr=True).status(f"Finding the least loss at {guarantee}"):
+        found = design(prior, loss=places.metric("euclidean", unit="m"), guarantees=[guarantee], gap=_GAP)
+    proof = found.certificate
+    if limit < proof.loss:
+        least = amount_at_least(proof.bound, "m", 4)
+        raise InfeasibleError(
+            f"a loss of at most {amount(limit, 'm')} was asked for, but at an epsilon of {guarantee.epsilon:g}/km "
+            f"no mechanism on these cells loses less than {least} on average.",
+            f"allow {argument('bound', amount_at_most(proof.loss, 'm', 4))}.",
+            f"or ask for a larger {argument('epsilon')}.",
+        )
+    return found
+
+
+def _promised(console: Screen, learned: Mechanism, certified: Design, limit: float) -> Mechanism:
+    """Return what was learned, within the promise and the bound, proved on its integers."""
+    from ..core import Mechanism, MetricPrivacy
+    from ..learn import mixed_to_bound, with_guarantee
+    from ..optimal import repaired
+    from ..rounding import at_most
+
+    problem = certified.problem
+    guarantee = next(each for each in problem.guarantees if isinstance(each, MetricPrivacy))
+
+    def kept(mechanism: Mechanism) -> Guaranteed:
+        return with_guarantee(mechanism, guarantee, lambda matrix, exponents: repaired(matrix, exponents))
+
+    found = kept(learned)
+    if found.mechanism.expected_loss(problem.prior, problem.loss) > limit:
+        mixed = mixed_to_bound(found.mechanism, certified.mechanism, problem.prior, problem.loss, limit * _WITHIN)
+        found = kept(Mechanism(mixed, learned.secrets, learned.observables))
+    console.print(f"Proved on the integers: epsilon is at most {at_most(found.proof.upper, 7)}/km.")
+    return found.mechanism
 
 
 def _pairs(found: Visits, places: Places, sensitive: str | None, most: int) -> Pairs:
@@ -163,9 +211,10 @@ def _trained(
     stop: StopOnInterrupt,
     *,
     neural: bool,
+    certified: Mechanism | None,
 ) -> tuple[Mechanism, Ending]:
     """Return the mechanism on the cells that was learned, and how the training ended."""
-    from ..learn import counted, learn_generator, learn_table
+    from ..learn import counted, learn_behind, learn_generator, learn_table
 
     aim = _target(target, smooth=not neural)
     if neural:
@@ -173,19 +222,20 @@ def _trained(
             learning, limit, target=aim, rounds=rounds, seed=seed, checkpoint=checkpoint, report=tell, stop=stop
         )
         return counted(network, places, seed=seed).mechanism, network.ending
-    found = learn_table(
-        learning.joint(places),
-        places,
-        places.metric("euclidean", unit="m"),
-        limit,
-        target=aim,
-        records=len(learning) // 2,
-        rounds=rounds,
-        seed=seed,
-        checkpoint=checkpoint,
-        report=tell,
-        stop=stop,
-    )
+    joint, loss = learning.joint(places), places.metric("euclidean", unit="m")
+    settings: dict[str, Any] = {
+        "target": aim,
+        "records": len(learning) // 2,
+        "rounds": rounds,
+        "seed": seed,
+        "checkpoint": checkpoint,
+        "report": tell,
+        "stop": stop,
+    }
+    if certified is not None:
+        found = learn_behind(joint, certified, loss, limit, **settings)
+    else:
+        found = learn_table(joint, places, loss, limit, **settings)
     return found.mechanism, found.ending
 
 
@@ -207,23 +257,23 @@ def _print(
     limit: float,
 ) -> bool:
     """Print what was found, and return whether the learned mechanism is within the bound."""
-    from rich.table import Table
-
     from ..rounding import amount, gap_at_most, percent
+    from .tables import print_table
 
-    table = Table(title=f"Hiding the value at a loss of at most {amount(limit, 'm')}", title_justify="left")
-    for heading in ("", "wrong guesses of the best attacker", "of the value told", "average loss"):
-        table.add_column(heading, justify="right" if heading else "left")
+    rows = []
     for name, each, data in (
         ("learned", mechanism, learning),
         ("learned, on visits kept apart", mechanism, judging),
         ("certified optimum", optimum.mechanism, learning),
         ("certified optimum, on visits kept apart", optimum.mechanism, judging),
     ):
-        error, bits, loss = _measured(each, data, places)
-        table.add_row(name, percent(error), f"{bits:.3f} bits", amount(loss, "m"))
-    console.print(table)
-    console.print(f"Without a report {percent(learning.blind_error)} of the guesses are wrong.")
+        hits, bits, loss = _measured(each, data, places)
+        rows.append((name, percent(hits), f"{bits:.3f}", amount(loss, "m")))
+    title = f"Hiding the value at a loss of at most {amount(limit, 'm')}"
+    print_table(console, title, ("", "finds the value", "information (bits)", "average loss"), rows)
+    console.print(
+        f"Without a report the best attacker finds the value {percent(1 - learning.blind_error)} of the time."
+    )
     console.print(
         "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
         f"optimum by {gap_at_most(optimum.gap)} of its value."
@@ -239,7 +289,7 @@ def _print(
 
 
 def _measured(mechanism: Mechanism, data: Pairs, places: Places) -> tuple[float, float, float]:
-    """Return the error of the best guess of the label, what a report tells of it in bits, and the average loss."""
+    """Return how often the best guess of the label is right, the bits that a report tells of it, and the loss."""
     import numpy as np
 
     joint = data.joint(places)
@@ -248,4 +298,4 @@ def _measured(mechanism: Mechanism, data: Pairs, places: Places) -> tuple[float,
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = np.where(seen > 0, seen * np.log2(seen / outer), 0.0).sum()
     loss = (joint.sum(axis=0) @ (mechanism.matrix * places.metric("euclidean", unit="m").array)).sum()
-    return 1 - float(seen.max(axis=0).sum()), float(bits), float(loss)
+    return float(seen.max(axis=0).sum()), float(bits), float(loss)

@@ -1,5 +1,6 @@
 """Learned mechanisms and learned estimates; torch is needed only to train and to draw."""
 
+from .behind import learn_behind, mixed_to_bound
 from .classifier import NeuralClassifier
 from .experiment import (
     EXPERIMENT_1,
@@ -69,10 +70,12 @@ __all__ = [
     "estimate_risk",
     "grid_error",
     "information_lower",
+    "learn_behind",
     "learn_generator",
     "learn_square",
     "learn_table",
     "loss_of_cells",
+    "mixed_to_bound",
     "payoffs",
     "play_swapping",
     "plug_in_error",

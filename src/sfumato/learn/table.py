@@ -20,7 +20,7 @@ from .targets import BayesVulnerability, Target
 from .utility import AugmentedLagrangian, Utility
 
 _SUM_TOLERANCE: Final = 1e-9
-_SMOOTH: Final = BayesVulnerability(8.0)
+SMOOTH: Final = BayesVulnerability(8.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,7 +64,7 @@ def learn_table(
     bound: float | None,
     *,
     reports: Space | None = None,
-    target: Target = _SMOOTH,
+    target: Target = SMOOTH,
     utility: Utility | None = None,
     attacker: str = EXACT,
     start: ArrayLike | None = None,
