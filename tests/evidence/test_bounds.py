@@ -65,12 +65,13 @@ def test_without_prices_the_bound_is_the_least_loss_of_each_secret():
     none = np.zeros(0, dtype=np.intp)
     nothing = Multipliers(none, none, none, np.zeros(0), np.zeros(0))
     assert loss_bound(prior, loss, nothing) == pytest.approx(0.25 * 1 + 0.75 * 3, rel=1e-12)
-    assert distortion_bound(prior, loss, np.eye(3), 1.0, nothing) == math.inf
+    # No attacker errs by more than the best guess without a report.
+    assert distortion_bound(prior, loss, 1 - np.eye(3), 1.0, nothing) == pytest.approx(0.25, rel=1e-12)
     evenly = replace(nothing, worst=np.zeros(3))
-    assert loss_bound(prior, loss, evenly) == pytest.approx((1 + 3 + 0) / 3, rel=1e-12)
+    assert loss_bound(prior, loss, evenly) == 3.0  # in the worst case, the least loss of the worst secret
     blind = replace(nothing, guesses=np.zeros((3, 2)))
     # The attacker who guesses evenly without looking.
-    assert distortion_bound(prior, loss, 1 - np.eye(3), 1.0, blind) == pytest.approx(2 / 3, rel=1e-12)
+    assert distortion_bound(np.full(3, 1 / 3), loss, 1 - np.eye(3), 1.0, blind) == pytest.approx(2 / 3, rel=1e-12)
 
 
 def test_a_known_bound():
@@ -80,3 +81,15 @@ def test_a_known_bound():
     assert best is not None
     assert bound(request, best.multipliers) == pytest.approx(1 / (1 + math.e), rel=1e-9)
     assert bound(request, best.multipliers) <= 1 / (1 + math.e)
+
+
+@given(requests(), st.integers(0, 2**32))
+def test_no_bound_is_worse_than_the_trivial_one(request_, seed):
+    best = solved(request_)
+    assert best is not None
+    found = bound(request_, disturbed(best.multipliers, np.random.default_rng(seed), "random"))
+    if request_.max_loss is not None:
+        assert found <= float((request_.distance @ request_.prior).min()) * (1 + 1e-12) + 1e-300
+    else:
+        each = request_.loss.min(axis=1)
+        assert found >= (each.max() if request_.worst else float(request_.prior @ each)) - 1e-12

@@ -60,19 +60,29 @@ def test_a_value_at_its_bound_has_no_gap():
 
 
 @pytest.mark.parametrize(
-    ("value", "bound", "scale", "gap"),
+    ("value", "bound", "least", "gap"),
     [
-        (2.0, 1.0, 5.0, 0.5),
-        (1.0, 2.0, 5.0, 0.0),
-        (-1.0, -1.5, 5.0, 0.5),
-        (1e-320, -1e-12, 1.0, 1e-9),  # a loss of zero has no relative gap: measured against a thousandth
-        (1e-320, -1e-12, 0.0, 0.0),  # nothing can be lost at all
-        (1.0, -math.inf, 5.0, math.inf),
+        (2.0, 1.0, 0.0, 0.5),
+        (1.0, 2.0, 0.0, 0.0),
+        (-1.0, -1.5, 0.0, 0.5),
+        (0.0, 0.0, 0.0, 0.0),
+        (0.0, -1e-12, 0.0, math.inf),  # a loss of zero has no relative gap
+        (0.0, -1e-12, 1e-3, 1e-9),
+        (1e-12, 0.0, 0.0, 1.0),
+        (1.0, -math.inf, 0.0, math.inf),
     ],
 )
-def test_the_relative_gap(value, bound, scale, gap):
-    assert relative_gap(value, bound, scale) == pytest.approx(gap)
-    assert relative_gap(-value, -bound, scale, maximise=True) == pytest.approx(gap)
+def test_the_relative_gap(value, bound, least, gap):
+    assert relative_gap(value, bound, least) == pytest.approx(gap)
+    assert relative_gap(-value, -bound, least, maximise=True) == pytest.approx(gap)
+
+
+def test_one_far_loss_does_not_hide_the_gap():
+    loss = LOSS.copy()
+    loss[0, -1] = 1e10
+    found = certify(LINE.mechanism, LINE.prior, loss, [], objective="expected", bound=0.0)
+    near = certify(LINE.mechanism, LINE.prior, loss, [], objective="expected", bound=found.value * (1 - 0.014))
+    assert near.gap == pytest.approx(0.014)
 
 
 def test_without_metric_privacy_epsilon_is_infinite():

@@ -55,7 +55,7 @@ def test_on_any_line_every_prior_and_growing_loss_has_a_proved_closed_form(numbe
     answer = found(beliefs(space, seed), loss, MetricPrivacy(epsilon, metric))
     assert answer is not None
     assert answer.certificate.holds
-    assert answer.certificate.gap <= 1e-6
+    assert answer.certificate.gap <= 1e-6 or answer.certificate.absolute_gap <= 1e-12 * loss.max()
 
 
 @settings(max_examples=8)

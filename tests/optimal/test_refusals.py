@@ -128,7 +128,7 @@ def test_extremes_are_designed_all_the_same(loss, guarantees, value):
     result = design(EVEN, loss=loss, guarantees=guarantees, solver=Highs())
     assert result.certificate.holds
     assert result.status.name == "OPTIMAL"
-    assert result.certificate.gap <= 2e-6
+    assert result.certificate.gap <= 2e-6 or result.certificate.absolute_gap <= 1e-15
     if value is not None:
         assert result.certificate.value == pytest.approx(value, abs=1e-6)
 
@@ -137,7 +137,7 @@ def test_a_certain_secret_costs_nothing():
     certain = Prior(KM, [0, 0, 1, 0])
     result = design(certain, loss=WALK, guarantees=[PRIVATE])
     assert result.certificate.loss == pytest.approx(0, abs=1e-9)
-    assert result.certificate.gap <= 1e-6
+    assert result.certificate.absolute_gap <= 1e-15
     assert result.certificate.holds
 
 

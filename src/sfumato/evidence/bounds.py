@@ -76,7 +76,8 @@ def loss_bound(
         earned = prior[:, None] * (distance.T @ prices)
         reduced, size = reduced - earned, size + np.abs(earned)
         gained = float(prices.sum(axis=0).min()) * (1 - 2 * (len(prices) + 2) * UNIT) * minimum
-    return down(gained + _rows_below(reduced, size, multipliers, len(distance) if distance is not None else 0))
+    found = down(gained + _rows_below(reduced, size, multipliers, len(distance) if distance is not None else 0))
+    return max(found, _least_loss(prior, loss, worst=multipliers.worst is not None))
 
 
 def distortion_bound(
@@ -91,8 +92,9 @@ def distortion_bound(
         max_loss: The largest expected loss allowed.
         multipliers: Prices from any solver.
     """
+    without_report = _blind_error(prior, distance)
     if multipliers.guesses is None:
-        return float("inf")
+        return without_report
     prices = np.maximum(multipliers.guesses, 0.0)
     total = prices.sum(axis=0)
     # A little over one per observable: the attacker's strategy must be a full one.
@@ -102,7 +104,23 @@ def distortion_bound(
     earned = prior[:, None] * (distance.T @ strategy)
     paid = price * prior[:, None] * loss
     below = _rows_below(paid - earned, np.abs(paid) + earned, multipliers, len(distance))
-    return up(price * max_loss * (1 + 4 * UNIT) - below)
+    return min(up(price * max_loss * (1 + 4 * UNIT) - below), without_report)
+
+
+def _least_loss(prior: Floats, loss: Floats, *, worst: bool) -> float:
+    """Return a lower bound of the loss of the truth itself, by the best report for every secret."""
+    best = loss.min(axis=1)
+    if worst:
+        return float(best.max())
+    terms = prior * best
+    found = float(terms.sum()) - sum_error(len(terms), float(np.abs(terms).sum()))
+    return max(down(found), 0.0) if (best >= 0).all() else down(found)
+
+
+def _blind_error(prior: Floats, distance: Floats) -> float:
+    """Return an upper bound of the error of the best guess without a report."""
+    found = float((distance @ prior).min())
+    return up(found + sum_error(len(prior), found))
 
 
 def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: int) -> float:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from ..core import (
     AnyLoss,
     DistortionPrivacy,
@@ -17,31 +15,31 @@ from ..core import (
     Mechanism,
     MetricPrivacy,
     Prior,
-    as_distance,
     as_loss,
 )
-from ..core.arrays import Floats
+from ..rounding import sum_above
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 
-_NEGLIGIBLE = 1e-3  # of the largest loss: a gap is relative to no less than this
 
-
-def relative_gap(value: float, bound: float, scale: float, *, maximise: bool = False) -> float:
-    """Return how far a value can be from optimal, relative to its size.
-
-    A value below a thousandth of the largest loss is measured against that thousandth,
-    because a loss of zero has no relative gap.
+def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:
+    """Return how far a value can be from optimal, relative to the value itself.
 
     Args:
         value: What was reached.
         bound: Proved bound of what anyone can reach.
-        scale: The largest loss (or distance) that the value averages over.
+        least: A smaller value is measured against this one instead. Solvers need it, because
+            a loss of zero has no relative gap; what is told to people does not.
         maximise: Whether the bound is an upper one.
+
+    Returns:
+        The gap; 0 where the value reaches the bound, and ``inf`` where it is 0 but could be better.
     """
     distance = bound - value if maximise else value - bound
-    size = max(abs(value), _NEGLIGIBLE * scale)
-    return distance / size if distance > 0 and scale > 0 else 0.0
+    size = max(abs(value), least)
+    if not distance > 0:
+        return 0.0
+    return distance / size if size > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,6 @@ class Certificate:
             lower bound of the loss, or an upper bound of the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to mend the
             solver's answer.
-        scale: The largest loss, or the adversary's largest distance in the dual game.
     """
 
     metric_privacy: tuple[EpsilonProof, ...]
@@ -89,7 +86,6 @@ class Certificate:
     value: float
     bound: float
     repair_weight: float
-    scale: float
 
     @property
     def holds(self) -> bool:
@@ -98,8 +94,14 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """How far the mechanism can be from optimal; see `relative_gap`."""
-        return relative_gap(self.value, self.bound, self.scale, maximise=self.objective == "distortion")
+        """How far the mechanism can be from optimal, relative to its value; see `relative_gap`."""
+        return relative_gap(self.value, self.bound, maximise=self.objective == "distortion")
+
+    @property
+    def absolute_gap(self) -> float:
+        """How far the mechanism can be from optimal, in the unit of its value, rounded up; at least 0."""
+        low, high = (self.value, self.bound) if self.objective == "distortion" else (self.bound, self.value)
+        return sum_above((high, -low)) if high > low else 0.0
 
     @property
     def epsilon_upper(self) -> float:
@@ -160,17 +162,10 @@ def certify(
     expected = expected_loss_above(mechanism, prior, found)
     worst = worst_loss_above(mechanism, found)
     if objective == "distortion" and distance is not None:
-        value, scale = distortion_below(mechanism, prior, distance), largest(as_distance(distance).array)
+        value = distortion_below(mechanism, prior, distance)
     else:
-        value, scale = worst if objective == "worst-case" else expected, largest(found.array)
-    return Certificate(
-        epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight, scale
-    )
-
-
-def largest(array: Floats) -> float:
-    """Return the largest absolute entry, the scale of a loss."""
-    return float(np.abs(array).max())
+        value = worst if objective == "worst-case" else expected
+    return Certificate(epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight)
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:

@@ -11,14 +11,20 @@ _SMALLEST = 2.0**-1074  # what a product loses at most where it underflows
 
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
-    """Return a proved upper bound of the expected loss, tight to rounding."""
-    terms = mechanism.joint(prior) * as_loss(loss, *mechanism.shape).array
+    """Return a proved upper bound of the expected loss, tight to rounding; 0 where nothing is lost."""
+    costs = as_loss(loss, *mechanism.shape).array
+    if not costs[prior.probabilities > 0][mechanism.matrix[prior.probabilities > 0] > 0].any():
+        return 0.0
+    terms = mechanism.joint(prior) * costs
     return up(float(terms.sum()) + sum_error(terms.size, float(np.abs(terms).sum())))
 
 
 def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
-    """Return a proved upper bound of the worst-case loss, tight to rounding."""
-    terms = mechanism.matrix * as_loss(loss, *mechanism.shape).array
+    """Return a proved upper bound of the worst-case loss, tight to rounding; 0 where nothing is lost."""
+    costs = as_loss(loss, *mechanism.shape).array
+    if not costs[mechanism.matrix > 0].any():
+        return 0.0
+    terms = mechanism.matrix * costs
     sums, sizes = terms.sum(axis=1), np.abs(terms).sum(axis=1)
     return up(max(float(a) + sum_error(terms.shape[1], float(b)) for a, b in zip(sums, sizes, strict=True)))
 

@@ -157,7 +157,7 @@ def proved_bound(problem: Problem, prices: Multipliers) -> float:
 
 
 def gap_of(problem: Problem, value: float, bound: float) -> float:
-    """Return the relative gap; infinite where there is no value."""
+    """Return the gap that solvers work to: relative to the value, or to a negligible one where it is smaller."""
     if not np.isfinite(value):
         return np.inf
-    return relative_gap(value, bound, problem.scale, maximise=problem.objective == DISTORTION)
+    return relative_gap(value, bound, problem.negligible, maximise=problem.objective == DISTORTION)

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..evidence import Certificate, Multipliers, certify, loss_bound, relative_gap
+from ..evidence import Certificate, Multipliers, certify, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
+from ..rounding import UNIT
+from .answer import gap_of
 from .problem import EXPECTED, Problem
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
@@ -129,14 +131,16 @@ def _proved(
     distance = None if problem.distance is None else problem.distance.array
     bound = loss_bound(problem.prior.probabilities, problem.loss.array, prices, distance, problem.minimum)
     loss = mechanism.expected_loss(problem.prior, problem.loss)
-    if not relative_gap(loss, bound, problem.loss_scale) <= gap:
+    rounding = 128 * (sum(problem.shape) + 8) * UNIT * problem.loss_scale
+    if not (loss - bound <= rounding or gap_of(problem, loss, bound) <= gap):
         return None
     certificate = certify(
         mechanism, problem.prior, problem.loss, problem.guarantees, objective=EXPECTED, bound=bound
     )
     return (
         ClosedForm(mechanism, certificate, prices, name, reason)
-        if certificate.holds and certificate.gap <= gap
+        if certificate.holds
+        and (certificate.absolute_gap <= rounding or gap_of(problem, certificate.value, bound) <= gap)
         else None
     )
 

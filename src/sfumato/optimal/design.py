@@ -23,7 +23,8 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
-from ..evidence import Certificate, Optimality, relative_gap
+from ..evidence import Certificate, Optimality
+from ..rounding import amount_at_least, amount_at_most, at_most
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .auto import Auto
 from .fallback import fallback, standing_in
@@ -72,10 +73,13 @@ class Design:
         c = self.certificate
         promise = ", ".join(str(guarantee) for guarantee in self.problem.guarantees) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:
-            result = f"distortion {units.show(c.value, self.problem.distance.unit)}"
+            unit = self.problem.distance.unit
+            result = f"distortion at least {amount_at_least(c.value, unit)}"
         else:
-            result = f"{c.objective} loss {units.show(c.value, c.loss_unit)}"
-        return f"Design of {self.mechanism!r}: {promise}; {result}, gap {c.gap:.1e} ({self.status.name})"
+            unit = c.loss_unit
+            result = f"{c.objective} loss at most {amount_at_most(c.value, unit)}"
+        near = at_most(c.gap, 2) if c.gap <= 0.5 else f"{amount_at_most(c.absolute_gap, unit)} (absolute)"
+        return f"Design of {self.mechanism!r}: {promise}; {result}, gap {near} ({self.status.name})"
 
 
 def design(
@@ -291,7 +295,8 @@ class _Run:
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
-            status = Status.OPTIMAL if certificate.gap <= self.control.gap else short
+            reached = gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
+            status = Status.OPTIMAL if reached else short
         return Design(
             mechanism,
             certificate,
@@ -327,7 +332,7 @@ def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float]
     if value > slack:
         return None
     before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
-    off = relative_gap(max(before, after), found.bound, game.scale, maximise=True)
+    off = gap_of(game, max(before, after), found.bound)
     if off > _USELESS:
         return None
     if before >= after:

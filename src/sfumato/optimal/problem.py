@@ -81,6 +81,26 @@ class Problem:
         """The scale of the objective."""
         return self.distance_scale if self.objective == DISTORTION else self.loss_scale
 
+    @property
+    def negligible(self) -> float:
+        """A value so small that no solver can be asked for a gap relative to it.
+
+        It is a thousandth of what the best constant report typically loses: the median over
+        the prior, which a few far secrets do not move, or a billionth of the mean, or what
+        floating point leaves of the largest.
+        """
+        if self.objective == DISTORTION and self.distance is not None:
+            losses = self.distance.array
+        else:
+            losses = self.loss.array.T
+        means = losses @ self.prior.probabilities
+        best = int(np.argmin(np.abs(means)))
+        sizes = np.abs(losses[best])
+        order = np.argsort(sizes)
+        masses = np.cumsum(self.prior.probabilities[order])
+        median = float(sizes[order[int(np.searchsorted(masses, 0.5 * masses[-1]))]])
+        return max(1e-3 * median, 1e-9 * abs(float(means[best])), 1e-15 * self.scale)
+
 
 def least_loss(
     prior: Prior, loss: AnyLoss, guarantees: Sequence[Guarantee], objective: str, observables: Space | None

@@ -23,7 +23,7 @@ from ._tails import Tails
 from ._workers import Workers
 
 NEIGHBOURS = 4
-FLOOR = 1e-6
+FLOOR = 1e-9
 SHORTEST_STEP = 1e-7
 PATIENCE = 5
 OVERSHOOT = 0.1
@@ -98,9 +98,11 @@ class Outcome:
 def floor(form: Form) -> float:
     """Return the value below which the relative gap is measured against this value instead.
 
-    It is a millionth of the dearest constant report's loss.
+    It is a billionth of the cheapest constant report's loss, but no less than what floating
+    point can tell apart beside the dearest one's.
     """
-    return FLOOR * max(float(np.abs(form.program.expected).sum(axis=1).max()), 1e-300)
+    losses = np.abs(form.program.expected).sum(axis=1)
+    return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
 
 
 def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:

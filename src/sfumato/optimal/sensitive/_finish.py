@@ -68,7 +68,7 @@ def finished(
         value = _leak(problem, mechanism)
         if best is None or value < best[0]:
             best = value, loss, mechanism
-        if relative_gap(value, bound, problem.scale) <= gap:
+        if relative_gap(value, bound, problem.negligible) <= gap:
             break
     if best is None:
         unit = problem.loss.unit
@@ -80,7 +80,7 @@ def finished(
     value, loss, mechanism = best
     status = found.status
     if status in (Status.OPTIMAL, Status.INACCURATE):
-        reached = relative_gap(value, bound, problem.scale) <= gap
+        reached = relative_gap(value, bound, problem.negligible) <= gap
         status = Status.OPTIMAL if reached else Status.INACCURATE
     return SensitiveDesign(
         mechanism,

@@ -240,7 +240,7 @@ class _Run:
             self.value, self.rows = value, rows
         if bound > self.bound:
             self.bound, self.guesses, self.price = bound, guesses, price
-        gap = relative_gap(self.value, self.bound, self.problem.scale)
+        gap = relative_gap(self.value, self.bound, self.problem.negligible)
         seconds = time.monotonic() - self.start
         self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, gap, seconds))
         if self.control.report is not None:

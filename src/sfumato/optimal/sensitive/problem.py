@@ -100,8 +100,8 @@ class SensitiveProblem:
         )
 
     @property
-    def scale(self) -> float:
-        """The most that so many classes could leak: 1 for the vulnerability, log2 of their number in bits."""
+    def negligible(self) -> float:
+        """A thousandth of the most that so many classes could leak: gaps are relative to no less."""
         if self.objective == VULNERABILITY:
-            return 1.0
-        return float(np.log2(np.count_nonzero(self.classes)))
+            return 1e-3
+        return 1e-3 * max(1.0, float(np.log2(np.count_nonzero(self.classes))))

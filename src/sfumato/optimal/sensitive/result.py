@@ -52,8 +52,8 @@ class SensitiveDesign:
 
     @property
     def gap(self) -> float:
-        """How far the value can be from the least one, relatively; see `relative_gap`."""
-        return relative_gap(self.value, self.lower_bound, self.problem.scale)
+        """How far the value can be from the least one, relative to it; see `relative_gap`."""
+        return relative_gap(self.value, self.lower_bound, self.problem.negligible)
 
     def __repr__(self) -> str:
         unit = self.problem.loss.unit
