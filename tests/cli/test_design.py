@@ -247,3 +247,24 @@ def test_sweep_refusals(run, tmp_path, options, message):
     assert done.code == 1
     assert message in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_solver_can_be_asked_for(run):
+    done = run("design", *FAST, "--solver", "highs", "--no-picture")
+    assert done.code == 0, done.err
+    assert "HiGHS ipm" in done.text
+    done = run("design", *FAST, "--solver", "quick", "--no-picture")
+    assert done.code == 1
+    assert "--solver quick is unknown" in done.err
+    assert "clarabel" in done.err
+
+
+def test_only_a_gap_that_matters_ends_with_3(run):
+    # No float reaches 1e-14; what is near enough unasked is not what was asked.
+    asked = run("design", *FAST, "--gap", "1e-14", "--solver", "structured", "--no-picture")
+    assert asked.code == 3
+    assert "NOT FINISHED" in asked.text
+    assert "try --solver highs, or accept this with --gap" in asked.err
+    plain = run("design", *FAST, "--epsilon", "10/km", "--loss", "hamming", "--no-picture")
+    assert plain.code == 0, plain.err
+    assert "NOT FINISHED" not in plain.text

@@ -57,7 +57,16 @@ def design(
         Path | None, typer.Option("--output", "-o", help="The mechanism file; the report lies beside it.")
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds; then the best proved answer is written.")] = 600.0,
-    gap: Annotated[float, typer.Option(help="Relative distance from the optimum to reach.")] = 1e-6,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            help="Relative distance from the optimum to reach; by default 1e-6, and 1e-4 is near enough."
+        ),
+    ] = None,
+    solver: Annotated[
+        str,
+        typer.Option(help="auto, structured (our interior point), highs, simplex or clarabel."),
+    ] = "auto",
     pairs: Annotated[
         str, typer.Option(help="Rows of the program: generated, all, or spanner (faster, costs some loss).")
     ] = "generated",
@@ -97,6 +106,8 @@ def design(
                 raise InputError(f"{name} was given beside a sweep.", "put its values into the sweep.")
         if max_loss is not None:
             raise InputError("--max-loss was given beside a sweep.", "sweep over epsilons or distortions.")
+        if solver != "auto":
+            raise InputError("--solver was given beside a sweep.", "leave it out: a sweep chooses by itself.")
         _check_folder(target)
         priors = priors_of(places, found, user, users, smoothing)
         run_sweep(
@@ -137,6 +148,7 @@ def design(
         max_loss=max_loss,
         pairs=pairs,
         gap=gap,
+        solver=solver,
         time_limit=time_limit,
     )
     _finish(result, distances, text, target, picture=picture)
@@ -151,7 +163,8 @@ def _solved(
     objective: str,
     max_loss: str | None,
     pairs: str,
-    gap: float,
+    gap: float | None,
+    solver: str,
     time_limit: float,
 ) -> Design:
     from ..optimal import design as least_loss
@@ -168,6 +181,7 @@ def _solved(
                 guarantees=guarantees,
                 pairs=pairs,
                 gap=gap,
+                solver=solver,
                 time_limit=time_limit,
                 stop=stop,
                 report=report,
@@ -179,6 +193,7 @@ def _solved(
             objective=objective,
             pairs=pairs,
             gap=gap,
+            solver=solver,
             time_limit=time_limit,
             stop=stop,
             report=report,
@@ -215,7 +230,14 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
         except MissingExtraError as error:
             note(error, "no maps were drawn.")
     say(f"Written: {', '.join(map(str, written))}")
-    if result.status not in (Status.OPTIMAL, Status.RESTRICTED):
+    if not result.finished:
+        if result.status is Status.INACCURATE:
+            from ..rounding import at_most
+
+            say(
+                f"Hint: try --solver highs, or accept this with --gap {at_most(result.certificate.gap, 2)}.",
+                err=True,
+            )
         raise typer.Exit(PARTIAL)
 
 

@@ -42,12 +42,12 @@ def run_sweep(
     target: Path,
     *,
     objective: str,
-    gap: float,
+    gap: float | None,
     time_limit: float,
     picture: bool,
 ) -> None:
     """Run a sweep, print its table, and write it with its figure beside ``target``."""
-    from ..optimal import Status, sweep
+    from ..optimal import sweep
     from ..report import save_picture, save_rows
     from ..report.frontier import frontier
     from .screen import Screen
@@ -84,7 +84,7 @@ def run_sweep(
         except MissingExtraError as error:
             note(error, "no figure was drawn.")
     say(f"Written: {', '.join(map(str, written))}")
-    if any(point.design is None or point.design.status is not Status.OPTIMAL for point in points):
+    if any(point.design is None or not point.design.finished for point in points):
         raise typer.Exit(PARTIAL)
 
 

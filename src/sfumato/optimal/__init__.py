@@ -12,10 +12,12 @@ from .problem import Problem
 from .repair import repaired
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
 from .solver import Solver
+from .solvers import SOLVERS
 from .structured import Structured
 from .sweep import Point, sweep
 
 __all__ = [
+    "SOLVERS",
     "Answer",
     "Auto",
     "Clarabel",

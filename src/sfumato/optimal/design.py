@@ -26,13 +26,14 @@ from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
-from .auto import Auto
 from .fallback import fallback, standing_in
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
 from .proof import proved
 from .scaling import scaled
 from .solver import Solver
+from .solvers import solver_of
 
+_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 PAIRS = ("generated", "all", "spanner")
 _TIES = 15_000  # probabilities up to which ties are broken unasked
 _USELESS = 0.5  # a tie that is broken no better than this is not called broken
@@ -53,6 +54,7 @@ class Design:
         seconds: The time it took.
         tie_gap: How far, relatively and at most, its distortion privacy is from the most
             of any mechanism of equal loss; None where no tie was broken.
+        enough: The largest gap that counts as reached: the one asked for, or 1e-4.
         optimality: The prices that prove the bound; None where there is none.
         answer: The solver's answer, from which a similar problem can start; None where it
             was dropped to save memory.
@@ -66,8 +68,14 @@ class Design:
     log: tuple[Progress, ...]
     seconds: float
     tie_gap: float | None
+    enough: float
     optimality: Optimality | None
     answer: Answer | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing that matters is left to gain: the gap is small enough, or all that a spanner allows."""
+        return self.status is Status.RESTRICTED or self.certificate.gap <= self.enough
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -89,10 +97,10 @@ def design(
     guarantees: Sequence[Guarantee],
     objective: str = EXPECTED,
     observables: Space | None = None,
-    solver: Solver | None = None,
+    solver: Solver | str | None = None,
     pairs: str = "generated",
     dilation: float = 1.1,
-    gap: float = 1e-6,
+    gap: float | None = None,
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
@@ -112,13 +120,15 @@ def design(
         guarantees: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: By default `Auto`, which chooses and says what it chose.
+        solver: A solver or its name in `SOLVERS`: ``auto`` (by default), which chooses and says what
+            it chose, ``structured``, ``highs``, ``simplex`` or ``clarabel``.
         pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
             broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
             edges of a spanner at epsilon divided by its realised dilation, which is
             faster and costs some loss.
         dilation: The largest dilation of the spanner.
-        gap: The relative gap to reach.
+        gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
+            see `Design.finished`.
         tie_break: Whether to break ties as described, which takes longer than the design
             itself; by default in spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
@@ -154,10 +164,10 @@ def design_private(
     max_loss: float | str,
     guarantees: Sequence[Guarantee] = (),
     observables: Space | None = None,
-    solver: Solver | None = None,
+    solver: Solver | str | None = None,
     pairs: str = "generated",
     dilation: float = 1.1,
-    gap: float = 1e-6,
+    gap: float | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     report: Report | None = None,
@@ -234,10 +244,10 @@ class _Run:
 
     def __init__(
         self,
-        solver: Solver | None,
+        solver: Solver | str | None,
         pairs: str,
         dilation: float,
-        gap: float,
+        gap: float | None,
         time_limit: float,
         stop: Stop | None,
         report: Report | None,
@@ -248,13 +258,16 @@ class _Run:
             raise InputError(
                 f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."
             )
-        if not gap > 0:
+        if gap is not None and not gap > 0:
             raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
         if not time_limit > 0:
             raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
-        self.solver = solver or Auto()
+        self.solver = solver_of(solver)
         self.start = time.monotonic()
-        self.control = Control(gap, self.start + time_limit, stop or (lambda: False), report, pairs, dilation)
+        self.enough = _ENOUGH if gap is None else gap
+        self.control = Control(
+            _AIM if gap is None else gap, self.start + time_limit, stop or (lambda: False), report, pairs, dilation
+        )
         self.log: list[Progress] = []
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
@@ -306,6 +319,7 @@ class _Run:
             tuple(self.log),
             time.monotonic() - self.start,
             tie_gap,
+            self.enough,
             _optimality(problem, answer),
             answer,
         )

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import InfeasibleError, InputError, argument
+from ..errors import InfeasibleError
 from ..evidence import Multipliers
 from . import interior
 from .answer import Answer, Control, Progress, Status, gap_of, mended, objective_of, proved_bound
+from .pairs import spanner_pairs
 from .problem import DISTORTION, WORST_CASE, Problem
 from .repair import joined
 from .solver import Solver
@@ -65,12 +66,6 @@ class Structured(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
-        if control.pairs == "spanner":
-            raise InputError(
-                "the structured method guarantees all pairs exactly and needs no spanner.",
-                f"leave out {argument('pairs', 'spanner')}",
-                f"use another solver with {argument('solver', 'highs')}.",
-            )
         game = problem.objective == DISTORTION
         sign = -1.0 if game else 1.0
         log: list[Progress] = []
@@ -88,6 +83,8 @@ class Structured(Solver):
         if exponents is None:
             exponents = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
         exponents = joined(exponents * (1 - _SHRINK), _LEAST)
+        if control.pairs == "spanner":
+            _, exponents = spanner_pairs(exponents, control.dilation)
         try:
             result = interior.solve(
                 problem.prior.probabilities / problem.prior.probabilities.sum(),

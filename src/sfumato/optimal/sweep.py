@@ -51,7 +51,7 @@ class _Chain:
     metric: Metric
     requests: tuple[tuple[float | None, float | None], ...]
     objective: str
-    gap: float
+    gap: float | None
     tie_break: bool | None
     time_limit: float
     threads: int
@@ -65,7 +65,7 @@ def sweep(
     epsilons: Sequence[float | None],
     distortions: Sequence[float | None] = (None,),
     objective: str = "expected",
-    gap: float = 1e-4,
+    gap: float | None = 1e-4,
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     processes: int = 1,
@@ -85,7 +85,7 @@ def sweep(
         epsilons: Per unit of the metric; None for distortion alone.
         distortions: In the metric's unit; None for metric privacy alone.
         objective: ``expected`` or ``worst-case``.
-        gap: The relative gap to reach.
+        gap: The relative gap to reach; for None see `design`.
         tie_break: Whether to take, among mechanisms of equal loss, one of most distortion
             privacy; see `design`.
         time_limit: Seconds for each design.

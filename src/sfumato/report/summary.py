@@ -263,7 +263,7 @@ def _optimality(design: Design) -> list[str]:
     sentences = [f"{best}; this one is within {gap_at_most(c.gap)} of that (proved by duality)."]
     if design.status is Status.RESTRICTED:
         sentences.append(f"It is {design.status.value}.")
-    elif design.status is not Status.OPTIMAL:
+    elif not design.finished:
         sentences.insert(0, f"NOT FINISHED: {design.status.value}.")
     return sentences
 
