@@ -17,6 +17,7 @@ from sfumato.privacy.curves.trade_off import TradeOff
 from sfumato.privacy.relation import Relation
 
 from ..catalogue import geometric, line, randomised_response, unused
+from .brute import channels as random_channels
 from .claimed import DIVERGENCES, halves, line_relation, ratios, rho_above, satisfied, true_value
 
 N = 4
@@ -39,6 +40,7 @@ def mechanisms(seed):
     return [
         unused(rng.dirichlet(np.full(3, 1.0), N)),
         unused(geometric(N, 0.6)),
+        *random_channels(rng, 4),
     ]
 
 
@@ -89,7 +91,8 @@ def by_lipschitz(rows, metric):
     """An epsilon per Wasserstein distance of order 1: ln(a / b) <= (a - b) / b, and a - b is a Lipschitz mean."""
     used = rows[:, rows.any(axis=0)]
     slopes = np.abs(used[:, None, :] - used[None, :, :]) / (metric.array + np.eye(N))[:, :, None]
-    return float((slopes.max(axis=(0, 1)) / used.min(axis=0)).max())
+    with np.errstate(divide="ignore"):
+        return float((slopes.max(axis=(0, 1)) / used.min(axis=0)).max())
 
 
 def claims(notion, rows, rng):
@@ -199,7 +202,7 @@ def check(edge, seed):
         for start in starts:
             for given in goals(edge):
                 wanted = {name: value for name, value in given.items() if value is not None}
-                implied = edge.apply(start, Goal(edge.end, wanted))
+                implied = edge.follow(start, Goal(edge.end, wanted))
                 outcomes[type(implied)] += 1
                 if isinstance(implied, Refusal):
                     assert implied.missing
@@ -218,7 +221,7 @@ def check(edge, seed):
 
 def follow(edge, start, given):
     """What an edge gives; it must give something."""
-    implied = edge.apply(start, Goal(edge.end, given))
+    implied = edge.follow(start, Goal(edge.end, given))
     assert isinstance(implied, Claim), implied
     return implied
 
@@ -391,7 +394,7 @@ def test_semantic_converse_is_attained_and_needs_possible_reports():
     value = true_value(start, rows, rng)
     assert value == pytest.approx(math.tanh(math.log(2) / 4))
     assert true_value(Claim("differential-privacy", epsilon=1.0), rows, rng) == math.inf
-    found = edge.apply(start.with_values(epsilon=value, possible=None), Goal("differential-privacy", {}))
+    found = edge.follow(start.with_values(epsilon=value, possible=None), Goal("differential-privacy", {}))
     assert isinstance(found, Refusal)
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 
 from ..relation import Relation
 from ..vocabulary import VOCABULARY
-from .claims import Claim, covers
+from .claims import Claim, InfiniteNumberError, covers
 
 
 class Status(Enum):
@@ -92,6 +92,13 @@ class Edge:
     source: str
     status: Status
     apply: Callable[[Claim, Goal], Claim | Refusal]
+
+    def follow(self, claim: Claim, goal: Goal) -> Claim | Refusal:
+        """Return what a claim gives, or why it gives nothing: also where a number grows beyond all floats."""
+        try:
+            return self.apply(claim, goal)
+        except InfiniteNumberError:
+            return Refusal("smaller numbers are needed: what follows is larger than any float")
 
     @property
     def proof(self) -> str:

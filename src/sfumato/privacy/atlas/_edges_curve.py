@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
 from ...intervals import Interval, above, exact, least, normal
 from ...rounding.errors import mass_error
 from ..curves.gaussian import GaussianTradeOff
@@ -17,9 +19,21 @@ def _about(claim: Claim) -> dict[str, object]:
     return {"relation": claim.context["relation"]}
 
 
+_TIE: Final = 2.0**-44
+"""More than what `TradeOff` takes for one ratio, as a difference of logarithms, relative to the largest one."""
+
+
 def _to_curve(claim: Claim, _goal: Goal) -> Claim:
-    curve = TradeOff.of_epsilon(claim["epsilon"], min(claim["delta"], 1.0))
-    return Claim("trade-off", curve=curve, **_about(claim))
+    # A slightly larger epsilon makes up for the rounding of the curve, and is not taken for 0.
+    epsilon = claim["epsilon"] and claim["epsilon"] * (1 + _TIE) + _TIE
+    return Claim("trade-off", curve=TradeOff.of_epsilon(epsilon, claim["delta"]), **_about(claim))
+
+
+def _merged(curve: TradeOff) -> float:
+    """Return by how much the logarithms of ratios that the curve merged may differ."""
+    kept = (curve.null > 0) & (curve.alternative > 0)
+    logs = np.abs(np.log(curve.null[kept]) - np.log(curve.alternative[kept]))
+    return _TIE * max(1.0, float(logs.max(initial=0.0)))
 
 
 def _curve_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
@@ -30,15 +44,16 @@ def _curve_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
         epsilon = 0.0
     # In both orders, since a relation may count a pair in one.
     profiles = (curve.profile, curve.inverse.profile)
+    slack = _merged(curve)
     if epsilon is None:
         wanted = max(0.0, float(delta or 0.0))
         found = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
         if math.isinf(found):
             return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
-        return Claim("differential-privacy", epsilon=found * (1 + 2.0**-40), delta=wanted, **_about(claim))
-    spent = max(float(profile.delta(epsilon)) for profile in profiles)
-    spent += mass_error(spent, len(curve.null)) if spent else 0.0
-    return Claim("differential-privacy", epsilon=epsilon, delta=spent, **_about(claim))
+        return Claim("differential-privacy", epsilon=found * (1 + 2.0**-40) + slack, delta=wanted, **_about(claim))
+    spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
+    spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
+    return Claim("differential-privacy", epsilon=epsilon, delta=min(spent, 1.0), **_about(claim))
 
 
 def _curve_to_gaussian(claim: Claim, _goal: Goal) -> Claim | Refusal:
@@ -76,7 +91,7 @@ def _gaussian_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
         epsilon = 0.0
     if epsilon is not None:
         found = above(lambda: _delta(exact(epsilon), exact(mu)))
-        return Claim("differential-privacy", epsilon=epsilon, delta=max(found, 0.0), **_about(claim))
+        return Claim("differential-privacy", epsilon=epsilon, delta=min(max(found, 0.0), 1.0), **_about(claim))
     if delta is None or delta == 0:
         return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
     guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))

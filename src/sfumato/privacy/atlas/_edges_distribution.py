@@ -36,7 +36,7 @@ def _to_lifting(claim: Claim, goal: Goal) -> Claim | Refusal:
         return Refusal("a family is needed whose pairs couplings within the relation join: Family.lifted")
     outside = float(family.outside.max(initial=0.0))
     delta = above(lambda: exact(claim["delta"]) + exact(outside)) if outside else claim["delta"]
-    return Claim("distribution-privacy", epsilon=claim["epsilon"], delta=delta, family=family)
+    return Claim("distribution-privacy", epsilon=claim["epsilon"], delta=min(delta, 1.0), family=family)
 
 
 def _lifted(rule: Rule) -> Rule:

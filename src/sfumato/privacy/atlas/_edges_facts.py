@@ -97,7 +97,9 @@ def _ratio_to_adversarial(claim: Claim, goal: Goal) -> Claim | Refusal:
     else:
         delta = delta or 0.0
         epsilon = max((least_epsilon(rise, delta, span) for span in found), default=0.0)
-    return Claim("adversarial", epsilon=epsilon, delta=delta, priors=priors, events=claim.context["events"])
+    return Claim(
+        "adversarial", epsilon=epsilon, delta=min(delta, 1.0), priors=priors, events=claim.context["events"]
+    )
 
 
 def _adversarial_to_ratio(claim: Claim, _goal: Goal) -> Claim | Refusal:

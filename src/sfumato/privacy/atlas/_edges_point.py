@@ -42,7 +42,7 @@ def _weaker(claim: Claim, goal: Goal) -> Claim | Refusal:
     if wanted is not None and wanted < claim["epsilon"]:
         lower = exact(wanted)
         found = above(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
-        return Claim("differential-privacy", epsilon=wanted, delta=max(found, 0.0), **about)
+        return Claim("differential-privacy", epsilon=wanted, delta=min(max(found, 0.0), 1.0), **about)
     if wanted is None and spent is not None and spent > claim["delta"]:
         factor = above(lambda: (1 + epsilon.exp()) * (1 - exact(spent)) / (1 - delta) - 1)
         value = above(exact(factor).log) if factor > 1 else 0.0

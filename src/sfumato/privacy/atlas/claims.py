@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
+from ...core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, ThresholdPrivacy, units
 from ...divergences import named
 from ...errors import InputError
+from ...rounding import at_least, at_most
 from ..beliefs.events import Events
 from ..beliefs.priors import Priors
 from ..description import Description
@@ -25,6 +26,10 @@ _LARGER_HIDES_MORE: Final = frozenset(
     name for word in VOCABULARY.values() if word.larger_hides for name in word.numbers
 )
 _KNOWN: Final = frozenset({"possible"})
+
+
+class InfiniteNumberError(InputError):
+    """A number of a claim that is too large to promise anything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,8 +79,8 @@ class Claim:
             given = parameters.get(name, word.defaults.get(name))
             if given is None:
                 raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=, a number.")
-            if name == "epsilon" and unit is not None:
-                given = units.parse(_number_or_text(given, name), per=True, unit=unit, what=name)
+            if name == "epsilon" and unit is not None and isinstance(given, str):
+                given = units.parse(given, per=True, unit=unit, what=name)
             numbers[name] = _checked(word, name, given)
         object.__setattr__(self, "notion", notion)
         object.__setattr__(self, "numbers", MappingProxyType(numbers))
@@ -236,11 +241,11 @@ def _priors_cover(held: object, wanted: object) -> bool:
     inside, outside = (Priors.all() if priors is None else priors for priors in (wanted, held))
     if not isinstance(inside, Priors) or not isinstance(outside, Priors):
         return False
+    known = {_content(prior) for prior in outside.listed}
+    among = {_content(prior) for prior in inside.listed} <= known
     if outside.interval is None:
-        return inside.interval is None and {id(p) for p in inside.listed} <= {id(p) for p in outside.listed}
-    if outside.listed and not (
-        inside.listed and {id(p) for p in inside.listed} <= {id(p) for p in outside.listed}
-    ):
+        return inside.interval is None and among
+    if outside.listed and not (inside.listed and among):
         return False
     low, high = inside.interval if inside.interval is not None else (0.0, 1.0)
     return outside.interval[0] <= low and high <= outside.interval[1]
@@ -255,6 +260,11 @@ def _maps_cover(held: object, wanted: object) -> bool:
     if held is None or wanted is None:
         return held is None and to_one_default(wanted)
     return np.array_equal(np.atleast_2d(np.asarray(held)), np.atleast_2d(np.asarray(wanted)))
+
+
+def _content(prior: Prior) -> tuple[Space, bytes]:
+    """Return what two equal beliefs have in common."""
+    return prior.space, (prior.probabilities + 0.0).tobytes()
 
 
 def _same_events(held: object, wanted: object) -> bool:
@@ -288,32 +298,28 @@ def _unit(context: Mapping[str, object]) -> str | None:
     return metric.unit if isinstance(metric, Metric) else None
 
 
-def _number_or_text(given: object, name: str) -> float | str:
-    if isinstance(given, str | int | float):
-        return given
-    raise InputError(f"{name} was given as {given!r}.", "pass a number, or text with a unit.")
-
-
 def _checked(word: Description, name: str, given: object) -> float:
-    value = float(given) if isinstance(given, int | float | np.number) else math.nan
+    value = _number(given)
     unbounded = name == "order" or word.defaults.get(name) == math.inf
     if not (value >= 0 and (unbounded or math.isfinite(value))):
-        raise InputError(
+        raise (InfiniteNumberError if value == math.inf else InputError)(
             f"{name} of {word.title} is {given!r}, but a finite number of at least 0 is needed.",
             "an infinite value promises nothing.",
         )
+    if name == "delta" and value > 1:
+        raise InputError(f"delta of {word.title} is {given!r}, but it is a probability.", "use at most 1.")
     if name == "order" and value < 1:
         raise InputError(f"an order of {value:g} was given, but at least 1 is needed.", "use 1, 2 or inf, say.")
     return value
 
 
+def _number(given: object) -> float:
+    try:
+        return float(given) if isinstance(given, int | float | np.number) else math.nan
+    except OverflowError:
+        return math.inf
+
+
 def _shown(name: str, value: float) -> str:
     """Return six digits of a number, rounded to the side that promises no more."""
-    if value == 0 or math.isinf(value) or name == "order":
-        return f"{value:g}"
-    digits = 5 - math.floor(math.log10(value))
-    scaled = value * 10.0**digits
-    rounded = round(scaled) if abs(scaled - round(scaled)) < 1e-6 else None
-    if rounded is None:
-        rounded = math.floor(scaled) if name in _LARGER_HIDES_MORE else math.ceil(scaled)
-    return f"{rounded / 10.0**digits:.6g}"
+    return at_least(value, 6) if name in _LARGER_HIDES_MORE else at_most(value, 6)

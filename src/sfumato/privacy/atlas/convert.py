@@ -114,7 +114,7 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Chain], list[tuple[Edge, 
             for edge in ATLAS:
                 if edge.start != chain.claim.notion:
                     continue
-                implied = edge.apply(chain.claim, goal)
+                implied = edge.follow(chain.claim, goal)
                 if isinstance(implied, Refusal):
                     refusals.append((edge, implied))
                 elif not any(other.claim.implies(implied) for other in chains):

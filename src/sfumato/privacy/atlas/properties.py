@@ -238,6 +238,8 @@ def compose(claims: Sequence[Claim]) -> Claim:
         for name in first.numbers
         if name != "order"
     }
+    if "delta" in totals:
+        totals["delta"] = min(totals["delta"], 1.0)
     return first.with_values(**totals)
 
 
