@@ -168,6 +168,19 @@ def renyi(order):
     return lambda p, q: max(0.0, math.log(total(p, q)) / (order - 1))
 
 
+def concentrated(p, q):
+    """The largest Rényi divergence over its order, over many orders: from below, close to the truth."""
+    if ((p > 0) & (q == 0)).any():
+        return math.inf
+    kept = p > 0
+    losses = np.log(p[kept] / q[kept])
+    orders = 1 + np.geomspace(1e-5, 1e5, 1200)
+    exponents = (orders[:, None] - 1) * losses
+    top = exponents.max(axis=1)
+    divergences = (top + np.log((p[kept] * np.exp(exponents - top[:, None])).sum(axis=1))) / (orders - 1)
+    return max(kl(p, q), float((divergences / orders).max()))
+
+
 def over(pairs, of):
     """The largest of a function over ordered pairs of distributions."""
     return max([0.0] + [of(p, q) for p, q in pairs])
@@ -248,6 +261,7 @@ ASKED: dict[str, Value] = {
     "gaussian": lambda C, at: over(related(C, at.related), normal_shift),
     "kl-privacy": lambda C, at: over(related(C, at.related), kl),
     "renyi-privacy": lambda C, at: over(related(C, at.related), renyi(at.order)),
+    "concentrated-privacy": lambda C, at: over(related(C, at.related), concentrated),
     "total variation": lambda C, at: over(related(C, at.related), variation),
     "chi-square divergence": lambda C, at: over(related(C, at.related), chi_squared),
     "squared Hellinger distance": lambda C, at: over(related(C, at.related), hellinger),
@@ -258,6 +272,8 @@ ASKED: dict[str, Value] = {
         np.maximum(positive(*b), negative(*b)) for b in beliefs(C, at.prior, at.values)
     ),
     "membership of every prior": lambda C, _: over(related(C), epsilon),
+    "event-ratio": lambda C, at: over(doubts(C, at), epsilon),
+    "fall of event-ratio": lambda C, at: over([(q, p) for p, q in doubts(C, at)], epsilon),
     "adversarial": lambda C, at: largest(logs(after, p) for p, after in beliefs(C, at.prior, at.values)),
     "adversarial at delta": lambda C, at: largest(
         logs(np.maximum(after - at.delta, 0.0), p) for p, after in beliefs(C, at.prior, at.values)
@@ -289,6 +305,12 @@ ASKED: dict[str, Value] = {
     "divergence-distribution-privacy": lambda C, at: over(related(at.rivals @ C), variation),
 }
 """The least value of each notion, by name."""
+
+
+def doubts(rows, at):
+    """The reports given each secret that is in doubt, and given that it is another one."""
+    masks = [mask for mask in np.eye(len(rows), dtype=bool) if 0 < at.prior[mask].sum() < 1]
+    return [tuple(conditioned(rows, at.prior, [mask, ~mask])) for mask in masks]
 
 
 def per_unit(rows, at, of):

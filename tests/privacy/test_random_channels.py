@@ -13,6 +13,7 @@ from sfumato.privacy import (
     AposterioriNoiselessPrivacy,
     BoundedRange,
     CausalPrivacy,
+    ConcentratedPrivacy,
     DeltaOfAdversarialPrivacy,
     DeltaOfDifferentialPrivacy,
     DifferentialPrivacy,
@@ -20,6 +21,8 @@ from sfumato.privacy import (
     DivergenceDistributionPrivacy,
     DivergenceMetricPrivacy,
     DivergencePrivacy,
+    EventRatio,
+    FallOfEventRatio,
     GaussianPrivacy,
     IdentityPrivacy,
     IndistinguishablePrivacy,
@@ -59,6 +62,7 @@ NOTIONS: dict[str, Notion] = {
     "gaussian": GaussianPrivacy(PHI),
     "kl-privacy": KLPrivacy(PHI),
     "renyi-privacy": RenyiPrivacy(AT.order, PHI),
+    "concentrated-privacy": ConcentratedPrivacy(PHI),
     "total variation": DivergencePrivacy(TOTAL_VARIATION, PHI),
     "chi-square divergence": DivergencePrivacy(CHI_SQUARED, PHI),
     "squared Hellinger distance": DivergencePrivacy(HELLINGER, PHI),
@@ -67,6 +71,8 @@ NOTIONS: dict[str, Notion] = {
     "negative-membership": NegativeMembershipPrivacy(PRIORS, EVENTS),
     "membership": MembershipPrivacy(PRIORS, EVENTS),
     "membership of every prior": MembershipPrivacy(Priors.all()),
+    "event-ratio": EventRatio(PRIORS),
+    "fall of event-ratio": FallOfEventRatio(PRIORS),
     "adversarial": AdversarialPrivacy(PRIORS, events=EVENTS),
     "adversarial at delta": AdversarialPrivacy(PRIORS, AT.delta, EVENTS),
     "delta of adversarial": DeltaOfAdversarialPrivacy(PRIORS, AT.epsilon, EVENTS),
@@ -98,7 +104,9 @@ def check_notions(seed, count):
             assert not math.isnan(found.value), (name, rows)
             assert found.lower <= found.value <= found.upper, (name, rows)
             assert math.isinf(found.value) == math.isinf(true), (name, rows, found.value, true)
-            assert found.lower <= near(true, true), (name, rows, found.value, true)
+            # The orders of Rényi divergences are sampled by brute force, and so it is a little low.
+            least = found.lower * (1 - 1e-4) if name == "concentrated-privacy" else found.lower
+            assert least <= near(true, true), (name, rows, found.value, true)
             assert true <= near(found.upper, true), (name, rows, found.value, true)
 
 
@@ -112,8 +120,8 @@ def test_notions_are_what_their_definitions_say_of_ten_thousand_channels():
     check_notions(1, 10_000)
 
 
-TRADE_OFF = {"trade-off", "concentrated-privacy"}
-"""Notions without one value here; their closure is tested beside them."""
+TRADE_OFF = {"trade-off"}
+"""Notions without one value; their closure is tested beside them."""
 NAMES = {
     "divergence-privacy": ["total variation", "chi-square divergence", "squared Hellinger distance"],
     "differential-privacy": ["differential-privacy", "differential-privacy at delta"],
@@ -142,6 +150,7 @@ TOGETHER: dict[str, Callable[[float, float], float]] = {
     "indistinguishable": added,
     "kl-privacy": added,
     "renyi-privacy": added,
+    "concentrated-privacy": added,
     "bounded-range": added,
     "gaussian": math.hypot,
     "information": lambda first, second: 2 * (first + second),

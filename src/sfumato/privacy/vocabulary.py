@@ -6,7 +6,7 @@ from typing import Final
 
 from ..errors import InputError
 from . import beliefs, curves, distributions, point
-from ._unmeasured import CONCENTRATED, DISTORTION, EVENT_RATIO
+from ._unmeasured import DISTORTION
 from .description import Description
 from .notion import Notion
 
@@ -19,7 +19,7 @@ KINDS: Final[tuple[type[Notion], ...]] = (
 """Every class of notions; two of them may find different numbers of one notion."""
 
 VOCABULARY: Final[dict[str, Description]] = {
-    each.key: each for each in (*(kind.description for kind in KINDS), CONCENTRATED, EVENT_RATIO, DISTORTION)
+    each.key: each for each in (*(kind.description for kind in KINDS), DISTORTION)
 }
 """The descriptions, by key."""
 

@@ -6,6 +6,7 @@ from ..notion import Notion
 from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
 from .bands import Band, attained_band, band
 from .causal import CausalPrivacy
+from .event_ratio import EventRatio, FallOfEventRatio
 from .events import Events
 from .inferential import IdentityPrivacy, InferentialPrivacy
 from .information import InformationPrivacy
@@ -16,6 +17,8 @@ from .pufferfish import Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (
+    EventRatio,
+    FallOfEventRatio,
     PositiveMembershipPrivacy,
     NegativeMembershipPrivacy,
     MembershipPrivacy,
@@ -38,7 +41,9 @@ __all__ = [
     "Band",
     "CausalPrivacy",
     "DeltaOfAdversarialPrivacy",
+    "EventRatio",
     "Events",
+    "FallOfEventRatio",
     "IdentityPrivacy",
     "InferentialPrivacy",
     "InformationPrivacy",

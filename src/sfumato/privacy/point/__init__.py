@@ -4,6 +4,7 @@ from typing import Final
 
 from ..notion import Notion
 from .bounded_range import BoundedRange, concentrated_from_range, differential_from_range, range_from_differential
+from .concentrated import ConcentratedPrivacy
 from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
 from .divergence import (
     DivergenceMetricPrivacy,
@@ -34,12 +35,14 @@ NOTIONS: Final[tuple[type[Notion], ...]] = (
     DivergenceMetricPrivacy,
     KLPrivacy,
     RenyiPrivacy,
+    ConcentratedPrivacy,
     BoundedRange,
 )
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [
     "BoundedRange",
+    "ConcentratedPrivacy",
     "DeltaOfDifferentialPrivacy",
     "DeltaOfProbabilisticDifferentialPrivacy",
     "DifferentialPrivacy",
