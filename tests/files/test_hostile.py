@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.errors import FileError
+from sfumato.errors import FileError, InputError
 from sfumato.files import MechanismFile, read, save
 
 from .contents import assert_same, plain_file, rich_file
@@ -187,6 +188,73 @@ def test_a_bomb_is_not_unpacked(rich: Path, compression: int) -> None:
     forged(rich, manifest, {**members, "bomb_0.npy": b"\0" * 50_000_000}, compression=compression)
     assert rich.stat().st_size < 1_000_000
     refused(rich, "compressed or encrypted")
+
+
+def _peak(path: Path, words: str) -> float:
+    """Return how many megabytes were taken at once until a file was refused."""
+    tracemalloc.start()
+    try:
+        refused(path, words)
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def _claiming(path: Path, claims: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        text = '{"format":"sfumato mechanism","version":1,"sha256":{},"claims":{"a":[' + claims + "]}}"
+        archive.writestr("manifest.json", text)
+
+
+@pytest.mark.parametrize(
+    ("value", "many"), [("[]", 10_000_000), ('{"a":1}', 3_700_000), ("1.5", 7_500_000), ('"abcdef"', 3_300_000)]
+)
+def test_a_manifest_of_thirty_megabytes_is_refused_before_it_is_parsed(
+    tmp_path: Path, value: str, many: int
+) -> None:
+    _claiming(tmp_path / "large.sfm", ",".join([value] * many))
+    assert (tmp_path / "large.sfm").stat().st_size > 29e6
+    assert _peak(tmp_path / "large.sfm", "'manifest.json' is too large") < 40
+
+
+@pytest.mark.parametrize(
+    ("value", "most"), [("[]", 500_000), ('{"a":1}', 500_000), ("1.5", 1_000_000), ('"abcdef"', 1_000_000)]
+)
+def test_no_manifest_takes_much_memory(tmp_path: Path, value: str, most: int) -> None:
+    _claiming(tmp_path / "most.sfm", ",".join([value] * most))
+    assert _peak(tmp_path / "most.sfm", "no entry 'mechanism'") < 200
+    _claiming(tmp_path / "more.sfm", ",".join([value] * (most + 100_000)))
+    assert _peak(tmp_path / "more.sfm", "values, more than the") < 40
+
+
+def test_a_list_of_members_of_thirty_megabytes_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "many.sfm"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"")
+    data = path.read_bytes()
+    record, end = data[data.index(b"PK\x01\x02") : -22], bytearray(data[-22:])
+    many = 30_000_000 // len(record)
+    end[8:20] = b"\xff\xff" * 2 + (many * len(record)).to_bytes(4, "little") + bytes(4)
+    path.write_bytes(record * many + end)
+    assert _peak(path, "list of members takes more than") < 40
+
+
+def test_what_could_not_be_read_is_not_written(tmp_path: Path) -> None:
+    coin = sf.Mechanism([[0.5, 0.5]])
+    for claims in ({"a": "b" * (1 << 24)}, {"a": [0] * (1 << 20)}):
+        with pytest.raises(InputError, match="but a mechanism file holds at most"):
+            save(MechanismFile(coin, claims=claims), tmp_path / "large.sfm")
+        assert not (tmp_path / "large.sfm").exists()
+    promise = sf.MetricPrivacy(1, sf.Metric([[0.0]]))
+    with pytest.raises(InputError, match="65 guarantees"):
+        MechanismFile(coin, guarantees=[promise] * 65)
+
+
+def test_more_guarantees_than_anyone_gives_are_not_built(rich: Path) -> None:
+    manifest, members = opened(rich)
+    manifest["guarantees"] *= 10_000
+    forged(rich, manifest, members)
+    refused(rich, "50,000 guarantees, more than 64")
 
 
 def test_overlapping_members_are_not_multiplied(rich: Path) -> None:

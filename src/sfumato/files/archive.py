@@ -10,7 +10,7 @@ import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from numpy.typing import NDArray
 
@@ -25,7 +25,10 @@ VERSION: Final = 1
 _MANIFEST: Final = "manifest.json"
 _MEMBER: Final = re.compile(r"[a-z]{1,40}(_[0-9]{1,4})?\.npy")
 _MAX_MEMBERS: Final = 1000
-_MAX_MANIFEST: Final = 1 << 28
+# JSON takes up to sixty times its size in memory: both are bounded before it is parsed.
+_MAX_MANIFEST: Final = 1 << 24
+_MAX_VALUES: Final = 1 << 20
+_MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
 # What zipfile raises on bytes that are no sound archive.
 _UNSOUND: Final = (
     zipfile.BadZipFile,
@@ -51,7 +54,7 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], mem
 
     Raises:
         FileError: If the file cannot be written.
-        InputError: If the manifest holds what JSON cannot.
+        InputError: If the manifest holds what JSON cannot, or is too large.
     """
     entries = {
         **manifest,
@@ -66,9 +69,16 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], mem
         raise InputError(
             f"the file cannot hold this ({error}).", "use finite numbers, texts, lists and mappings."
         ) from None
+    data = text.encode("ascii")
+    if len(data) > _MAX_MANIFEST or _values(data) > _MAX_VALUES:
+        raise InputError(
+            f"the labels and claims take {len(data):,} bytes with {_values(data):,} values, but a mechanism file "
+            f"holds at most {_MAX_MANIFEST:,} and {_MAX_VALUES:,}.",
+            "use shorter labels, such as numbers, and fewer claims.",
+        )
     with atomically(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in {_MANIFEST: text.encode("ascii"), **dict(sorted(members.items()))}.items():
-            archive.writestr(_entry(name), data)
+        for name, content in {_MANIFEST: data, **dict(sorted(members.items()))}.items():
+            archive.writestr(_entry(name), content)
 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArray[Any]]]:
@@ -83,7 +93,9 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArra
             start = stream.read(4)
             size = os.fstat(stream.fileno()).st_size
             try:
-                with zipfile.ZipFile(stream) as archive:
+                guarded = _Guarded(stream)
+                with zipfile.ZipFile(guarded) as archive:
+                    guarded.listed = True
                     return _read(archive, size)
             except _UNSOUND as error:
                 raise _not_sound(start, error) from error
@@ -94,6 +106,32 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArra
         raise FileError(
             f"it cannot be read ({reason or error}).", "check the path; `sfumato design` writes such files."
         ) from error
+
+
+class _Guarded:
+    """A file of which zipfile reads no more than a little at a time, until it has listed the members.
+
+    The directory of members is read whole, and its size is whatever the file says.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+        self.close = stream.close
+        self.listed = False
+        self._read = stream.read
+
+    def read(self, size: int = -1) -> bytes:
+        if self.listed:
+            return self._read(size)
+        found = self._read(_MAX_DIRECTORY + 1 if size < 0 or size > _MAX_DIRECTORY else size)
+        if len(found) > _MAX_DIRECTORY:
+            raise FileError(f"its list of members takes more than the {_MAX_DIRECTORY:,} bytes allowed.", DAMAGED)
+        return found
+
+
+def _values(text: bytes) -> int:
+    """Return at least how many values a JSON text holds, at most twice as many and one."""
+    return sum(text.count(mark) for mark in (b",", b"[", b"{"))
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -151,6 +189,10 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
 
 
 def _manifest(data: bytes) -> Fields:
+    if _values(data) > _MAX_VALUES:
+        raise FileError(
+            f"its manifest holds {_values(data):,} values, more than the {_MAX_VALUES:,} allowed.", DAMAGED
+        )
     values = json.loads(data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant)
     manifest = Fields.of(values, "manifest")
     if manifest.text("format") != FORMAT:

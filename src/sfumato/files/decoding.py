@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .fields import DAMAGED, Fields
 from .labels import decoded as decoded_label
 
+MOST_GUARANTEES: Final = 64
 Arrays = Mapping[str, NDArray[Any]]
 _Part = TypeVar("_Part", Space, Metric, Loss)
 
@@ -87,8 +88,10 @@ class Contents:
 
     def guarantees(self) -> tuple[Guarantee | TuplePrivacy, ...]:
         """Return the guarantees."""
-        entries = (Fields.of(value, "guarantee") for value in self.manifest.items("guarantees"))
-        return tuple(self._guarantee(entry) for entry in entries)
+        values = self.manifest.items("guarantees")
+        if len(values) > MOST_GUARANTEES:
+            raise FileError(f"it holds {len(values):,} guarantees, more than {MOST_GUARANTEES}.", DAMAGED)
+        return tuple(self._guarantee(Fields.of(value, "guarantee")) for value in values)
 
     def optimality(self, shape: tuple[int, int]) -> Optimality | None:
         """Return the prices that prove the optimum, for a mechanism of the given shape."""

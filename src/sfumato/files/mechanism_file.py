@@ -14,7 +14,7 @@ from ..errors import FileError, InputError
 from ..evidence import Optimality, check_optimality
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
-from .decoding import Contents
+from .decoding import MOST_GUARANTEES, Contents
 from .encoding import encoded
 from .fields import DAMAGED
 from .stated import stated
@@ -79,6 +79,11 @@ class MechanismFile:
         tupling = mechanism if isinstance(mechanism, Tupling) else None
         mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
         promised, of_tuples = _sorted(guarantees)
+        if len(promised) + len(of_tuples) > MOST_GUARANTEES:
+            raise InputError(
+                f"{len(promised) + len(of_tuples):,} guarantees were given.",
+                f"a mechanism file holds at most {MOST_GUARANTEES}.",
+            )
         if of_tuples and tupling is None:
             raise InputError(
                 f"{of_tuples[0]} was promised, but the mechanism sends no dummies.",
