@@ -141,15 +141,10 @@ def _held(file: Path | None) -> MechanismFile:
 
 def _print_promises(held: MechanismFile) -> bool:
     """Prove what the file promises; return whether nothing that it promises fails."""
-    from ..core import DistortionPrivacy, Prior
+    from ..core import Prior
     from ..evidence import prove
     from ..report import audited
 
-    if held.prior is None and any(isinstance(promise, DistortionPrivacy) for promise in held.guarantees):
-        raise InputError(
-            "the file promises distortion privacy but holds no prior, and without one it means nothing.",
-            "write the file again with its prior.",
-        )
     prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     print_summary(audited(held, epsilons, distortions))
