@@ -1,6 +1,7 @@
 """``sfumato design``: what it writes, what it says, and how it refuses."""
 
 import csv
+import math
 import os
 import signal
 import subprocess
@@ -28,8 +29,8 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
     d = held.mechanism.secrets.metric("euclidean", unit="km")
-    metres = 1000 * held.mechanism.expected_loss(held.prior, d)
-    assert f"you appear {sf.core.units.show(metres, 'm')} from where you are" in done.text
+    away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, d), "km")
+    assert f"you appear at most {away} from where you are" in done.text
     assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 places")
 
 
@@ -46,7 +47,8 @@ def test_the_attack_sentence_is_true(run):
     assert held.prior is not None
     hits = sf.leakage.bayes_vulnerability(held.mechanism, held.prior)
     before = sf.leakage.prior_vulnerability(held.prior)
-    assert f"finds yours {100 * hits:.0f} % of the time: {100 * before:.0f} % had he seen nothing" in done.text
+    most = math.ceil(100 * hits)
+    assert f"at most {most} % of the time: about {100 * before:.0f} % without seeing a report" in done.text
 
 
 @pytest.mark.parametrize(

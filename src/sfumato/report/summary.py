@@ -21,14 +21,26 @@ from ..evidence import (
     distortion_below,
     expected_loss_above,
     prove_optimality,
-    relative_gap,
     worst_loss_above,
 )
 from ..files import MechanismFile
 from ..geo import Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
-from ..rounding import amount, amount_at_least, at_least, at_most, gap_at_most, percent
+from ..rounding import (
+    UNIT,
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_most,
+    factor_at_most,
+    gap_at_most,
+    percent,
+    percent_at_most,
+    sum_above,
+    up,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +115,7 @@ def audited(
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
         expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
-        mean, most = amount(expected, loss.unit), amount(worst, loss.unit)
-        costs = [f"The {loss.name} loss is {mean} on average, {most} at worst."]
+        costs = [_loss_sentence(loss, expected, worst)]
         if held.optimality is not None:
             kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
             costs.append(
@@ -128,22 +139,35 @@ def _rechecked(
     bound = prove_optimality(prior, loss, held.guarantees, optimality)
     if optimality.objective == "distortion" and optimality.distance is not None:
         distance = optimality.distance
-        value = distortion_below(held.mechanism, prior, distance)
-        scale, maximise, unit = float(distance.array.max()), True, distance.unit
+        value, unit = distortion_below(held.mechanism, prior, distance), distance.unit
         most = amount_at_least(optimality.max_loss, loss.unit)
         what = (
             f"no mechanism that keeps its promise and loses at most {most} on average "
-            f"makes the best attacker err by more than {amount(bound, unit)}"
+            f"makes the best attacker err by more than {amount_at_most(bound, unit)}"
         )
-    else:
-        at_worst = optimality.objective == "worst-case"
-        value = worst if at_worst else expected
-        scale, maximise = float(np.abs(loss.array).max()), False
-        what = f"no mechanism with this promise loses less than {amount(bound, loss.unit)} " + (
-            "at worst" if at_worst else "on average"
-        )
-    off = relative_gap(value, bound, scale, maximise=maximise)
-    return f"By the prices in the file, {what}; this one is within {gap_at_most(off)} of that."
+        return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
+    at_worst = optimality.objective == "worst-case"
+    what = f"no mechanism with this promise loses less than {amount_at_least(bound, loss.unit)} " + (
+        "at worst" if at_worst else "on average"
+    )
+    return f"By the prices in the file, {what}; {_near(bound, worst if at_worst else expected, loss.unit)}."
+
+
+def _near(low: float, high: float, unit: str) -> str:
+    """Return how far a mechanism is from the best possible: relative to that, or else absolute.
+
+    Args:
+        low: The lower end of where the optimum lies: its bound, or what the mechanism reaches.
+        high: The upper end: what the mechanism reaches, or the bound.
+        unit: The unit of both.
+    """
+    if low >= high:
+        return "this one reaches it"
+    apart = sum_above((high, -low))
+    least = min(abs(low), abs(high)) if low * high > 0 else 0.0  # the optimum is no smaller
+    if apart > 0.5 * least:
+        return f"this one is within {amount_at_most(apart, unit)} of the best possible"
+    return f"this one is within {gap_at_most(up(apart / least))} of the best possible"
 
 
 def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
@@ -161,7 +185,7 @@ def promises(
 ) -> list[str]:
     """Return what is proved, a sentence or two per guarantee."""
     noun = "place" if isinstance(mechanism.secrets, Places) else "value"
-    n, m = mechanism.shape
+    m = mechanism.shape[1]
     sentences = []
     proofs = iter(epsilons)
     others = iter(distortions)
@@ -170,19 +194,21 @@ def promises(
             proof = next(proofs)
             sentences.append(_ratio_sentence(guarantee, noun))
             sentences.append(
-                f"Proved on the integers that are sampled, for all {n * (n - 1):,} ordered pairs and {m:,} "
+                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)} and {m:,} "
                 f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if proof.holds
                 else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
             )
         elif isinstance(guarantee, DistortionPrivacy):
             found = next(others)
-            claim = amount(guarantee.minimum, found.unit)
+            claim, lower = (
+                amount_at_least(guarantee.minimum, found.unit),
+                amount_at_least(found.lower, found.unit, 5),
+            )
             sentences.append(
-                f"Even the best attacker with this prior errs by at least {claim} on average "
-                f"(proved: {at_least(found.lower)} {found.unit})."
+                f"Even the best attacker with this prior errs by at least {claim} on average (proved: {lower})."
                 if found.holds
-                else f"NOT PROVED: an error of at least {claim}; proved is {at_least(found.lower)} {found.unit}."
+                else f"NOT PROVED: an error of at least {claim}; proved is {lower}."
             )
     return sentences
 
@@ -190,43 +216,56 @@ def promises(
 def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) -> list[str]:
     """Return what the best attacker achieves who knows the prior and the mechanism."""
     noun = "place" if isinstance(mechanism.secrets, Places) else "value"
-    best = goals(mechanism, prior, hamming(prior.space) if ground is None else ground)
-    hits, before = best.hit_rate, best.blind_hit_rate
+    n, m = mechanism.shape
+    exact = hamming(prior.space)
+    before = goals(mechanism, prior, exact if ground is None else ground)
+    hits = min(1.0, up(1 - distortion_below(mechanism, prior, exact)))
     sentences = [
-        f"The best attacker, who knows how likely each {noun} is, finds yours {percent(hits)} of the time: "
-        f"{percent(before)} had he seen nothing, 100 % without the mechanism."
+        f"The best attacker, who knows how likely each {noun} is, finds yours at most {percent_at_most(hits)} of "
+        f"the time: about {percent(before.blind_hit_rate)} without seeing a report, 100 % without the mechanism."
     ]
     if ground is not None:
-        error, most = best.near.error, best.near_blind.error
+        error = distortion_below(mechanism, prior, ground)
         sentences.append(
-            f"His best guess errs by {amount(error, ground.unit)} on average: "
-            f"{amount(most, ground.unit)} had he seen nothing, 0 without the mechanism."
+            f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average: about "
+            f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism."
         )
     bits = mutual_information_bits(mechanism, prior)
-    sentences.append(f"One report tells {bits:.2f} of the {prior.entropy_bits:.2f} bits of the {noun}.")
+    bits += (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
+    sentences.append(
+        f"One report tells at most {at_most(bits, 3)} bits of the {noun}, of about {about(prior.entropy_bits, 3)} "
+        "in all."
+    )
     return sentences
 
 
+def _pairs(metric: Metric) -> str:
+    """Return how many ordered pairs a promise is about: those at a finite distance."""
+    n = len(metric)
+    finite = int(np.isfinite(metric.array).sum()) - n
+    if finite == n * (n - 1):
+        return f"all {finite:,} ordered pairs"
+    return f"the {finite:,} ordered pairs at a finite distance (of {n * (n - 1):,})"
+
+
 def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
-    epsilon, unit = guarantee.epsilon, guarantee.metric.unit
+    epsilon, unit, name = guarantee.epsilon, guarantee.metric.unit, guarantee.metric.name
+    times = factor_at_most(epsilon)
     if isinstance(guarantee, ThresholdPrivacy):
         return (
-            f"Of two near {noun}s ({guarantee.metric.name}), no report is more than {_times(epsilon)} times "
+            f"Of two near {noun}s ({name}), no report is more than {times} times "
             "likelier from one than from the other; farther apart, that factor counts once per hop."
         )
+    exponent = f"{at_most(epsilon, 6)} x distance"
     if not unit:
         return (
-            f"No report is more than e^({epsilon:g} x distance) times likelier from one {noun} than from another "
-            f"({guarantee.metric.name}): {_times(epsilon)} times at distance 1."
+            f"No report is more than e^({exponent}) times likelier from one {noun} than from another "
+            f"({name}): {times} times at distance 1."
         )
     return (
-        f"No report is more than e^({epsilon:g} x distance in {unit}) times likelier from one {noun} than from "
-        f"another: {_times(epsilon)} times for {noun}s 1 {unit} apart ({guarantee.metric.name} distance)."
+        f"No report is more than e^({exponent} in {unit}) times likelier from one {noun} than from "
+        f"another: {times} times for {noun}s 1 {unit} apart ({name} distance)."
     )
-
-
-def _times(exponent: float) -> str:
-    return f"{math.exp(exponent):.3g}" if exponent < 30 else f"e^{exponent:.3g}"
 
 
 def _cost(
@@ -235,32 +274,42 @@ def _cost(
     place = isinstance(mechanism.secrets, Places)
     sentences = []
     if ground is not None and mechanism.observables == mechanism.secrets:
-        expected, worst = mechanism.expected_loss(prior, ground), mechanism.worst_case_loss(ground)
-        what = "On average you appear {} from where you are" if place else "On average the report is off by {}"
+        expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
+        worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
         sentences.append(
-            f"{what.format(amount(expected, ground.unit))} ({amount(worst, ground.unit)} for the worst "
-            f"{'place' if place else 'value'})."
+            f"On average you appear at most {expected} from where you are (at most {worst} for the worst place)."
+            if place
+            else f"On average the report is off by at most {expected} (at most {worst} for the worst value)."
         )
     if loss.name == "hamming":
         what = "another place than the true one" if place else "another value than the true one"
-        sentences.append(f"{percent(certificate.loss)} of the reports name {what}.")
+        sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
     elif ground is None or loss.name != ground.name:
-        sentences.append(
-            f"The {loss.name} loss is {amount(certificate.loss, loss.unit)} on average and "
-            f"{amount(certificate.worst_case_loss, loss.unit)} at worst."
-        )
+        sentences.append(_loss_sentence(loss, certificate.loss, certificate.worst_case_loss))
     return sentences
+
+
+def _loss_sentence(loss: Loss, expected: float, worst: float) -> str:
+    return (
+        f"The {loss.name} loss is at most {amount_at_most(expected, loss.unit)} on average and at most "
+        f"{amount_at_most(worst, loss.unit)} at worst."
+    )
 
 
 def _optimality(design: Design) -> list[str]:
     c = design.certificate
     if c.objective == "distortion":
         unit = design.problem.distance.unit if design.problem.distance is not None else ""
-        best = f"No mechanism within this loss makes the best attacker err by more than {amount(c.bound, unit)}"
+        best = (
+            "No mechanism within this loss makes the best attacker err by more than "
+            f"{amount_at_most(c.bound, unit)}"
+        )
+        near = _near(c.value, c.bound, unit)
     else:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
-        best = f"No mechanism with this promise has {kind} loss below {amount(c.bound, c.loss_unit)}"
-    sentences = [f"{best}; this one is within {gap_at_most(c.gap)} of that (proved by duality)."]
+        best = f"No mechanism with this promise has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
+        near = _near(c.bound, c.value, c.loss_unit)
+    sentences = [f"{best}; {near} (proved by duality)."]
     if design.status is Status.RESTRICTED:
         sentences.append(f"It is {design.status.value}.")
     elif not design.finished:
@@ -274,8 +323,8 @@ def _making(design: Design, source: str) -> list[str]:
     sentences = [
         f"Prior: {source or 'as given'}; it holds {len(prior.support):,} of {len(prior):,} {noun}s possible.",
         f"{design.solver}, {len(design.log)} steps, "
-        f"{design.seconds:.1f} s; {design.mechanism.bits}-bit integers; "
-        f"share mixed in to mend the solver's answer: {design.certificate.repair_weight:.1e}.",
+        f"{about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; "
+        f"share mixed in to mend the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
     ]
     if design.tie_gap is not None:
         sentences.append(

@@ -103,7 +103,7 @@ def _percent(share: float, rounding: str) -> str:
     if not math.isfinite(share):
         return _directed(share, 2, rounding)
     value = _named(share).scaleb(2)
-    if rounding != ROUND_FLOOR and 0 < value < Decimal("0.01"):
+    if rounding == ROUND_HALF_EVEN and 0 < value < Decimal("0.01"):
         return "under 0.01 %"
     if Decimal("99.5") <= value < 100:
         # All but certain is not certain: rounding to nearest must not say so.
