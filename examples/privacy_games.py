@@ -224,9 +224,7 @@ def draw(rows: Sequence[Row]) -> Figure:
     names = (METRIC, DISTORTION, JOINT)
     figure = Figure(figsize=(13.5, 8), layout="constrained", dpi=150)
     people = len({row.user for row in first})
-    figure.suptitle(
-        f"{people} users: median (lines with markers), range (bands), each user (thin lines)", fontsize=12
-    )
+    figure.suptitle(f"{people} users: lines with markers are medians over users, bands their range", fontsize=12)
     axes = figure.subplots(2, 3)
     across(axes[0, 0], first, lambda row: row.error_best, (METRIC,))
     axes[0, 0].set(title="Scenario 1: less epsilon, more privacy", ylabel="error of the best attacker (km)")
@@ -238,7 +236,9 @@ def draw(rows: Sequence[Row]) -> Figure:
         mine = [row for row in first if row.mechanism == name]
         for user in sorted({row.user for row in mine}):
             line = [(row.error_best, row.cost) for row in mine if row.user == user]
-            axes[0, 2].plot(*zip(*line, strict=True), color=style(name)["color"], linewidth=0.6, alpha=0.35)
+            thin = axes[0, 2].plot(*zip(*line, strict=True), color=style(name)["color"], linewidth=0.6, alpha=0.35)
+        if name == METRIC:
+            thin[0].set_label("each user")
         axes[0, 2].plot(*medians(mine, lambda row: row.error_best, lambda row: row.cost), **style(name))
     axes[0, 2].set(
         title="Scenario 1: distortion alone is far cheaper",

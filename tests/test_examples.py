@@ -1,6 +1,9 @@
 """The examples run, and what they say of their small cases holds."""
 
 import csv
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,3 +92,23 @@ def test_no_user_with_enough_visits_is_refused(privacy_games, tmp_path, capsys):
     with pytest.raises(SystemExit):
         privacy_games.main([str(tmp_path / "few.csv"), "--out", str(tmp_path)])
     assert "lower --least" in capsys.readouterr().err
+
+
+def test_the_figure_says_what_each_panel_shows(privacy_games):
+    """The heading holds for every panel; lines of single users are named where they are."""
+    rows = []
+    with (Path(__file__).parent.parent / "docs/data/privacy_games.csv").open(encoding="utf-8") as file:
+        kinds: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "True"}
+        for found in csv.DictReader(file):
+            values = {
+                field.name: kinds[field.type.partition(" ")[0]](found[field.name]) if found[field.name] else None
+                for field in fields(privacy_games.Row)
+            }
+            rows.append(privacy_games.Row(**values))
+    figure = privacy_games.draw([row for row in rows if row.gap_asked == 1e-4])
+    assert "each user" not in figure.get_suptitle()
+    for ax in figure.axes:
+        thin = [line for line in ax.lines if line.get_linewidth() < 0.7]
+        assert ("each user" in ax.get_legend_handles_labels()[1]) == bool(thin)
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()

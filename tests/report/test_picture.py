@@ -23,8 +23,16 @@ def test_panels_hold_prior_row_and_posterior(city, tmp_path):
     mechanism = blurred(prior, ground)
     figure = sf.report.picture(mechanism, prior, ground)
     panels = [np.asarray(ax.collections[0].get_array()) for ax in figure.axes[:3]]
-    true = int(np.argmax(prior.probabilities))
-    report = int(np.argmax(mechanism.matrix[true]))
+    marks = [{line.get_label(): np.asarray(line.get_xydata())[0] for line in ax.lines} for ax in figure.axes[:3]]
+    centres = prior.space.coordinates / 1000
+    true, report, guess = (
+        int(np.argmin(np.linalg.norm(centres - marks[2][name], axis=1)))
+        for name in ("true place", "report", "best guess")
+    )
+    assert len({true, report, guess}) > 1
+    assert true not in (report, guess)
+    assert guess == sf.attacks.optimal(mechanism, prior, ground).estimates[report]
+    assert mechanism.matrix[true, report] >= 0.02
     np.testing.assert_allclose(panels[0], 100 * prior.probabilities)
     np.testing.assert_allclose(panels[1], 100 * mechanism.matrix[true])
     np.testing.assert_allclose(panels[2], 100 * mechanism.posterior(prior)[report])
@@ -38,3 +46,35 @@ def test_values_that_are_no_places_are_refused():
     space = sf.Space.numbers(range(3))
     with pytest.raises(sf.errors.InputError, match="only a mechanism from places"):
         sf.report.picture(sf.Mechanism(np.eye(3), space), sf.Prior.uniform(space), space.metric("absolute"))
+
+
+def test_the_case_shown_adds_most_to_the_attackers_error(city):
+    prior, ground = city
+    mechanism = sf.design(prior, loss=ground, guarantees=[sf.MetricPrivacy("1/km", ground)]).mechanism
+    figure = sf.report.picture(mechanism, prior, ground)
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[2].lines}
+    estimates = sf.attacks.optimal(mechanism, prior, ground).estimates
+    joint = mechanism.joint(prior)
+    places = [
+        int(np.argmin(np.linalg.norm(prior.space.coordinates / 1000 - marks[name], axis=1)))
+        for name in ("true place", "report")
+    ]
+    added = [
+        joint[s, o] * ground.array[estimates[o], s]
+        for s in range(len(prior))
+        for o in range(len(prior))
+        if s != o and mechanism.matrix[s, o] >= 0.02
+    ]
+    shown = joint[places[0], places[1]] * ground.array[estimates[places[1]], places[0]]
+    assert shown > 0
+    assert shown <= max(added) + 1e-15
+
+
+def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_picture(city):
+    prior, ground = city
+    label = prior.space.labels[int(np.argmin(prior.probabilities))]
+    figure = sf.report.picture(blurred(prior, ground), prior, ground, place=label)
+    expected = blurred(prior, ground).matrix[prior.space.position(label)]
+    np.testing.assert_allclose(np.asarray(figure.axes[1].collections[0].get_array()), 100 * expected)
+    exact = sf.Mechanism(np.eye(len(prior)), prior.space)
+    assert sf.report.picture(exact, prior, ground).axes

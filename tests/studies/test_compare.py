@@ -77,9 +77,25 @@ def test_table_and_figure(at_epsilon, at_loss, tmp_path):
     assert float(rows[0]["loss"]) == at_epsilon.rows[0].loss
     for found in (at_epsilon, at_loss):
         figure = comparison_figure(found)
-        assert "(km)" in figure.axes[0].get_ylabel()
-        shown = sum(math.isfinite(row.epsilon_upper) for row in found.rows if not row.failure)
-        assert len(figure.axes[1].collections) == shown
+        present = [row for row in found.rows if not row.failure]
+        cost, error, hits, told = figure.axes
+        assert "km" in cost.get_xlabel()
+        assert "(km)" in error.get_xlabel()
+        for ax, values in (
+            (cost, [row.loss if found is at_epsilon else row.epsilon_upper for row in present]),
+            (error, [row.attacker_error for row in present]),
+            (hits, [100 * row.hit_rate for row in present]),
+            (told, [row.information_bits for row in present]),
+        ):
+            marks = [
+                tuple(np.asarray(line.get_xydata())[0])
+                for line in ax.lines
+                if line.get_marker() in ("*", "o", "s")
+            ]
+            assert [x for x, _ in marks] == [value for value in values if math.isfinite(value)]
+            assert len(set(marks)) == len(marks)
+            # No two marks of a panel lie at one height, so that none covers another.
+            assert len({y for _, y in marks}) == len(marks)
 
 
 @pytest.mark.parametrize("wanted", [{}, {"epsilon": 1.0, "loss": 1.0}, {"loss": 0.0, "contestants": []}])

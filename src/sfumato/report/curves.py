@@ -26,6 +26,7 @@ from ..privacy import (
     TradeOff,
     attained_band,
 )
+from ..rounding import amount, at_most
 from .drawing import blank
 from .picture import save_picture
 
@@ -36,69 +37,105 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
 
 _POINTS = 161
+_LEAST_DELTA = 1e-9  # where the axis of delta ends
 
 
-def profile_figure(mechanism: Mechanism, relation: Relation | None = None) -> Figure:
+def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
     """Return the privacy profile: the least delta at each epsilon, over all related pairs.
 
     Args:
         mechanism: A mechanism.
         relation: The pairs that must look alike; all if None.
+        metric: A distance on the secrets; then pairs near each other have curves of their own.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
     figure, ax = _figure()
-    largest = DifferentialPrivacy(relation).measure(mechanism).value
-    end = 1.05 * largest if math.isfinite(largest) and largest > 0 else 5.0
-    profile = PrivacyProfile(mechanism, relation)
-    epsilons = np.linspace(0, end, _POINTS)
-    deltas = profile.delta_upper(epsilons)
-    ax.plot(epsilons, deltas, color=BLUE, linewidth=2, label="delta, rounded up")
-    if math.isfinite(largest) and largest > 0:
-        ax.axvline(largest, color=ORANGE, linestyle="--", label=f"delta 0 from epsilon {largest:.4g} on")
-    elif math.isinf(largest):
-        rest = float(profile.delta_upper(math.inf))
-        ax.axhline(rest, color=ORANGE, linestyle="--", label=f"never below {rest:.3g}: no epsilon is enough")
+    shown = _by_distance(mechanism, relation, metric)
+    for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
+        largest = DifferentialPrivacy(pairs).measure(mechanism).upper
+        finite = math.isfinite(largest) and largest > 0
+        end = largest if finite else 5.0
+        # Close to its end the curve falls ever more steeply: most points go there.
+        epsilons = np.append(np.linspace(0, end, _POINTS), end * (1 - np.geomspace(1e-2, 1e-9, _POINTS)))
+        epsilons.sort()
+        profile = PrivacyProfile(mechanism, pairs)
+        deltas = profile.delta_upper(epsilons)
+        kept = deltas >= _LEAST_DELTA
+        if finite:
+            text = f"{label}: delta 0 from epsilon {at_most(largest, 4)} on"
+            ax.plot([largest], [_LEAST_DELTA], marker="|", markersize=12, color=style["color"], clip_on=False)
+        elif math.isinf(largest):
+            text = f"{label}: never below {at_most(float(profile.delta_upper(math.inf)), 3)}"
+        else:
+            text = f"{label}: delta 0 everywhere"
+        across, up = np.append(epsilons[kept], end), np.append(deltas[kept], _LEAST_DELTA)
+        ax.plot(*((across, up) if finite else (epsilons[kept], deltas[kept])), label=text, **style)
     ax.set_xlabel("epsilon")
-    ax.set_ylabel("delta")
-    ax.set_ylim(bottom=0)
-    ax.set_xlim(0, end)
+    ax.set_ylabel("delta, rounded up")
+    ax.set_yscale("log")
+    ax.set_ylim(_LEAST_DELTA, 1.5)
+    ax.set_xlim(left=0)
     ax.set_title("Privacy profile: what each epsilon leaves unprotected", fontsize=11)
-    ax.legend(fontsize=9)
+    _legend_below(figure, ax, 1)
     return figure
 
 
-def trade_off_figure(mechanism: Mechanism, relation: Relation | None = None) -> Figure:
+def trade_off_figure(
+    mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None
+) -> Figure:
     """Return the trade-off function: the least missed detections of any test at each rate of false alarms.
 
-    Beside it stand what hides everything and the Gaussian curve of the mechanism's mu.
+    Beside it stands what hides everything and, for one curve, the Gaussian curve of its mu.
 
     Args:
         mechanism: A mechanism.
         relation: The pairs that must look alike; all if None.
+        metric: A distance on the secrets; then pairs near each other have curves of their
+            own: of places far apart a report may tell nearly everything.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
     figure, ax = _figure()
-    curve = TradeOff.of(mechanism, relation)
-    mu = GaussianPrivacy(relation).measure(mechanism).upper
-    alpha = np.linspace(0, 1, _POINTS)
     ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="nothing can be told (1 - a)")
-    ax.plot(curve.alphas, curve.betas, color=BLUE, linewidth=2, label="the mechanism's worst pair at each rate")
-    if math.isfinite(mu):
-        ax.plot(
-            alpha, GaussianTradeOff(mu)(alpha), color=ORANGE, linestyle="--", label=f"Gaussian curve, mu {mu:.3g}"
-        )
+    shown = _by_distance(mechanism, relation, metric)
+    for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
+        curve = TradeOff.of(mechanism, pairs)
+        ax.plot(curve.alphas, curve.betas, label=f"{label}, the worst pair at each rate", **style)
+    if len(shown) == 1:
+        mu = GaussianPrivacy(shown[0][1]).measure(mechanism).upper
+        if math.isfinite(mu):
+            alpha = np.linspace(0, 1, _POINTS)
+            text = f"Gaussian curve, mu {at_most(mu, 3)}"
+            ax.plot(alpha, GaussianTradeOff(mu)(alpha), color=ORANGE, linestyle="--", label=text)
     ax.set_xlabel("false alarms (probability)")
     ax.set_ylabel("missed detections (probability)")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")
     ax.set_title("Trade-off: how well the best test tells two secrets apart", fontsize=11)
-    ax.legend(fontsize=9)
+    _legend_below(figure, ax, 1)
     return figure
+
+
+def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
+    """Return, for two secrets near each other, to which belief in one of them a report can lead.
+
+    The belief before it is that it is one of the two. There is a band for each of a few
+    distances, none where a report can tell two such secrets apart for certain.
+
+    Args:
+        mechanism: A mechanism.
+        metric: The distance on its secrets.
+    """
+    bands = []
+    for label, pairs in _by_distance(mechanism, None, metric)[:-1]:
+        epsilon = DifferentialPrivacy(pairs).measure(mechanism).upper
+        if math.isfinite(epsilon):
+            bands.append(Band(f"Which of two secrets, {label}", low=-epsilon, high=epsilon))
+    return bands
 
 
 def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
@@ -211,16 +248,15 @@ def save_audit_figures(
         raise FileError(
             f"the folder {str(target)!r} cannot be made ({error.strerror}).", "choose another."
         ) from error
-    worst = attained_band(mechanism, Priors.all(), events)
-    bands = [_titled(worst, "This mechanism, every prior")]
+    bands = [] if metric is None or relation is not None else two_secrets_bands(mechanism, metric)[:2]
+    if not bands or prior is None:  # among all secrets of a map some are so far apart that it excludes nothing
+        bands.append(_titled(attained_band(mechanism, Priors.all(), events), "Any fact, every prior"))
     if prior is not None:
-        bands.append(
-            _titled(attained_band(mechanism, Priors.of(prior), events), "This mechanism, the given prior")
-        )
+        bands.append(_titled(attained_band(mechanism, Priors.of(prior), events), "Any fact, the given prior"))
     figures = {
-        "profile": profile_figure(mechanism, relation),
-        "trade-off": trade_off_figure(mechanism, relation),
-        "prior-to-posterior": bands_figure(bands),
+        "profile": profile_figure(mechanism, relation, metric),
+        "trade-off": trade_off_figure(mechanism, relation, metric),
+        "prior-to-posterior": bands_figure(bands, columns=min(len(bands), 3)),
     }
     if metric is not None:
         figures["epsilon-by-distance"] = epsilon_by_distance_figure(mechanism, metric)
@@ -236,8 +272,52 @@ def _titled(band: Band, title: str) -> Band:
     return Band(title, band.low, band.high, band.fall, band.rise, band.slope, band.delta)
 
 
+def _by_distance(
+    mechanism: Mechanism, relation: Relation | None, metric: Metric | None
+) -> list[tuple[str, Relation | None]]:
+    """Return the pairs to draw, the nearest first and all of them last, with their names."""
+    if relation is not None:
+        return [(relation.name, relation)]
+    if metric is None:
+        return [("any two secrets", None)]
+    if len(metric) != mechanism.shape[0]:
+        raise InputError(
+            f"the metric is on {len(metric)} values, but the mechanism has {mechanism.shape[0]} secrets.",
+            "use one on the secrets.",
+        )
+    found: list[tuple[str, Relation | None]] = []
+    for limit in _limits(metric):
+        pairs = Relation.within(metric, limit)
+        if 0 < len(pairs) < len(Relation.all(len(metric))):
+            found.append((f"at most {amount(limit, metric.unit)} apart", pairs))
+    return [*found, ("any two", None)]
+
+
+def _limits(metric: Metric) -> list[float]:
+    """Return up to three round distances from that of nearest neighbours on."""
+    apart = np.where(metric.array > 0, metric.array, np.inf)
+    nearest = apart.min(axis=1)
+    if not np.isfinite(nearest).any():
+        return []
+    least = float(np.median(nearest[np.isfinite(nearest)]))
+    power = math.floor(math.log10(least))
+    steps = [digit * 10.0**k for k in (power, power + 1, power + 2) for digit in (1, 2, 5)]
+    return [step for step in steps if step >= least * (1 - 1e-9)][:3]
+
+
+def _styles(number: int) -> list[dict[str, Any]]:
+    """Return how curves are told apart: by colour and by line, the last one being of all pairs."""
+    looks = [(BLUE, "-"), (GREEN, "--"), (ORANGE, "-."), ("#000000", (0, (1, 1)))]
+    chosen = looks[:1] if number == 1 else [*looks[: number - 1], looks[-1]]
+    return [{"color": colour, "linestyle": line, "linewidth": 2} for colour, line in chosen]
+
+
+def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=9, ncols=columns)
+
+
 def _figure() -> tuple[Figure, Axes]:
-    figure = blank(6.2, 4.8)
+    figure = blank(6.2, 5.4)
     ax: Any = figure.subplots()
     ax.grid(alpha=0.3)
     return figure, ax

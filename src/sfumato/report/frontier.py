@@ -11,6 +11,7 @@ from ..core.atomic import atomically
 from ..errors import InputError
 from ..escaping import csv_row
 from ..escaping import figure as outside
+from ..leakage import prior_vulnerability
 from ..optimal import Point
 from ..rounding import amount
 from .drawing import blank
@@ -75,7 +76,10 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
 
 
 def frontier(points: Sequence[Point], unit: str) -> Figure:
-    """Return two panels: loss against epsilon, and the attacker's error against loss.
+    """Return panels: loss against epsilon, and what an attacker achieves against loss.
+
+    Where an optimum makes the attacker err by just as much as it loses, or find the secret
+    just where it reports it, the panel that would show that is left out.
 
     Args:
         points: The points of a sweep.
@@ -88,9 +92,13 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     done = [point for point in points if point.design is not None]
     if not done:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
+    erring = any(_differ(point, unit) for point in done)
+    hitting = not erring or any(_hits_differ(point) for point in done)
     label, unit = outside(_label(done[0])), outside(unit)
-    figure = blank(11, 4.4)
-    left, right = figure.subplots(1, 2)
+    figure = blank(5.2 + 4.8 * (erring + hitting), 4.4)
+    left, *others = figure.subplots(1, 1 + erring + hitting)
+    hits = others[0] if hitting else None
+    errors = others[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in done))
     styles = ("-", "--", ":", "-.")
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -114,23 +122,53 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             ]
             if with_epsilon:
                 left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)
-            right.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
+            if hits is not None:
+                hits.plot(losses, [100 * point.hit_rate for point in mine], label=outside(text), **style)
+            if errors is not None:
+                errors.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
+        if hits is not None:
+            whole = next(p.design for p in done if p.who == who and p.design is not None).problem.prior
+            blind = 100 * prior_vulnerability(whole)
+            hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
     left.set_xlabel(f"epsilon (per {unit})" if unit else "epsilon")
     left.set_ylabel(label)
     left.set_title("What privacy costs", fontsize=11)
-    right.set_xlabel(label)
-    right.set_ylabel("error of the best attacker" + (f" ({unit})" if unit else ""))
-    right.set_title("What it buys", fontsize=11)
-    for ax in (left, right):
+    if hits is not None:
+        hits.set_ylabel("the best attacker finds the secret (%)")
+        hits.set_title("How often it is found (dotted: without a report)", fontsize=11)
+    if errors is not None:
+        errors.set_ylabel("error of the best attacker" + (f" ({unit})" if unit else ""))
+        errors.set_title("How far the attacker errs", fontsize=11)
+    for ax in others:
+        ax.set_xlabel(label)
+    for ax in (left, *others):
         ax.grid(alpha=0.3)
         ax.set_ylim(bottom=0)
     if len(people) * len(kinds) > 1:
-        figure.legend(*right.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+        figure.legend(*others[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
     return figure
+
+
+def _differ(point: Point, unit: str) -> bool:
+    """Return whether the attacker's error is another number than the loss."""
+    if point.design is None:
+        return False
+    loss = point.design.certificate.value
+    return point.design.problem.loss.unit != unit or abs(point.distortion - loss) > 0.01 * abs(loss)
+
+
+def _hits_differ(point: Point) -> bool:
+    """Return whether how often the secret is found is more than how often it is reported."""
+    if point.design is None:
+        return False
+    certificate = point.design.certificate
+    return point.design.problem.loss.name != "hamming" or point.hit_rate > 1.01 * (1 - certificate.value)
 
 
 def _label(point: Point) -> str:
     if point.design is None:
         return "loss"
     loss = point.design.problem.loss
+    if loss.name == "hamming":
+        return "share of reports that are not the secret"
     return f"{loss.name} loss ({loss.unit})" if loss.unit else f"{loss.name} loss"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_OFTEN: Final = 0.02  # the least probability of a report that is shown as an example
+
+
 def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashable | None = None) -> Figure:
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
@@ -28,7 +32,9 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
         mechanism: A mechanism whose secrets and observables are the same places.
         prior: The prior on them.
         ground: The distance in which the attacker errs.
-        place: The label of the true place; by default the likeliest one.
+        place: The label of the true place. By default place and report are those that add
+            most to the attacker's error, so that the report and the best guess are not
+            the true place.
 
     Raises:
         InputError: If the secrets are not places.
@@ -38,9 +44,10 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     if not isinstance(space, Places) or mechanism.observables != space:
         raise InputError("only a mechanism from places to the same places has a map.", "design it on a Grid.")
     figure = blank(12, 4.4)
-    true = int(np.argmax(prior.probabilities)) if place is None else space.position(place)
-    report = int(np.argmax(mechanism.matrix[true]))
     attack = optimal(mechanism, prior, ground)
+    true, report = _instructive(
+        mechanism, prior, ground, attack.estimates, None if place is None else space.position(place)
+    )
     guess = int(attack.estimates[report])
     posterior = mechanism.posterior(prior)[report]
 
@@ -50,8 +57,9 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     _panel(axes[1], corners, mechanism.matrix[true], "Mechanism: reports from one place", "share of reports (%)")
     _panel(axes[2], corners, posterior, "Attacker: belief after one report", "posterior (%)")
     _mark(axes[1], corners, true, "o", 15, "true place")
+    _mark(axes[1], corners, report, "s", 13, "report")
     _mark(axes[2], corners, true, "o", 15, "true place")
-    _mark(axes[2], corners, report, "s", 9, "report")
+    _mark(axes[2], corners, report, "s", 13, "report")
     _mark(axes[2], corners, guess, "x", 8, "best guess")
     for ax in axes[1:]:
         ax.legend(
@@ -59,6 +67,31 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
         )
     axes[0].set_ylabel("north (km)")
     return figure
+
+
+def _instructive(
+    mechanism: Mechanism, prior: Prior, ground: Metric, estimates: NDArray[np.intp], place: int | None
+) -> tuple[int, int]:
+    """Return the true place and the report that add most to the attacker's error.
+
+    Cases in which place, report and guess all differ come first, then those in which the
+    report and the guess are not the place, then those in which the report is not. What
+    hardly ever happens teaches nothing, and is left out.
+    """
+    joint = mechanism.joint(prior)
+    rows = np.arange(len(joint)) if place is None else np.array([place])
+    weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
+    places, reports, guesses = rows[:, None], np.arange(joint.shape[1])[None, :], estimates[None, :]
+    moved, wrong, other = reports != places, guesses != places, guesses != reports
+    often = mechanism.matrix[rows] >= _OFTEN
+    errors = ground.array[guesses, places]
+    for wanted, weight in ((moved & wrong & other, errors), (moved & wrong, errors), (moved, 1.0)):
+        chosen = np.where(wanted & often, weights * weight, 0.0)
+        if chosen.any():
+            s, o = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
+            return int(rows[s]), int(o)
+    s, o = np.unravel_index(int(np.argmax(weights)), weights.shape)
+    return int(rows[s]), int(o)
 
 
 def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:

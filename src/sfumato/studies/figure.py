@@ -1,27 +1,29 @@
-"""The figure of a comparison: loss, attacker's error, information and epsilon of each mechanism."""
+"""The figure of a comparison: a line for each mechanism, a panel for each measure."""
 
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError
 from ..escaping import figure as outside
 from ..report.drawing import blank
-from .compare import OPTIMUM, Comparison
+from .compare import OPTIMUM, Comparison, Row
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000")
-_GREY = "#555555"
-_MARKERS = "os^vDPXhp<>"
+_BLUE, _ORANGE, _GREY, _BLACK = "#0072B2", "#D55E00", "#555555", "#000000"
+_REMAP: Final = " + remap"
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Return two panels: the attacker's error against the loss, and epsilon against what a report tells.
+    """Return four panels with a line per mechanism: cost or epsilon, attacker's error, hits, information.
 
-    A filled marker is a mechanism as it is, a hollow one the same after the remap.
+    A filled circle is a mechanism as it is, a hollow square the same after the remap. In
+    the panel of attacks both are read against what is achieved without a report.
 
     Args:
         comparison: A comparison with at least one mechanism.
@@ -33,53 +35,78 @@ def comparison_figure(comparison: Comparison) -> Figure:
     rows = [row for row in comparison.rows if not row.failure]
     if not rows:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
-    figure = blank(12, 5)
-    left, right = figure.subplots(1, 2)
-    families = list(dict.fromkeys(row.name.removesuffix(" + remap") for row in rows))
-    unit = f" ({comparison.unit})" if comparison.unit else ""
-    at_epsilon = comparison.equal == "epsilon"
-    for row in rows:
-        place = families.index(row.name.removesuffix(" + remap"))
-        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-        if row.name == OPTIMUM:
-            colour, marker = "#000000", "*"
-        hollow = row.name.endswith(" + remap")
-        style = {
-            "marker": marker,
-            "s": 150 if row.name == OPTIMUM else 60,
-            "facecolors": "none" if hollow else colour,
-            "edgecolors": colour,
-            "linewidths": 1.6,
-            "zorder": 3,
-        }
-        across = row.loss if at_epsilon else row.bayes_error
-        left.scatter([across], [row.attacker_error], label=outside(row.name), **style)
-        if isfinite(row.epsilon_upper):
-            right.scatter([row.information_bits], [row.epsilon_upper], **style)
-    if at_epsilon:
-        reach = max(row.loss for row in rows) * 1.05
-        left.plot([0, reach], [0, reach], color=_GREY, linestyle=":", label="error = loss: no attack gains more")
-        left.set_xlim(0, reach)
-        left.set_xlabel(f"expected loss{unit}")
-        optimum = next((row for row in rows if row.name == OPTIMUM), None)
-        if optimum is not None and optimum.loss_lower_bound is not None:
-            left.axvline(optimum.loss_lower_bound, color="#000000", linewidth=1, label="proved: none loses less")
+    families = list(dict.fromkeys(row.name.removesuffix(_REMAP) for row in rows))
+    figure = blank(12, 1.9 + 0.36 * len(families))
+    first, *others = figure.subplots(1, 4, sharey=True)
+    unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
+    per = f" (per {outside(comparison.unit)})" if comparison.unit else ""
+    if comparison.equal == "epsilon":
+        _panel(first, rows, families, [row.loss for row in rows])
+        first.set_xlabel(f"expected loss{unit}")
+        bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
+        if bound is not None:
+            first.axvline(bound, color=_BLACK, linewidth=1, label="proved: no mechanism loses less")
     else:
-        left.set_xlim(0, 1)
-        left.set_xlabel("probability that the best guess of the secret is wrong")
-        left.axhline(comparison.value, color=_GREY, linestyle=":", label="error = loss: no attack gains more")
-    left.axhline(comparison.blind_error, color=_GREY, linestyle="--", linewidth=1, label="error without a report")
-    left.set_ylabel(f"error of the best attack{unit}")
-    left.set_ylim(bottom=0)
-    left.set_title("What it costs and hides" if at_epsilon else "What it hides", fontsize=11)
-    right.set_xlabel("mutual information (bits)")
-    right.set_ylabel(f"proved epsilon (per {outside(comparison.unit)})" if comparison.unit else "proved epsilon")
-    right.set_ylim(bottom=0)
-    right.set_xlim(left=0)
-    hidden = sum(not isfinite(row.epsilon_upper) for row in rows)
-    title = "What it promises and tells"
-    right.set_title(title + (f" ({hidden} not shown: no epsilon)" if hidden else ""), fontsize=11)
-    for ax in (left, right):
-        ax.grid(alpha=0.3)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+        _panel(first, rows, families, [row.epsilon_upper for row in rows])
+        first.set_xlabel(f"proved epsilon{per}")
+    error, hits, told = others
+    _panel(error, rows, families, [row.attacker_error for row in rows])
+    error.axvline(comparison.blind_error, color=_GREY, linestyle="--", linewidth=1, label="without a report")
+    error.set_xlabel(f"error of the best attack{unit}")
+    _panel(hits, rows, families, [100 * row.hit_rate for row in rows])
+    hits.axvline(100 * comparison.blind_hit_rate, color=_GREY, linestyle="--", linewidth=1)
+    hits.set_xlabel("the best attack finds the secret (%)")
+    _panel(told, rows, families, [row.information_bits for row in rows])
+    told.set_xlabel("mutual information (bits)")
+    first.set_yticks(range(len(families)), [outside(name) for name in families])
+    first.invert_yaxis()
+    _legend(figure, first, error, remapped=any(row.name.endswith(_REMAP) for row in rows))
     return figure
+
+
+def _panel(ax: Axes, rows: list[Row], families: list[str], values: list[float]) -> None:
+    """Draw one measure; a mechanism and its remap share a line, a little apart."""
+    paired = {row.name.removesuffix(_REMAP) for row in rows if row.name.endswith(_REMAP)}
+    for row, value in zip(rows, values, strict=True):
+        family, remapped = row.name.removesuffix(_REMAP), row.name.endswith(_REMAP)
+        height = families.index(family) + (0.0 if family not in paired else 0.17 if remapped else -0.17)
+        if not isfinite(value):
+            ax.text(0.02, height, "none", transform=ax.get_yaxis_transform(), va="center", fontsize=8, color=_GREY)
+            continue
+        colour = _BLACK if row.name == OPTIMUM else _ORANGE if remapped else _BLUE
+        marker = "*" if row.name == OPTIMUM else "s" if remapped else "o"
+        size = 11 if row.name == OPTIMUM else 6
+        hollow = "white" if remapped else colour
+        ax.plot(
+            [value],
+            [height],
+            linestyle="none",
+            marker=marker,
+            markersize=size,
+            color=colour,
+            markerfacecolor=hollow,
+            zorder=3,
+        )
+    ax.set_xlim(0, 1.08 * max((value for value in values if isfinite(value)), default=1.0) or 1.0)
+    ax.grid(axis="x", alpha=0.3)
+    for k in range(len(families)):
+        ax.axhline(k, color=_GREY, linewidth=0.4, alpha=0.4, zorder=0)
+    ax.set_axisbelow(True)
+
+
+def _legend(figure: Figure, first: Axes, error: Axes, *, remapped: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [("*", _BLACK, _BLACK, "optimum"), ("o", _BLUE, _BLUE, "mechanism as it is")]
+    if remapped:
+        marks.append(("s", _ORANGE, "white", "after the optimal remap"))
+    handles: list[Artist] = [
+        Line2D([], [], linestyle="none", marker=marker, color=edge, markerfacecolor=face, label=text)
+        for marker, edge, face, text in marks
+    ]
+    labels = [text for *_, text in marks]
+    for ax in (first, error):
+        lines, texts = ax.get_legend_handles_labels()
+        handles += lines
+        labels += texts
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)

@@ -1,0 +1,38 @@
+"""The panels of a sweep: none that must show y = x, and the numbers of its points."""
+
+import pytest
+
+import sfumato as sf
+from sfumato.optimal import sweep
+from sfumato.report import frontier
+
+pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
+
+SPACE = sf.Space(range(5), [[float(k)] for k in range(5)], "km")
+METRIC = SPACE.metric()
+PRIOR = sf.Prior(SPACE, [0.4, 0.3, 0.1, 0.1, 0.1])
+
+
+def drawn(loss, epsilons=(0.5, 1.0, 1.5)):
+    points = sweep({"everyone": PRIOR}, loss=loss, metric=METRIC, epsilons=epsilons)
+    return points, frontier(points, "km")
+
+
+def test_the_attackers_error_is_left_out_where_it_is_the_loss():
+    points, figure = drawn(METRIC)
+    cost, hits = figure.axes
+    assert "finds the secret (%)" in hits.get_ylabel()
+    line = hits.lines[0].get_xydata()
+    assert line[:, 1].tolist() == [100 * point.hit_rate for point in points]
+    assert hits.lines[-1].get_ydata()[0] == 100 * 0.4  # without a report
+    assert cost.get_xlabel() == "epsilon (per km)"
+    for point in points:
+        assert point.design is not None
+        assert point.hit_rate == sf.leakage.bayes_vulnerability(point.design.mechanism, PRIOR)
+
+
+def test_hits_are_left_out_where_the_secret_is_found_just_where_it_is_reported():
+    points, figure = drawn(sf.hamming(SPACE), (1.5, 2.0))
+    _, error = figure.axes
+    assert error.get_ylabel() == "error of the best attacker (km)"
+    assert error.lines[0].get_ydata().tolist() == [point.distortion for point in points]
