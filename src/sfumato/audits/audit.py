@@ -15,7 +15,7 @@ from ..privacy import Events, Family, GaussianTradeOff, Notion, Relation, Rivals
 from .choice import DIVERGENCES, AtHand, asked, chosen, fixed
 from .entries import measured
 from .findings import Audit, Entry
-from .measures import measures
+from .measures import check_measure, measures
 from .request import Request
 from .samples import audit_sample
 
@@ -76,7 +76,7 @@ def audit(
         >>> round(found.find("bounded-range").shown, 6)
         2.197225
         >>> round(found.find("renyi-privacy", order=8).shown, 6)
-        1.057601
+        1.057515
     """
     hand = AtHand(
         prior=prior,
@@ -99,7 +99,8 @@ def audit(
             subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
         )
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
-    wanted = _distinct(chain(chosen(hand), filter(None, (asked(each, hand) for each in requests))))
+    named = [_named(each, hand) for each in requests]
+    wanted = _distinct(chain(chosen(hand), (notion for notion in named if notion is not None)))
     found = chain((measured(notion, mechanism) for notion in wanted), measures(mechanism, prior, metric))
     entries = []
     for entry in found:
@@ -112,6 +113,18 @@ def audit(
     if metric is None:
         notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
     return Audit(repr(mechanism), tuple(entries), tuple(notes))
+
+
+def _named(request: Request, hand: AtHand) -> Notion | None:
+    """Return the notion of a request; None if it names a measure, which is measured anyway.
+
+    Raises:
+        InputError: If it names neither, or something that it needs was not given.
+    """
+    found = asked(request, hand)
+    if found is None:
+        check_measure(request.name, hand.prior, hand.metric)
+    return found
 
 
 def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:

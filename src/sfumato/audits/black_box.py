@@ -9,6 +9,7 @@ from typing import Any, Final, final
 from ..core import Metric
 from ..errors import InputError
 from ..evidence.observed import Decision, PermutationTest, decide, dependence_test
+from ..evidence.observed.binomial import check_failure
 from .findings import Audit
 from .samples import LIMITED, epsilon_entry, permutations_for
 
@@ -17,7 +18,7 @@ _LEAST: Final = 64  # a shorter series shows nothing
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BlackBoxAudit:
     """What calling a function showed of its claim.
 
@@ -33,6 +34,12 @@ class BlackBoxAudit:
     decision: Decision
     dependence: PermutationTest | None
     failure: float
+
+    def __str__(self) -> str:
+        return str(self.audit)
+
+    def __repr__(self) -> str:
+        return f"BlackBoxAudit({self.audit!r}, {'refuted' if self.refuted else 'not refuted'})"
 
     @property
     def fresh(self) -> bool:
@@ -77,6 +84,7 @@ def audit_black_box(
     Raises:
         InputError: If an argument is out of range, or fewer than two secrets are given.
     """
+    check_failure(failure)
     labels = list(secrets)
     if limit < 1:
         raise InputError(f"a limit of {limit} calls shows nothing.", "allow at least a few thousand.")

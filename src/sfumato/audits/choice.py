@@ -25,7 +25,7 @@ from ..privacy import (
     TradeOff,
 )
 from ..privacy.vocabulary import NAMES
-from .request import EVERY, OF, PLAIN, PRIOR, Request, named_with, slug
+from .request import EVERY, OF, PLAIN, PRIOR, Request, divergence_key, named_with
 
 DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
@@ -111,7 +111,13 @@ def asked(request: Request, hand: AtHand) -> Notion | None:
     said = {*fixed, *("divergence" for name in request.given if name == OF), *_prior_of(request)}
     fitting = [kind for kind in kinds if said <= {*kind.parts()}]
     if not fitting:
-        raise InputError(f"{str(request)!r} is not known.", f"choose one of: {', '.join(_choices(kinds, hand))}.")
+        known = {name for kind in kinds for name in (*kind.parts(), *kind.needs())}
+        alien = [OF if name == "divergence" else PRIOR if name == "priors" else name for name in said - known]
+        without = " and no ".join(sorted(alien)) or "such form"
+        raise InputError(
+            f"{str(request)!r} cannot be measured: {request.name} has no {without}.",
+            f"choose one of: {', '.join(_choices(kinds, hand))}.",
+        )
     open_ = {kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting}
     settled = [kind for kind in fitting if not open_[kind]]
     if len(settled) != 1:
@@ -134,13 +140,14 @@ _OPTIONS: Final = ("delta", "epsilon", "order", "divergence")
 def fixed(notion: Notion) -> dict[str, float | str]:
     """Return what tells a notion from others of its key, as requests write it."""
     found: dict[str, float | str] = {}
+    defaults = notion.defaults()
     for name, value in notion.stated.items():
         if isinstance(value, Divergence):
-            found[OF] = slug(value.name)
+            found[OF] = divergence_key(value)
         elif isinstance(value, Priors):
             if not value.listed:
                 found[PRIOR] = EVERY
-        elif isinstance(value, int | float) and value != notion.description.defaults.get(name):
+        elif isinstance(value, int | float) and value != defaults.get(name):
             found[name] = float(value)
     return found
 
@@ -173,7 +180,7 @@ def _choices(kinds: Iterable[type[Notion]], hand: AtHand) -> list[str]:
 
 def _usual(name: str, hand: AtHand) -> tuple[float | str, ...]:
     if name == "divergence":
-        return tuple(slug(each.name) for each in hand.divergences or DIVERGENCES)
+        return tuple(divergence_key(each) for each in hand.divergences or DIVERGENCES)
     given = {"delta": hand.deltas, "epsilon": hand.delta_at, "order": hand.orders}[name]
     return given or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
 

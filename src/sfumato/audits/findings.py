@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from ..core.units import per_unit
+from ..divergences import NAMED
 from ..errors import InputError
+from ..rounding import at_least, at_most
 from .request import PLAIN, PRIOR, named_with, slug
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """The value of one notion or measure, between bounds that hold for certain or with stated confidence.
 
@@ -72,6 +75,18 @@ class Entry:
         sides = (self.lower, self.upper) if self.larger_hides else (self.upper, self.lower)
         return next(value for value in (*sides, self.value) if value is not None)
 
+    def amount(self, digits: int = 5) -> str:
+        """Return the safe value in so many digits, rounded to its side, with its unit."""
+        below = self.side.startswith("at least")
+        number = (at_least if below else at_most)(self.shown, digits)
+        return number + (per_unit(self.unit) if self.per else f" {self.unit}" if self.unit else "")
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.parameter} {self.amount()} ({self.side})"
+
+    def __repr__(self) -> str:
+        return f"Entry({self.name}: {self.parameter} {self.amount()}, {self.side})"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON has it; infinities are text."""
         return {
@@ -95,7 +110,7 @@ class Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Audit:
     """Everything an audit found of one mechanism, sample or black box.
 
@@ -108,6 +123,13 @@ class Audit:
     subject: str
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The entries and notes, one a line."""
+        return "\n".join([f"Audit of {self.subject}", *(f"  {entry}" for entry in self.entries), *self.notes])
+
+    def __repr__(self) -> str:
+        return f"Audit of {self.subject}: {len(self.entries)} entries, {len(self.notes)} notes"
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -149,16 +171,22 @@ class Audit:
 
 
 def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
-    """Return whether an entry holds fixed just what was given; a prior may go unsaid, and so may a delta of 0."""
-    wanted = {name: value for name, value in given.items() if name != "delta" or value != 0}
+    """Return whether an entry holds fixed just what was given; priors, and what is the default, may go unsaid."""
+    unsaid = {"delta": 0.0, "order": math.inf}
+    wanted = {name: value for name, value in given.items() if name in entry.given or unsaid.get(name) != value}
     held = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}
     return set(held) == set(wanted) and all(_same(held[name], value) for name, value in wanted.items())
 
 
 def _same(held: float | str, wanted: float | str) -> bool:
     if isinstance(held, str) or isinstance(wanted, str):
-        return slug(str(held)) == slug(str(wanted))
+        return _spelt(held) == _spelt(wanted)
     return held == wanted or math.isclose(held, wanted, rel_tol=1e-9)
+
+
+def _spelt(value: float | str) -> str:
+    text = slug(str(value))
+    return next((key for key, each in NAMED.items() if text in (key, slug(each.name))), text)
 
 
 def _json(value: float | None) -> float | str | None:

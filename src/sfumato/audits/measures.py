@@ -1,14 +1,17 @@
-"""What leaks to an attacker who knows the prior, and how far he errs."""
+"""What leaks to an attacker who knows the prior, and how far they err."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
 
 import numpy as np
 
 from ..attacks import blind, optimal
 from ..core import Mechanism, Metric, Prior
+from ..errors import InputError, argument
 from ..leakage import (
     bayes_vulnerability,
     min_entropy_capacity_bits,
@@ -17,8 +20,46 @@ from ..leakage import (
     prior_vulnerability,
     shannon_capacity,
 )
-from ..rounding import at_most
+from ..privacy import VOCABULARY
+from ..rounding import about, at_least, at_most
 from .findings import Entry
+
+NEEDS: Final = {
+    "bayes-vulnerability": ("prior",),
+    "min-entropy-leakage": ("prior",),
+    "mutual-information": ("prior",),
+    "distortion": ("prior", "metric"),
+    "min-entropy-capacity": (),
+    "shannon-capacity": (),
+}
+"""The keys of the measures, and what each needs beside the mechanism."""
+
+_PARAMETERS: Final = {"probability": "bayes-vulnerability", "error": "distortion", "bits": "shannon-capacity"}
+
+
+def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None:
+    """Check that a name is that of a measure, or its parameter, and that what it needs was given.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if name in VOCABULARY and name not in NEEDS:
+        raise InputError(f"{name} is stated in claims only; no audit measures it.", "ask for another notion.")
+    key = _PARAMETERS.get(name, name)
+    if key not in NEEDS:
+        known = (*VOCABULARY, *(each for each in NEEDS if each not in VOCABULARY))
+        near = get_close_matches(name, known, 3)
+        raise InputError(
+            f"no notion or measure is called {name!r}.",
+            f"{'did you mean' if near else 'the names are'} {', '.join(near or known)}{'?' if near else '.'}",
+        )
+    given = {"prior": prior, "metric": metric}
+    missing = [each for each in NEEDS[key] if given[each] is None]
+    if missing:
+        raise InputError(
+            f"{name} cannot be measured without a {' and a '.join(missing)}.",
+            f"give {' and '.join(map(argument, missing))}.",
+        )
 
 
 def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -> Iterator[Entry]:
@@ -40,8 +81,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "probability",
             hit,
             sums * hit,
-            f"The best attacker finds the secret with probability {hit:.4g}; "
-            f"{prior_vulnerability(prior):.4g} had he seen nothing.",
+            f"The best attacker finds the secret with probability at most {at_most(hit * (1 + sums))}; without "
+            f"seeing a report, with {about(prior_vulnerability(prior))}.",
             "Smith, FoSSaCS 2009",
         )
         leaked = min_entropy_leakage_bits(mechanism, prior)
@@ -51,7 +92,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "bits",
             leaked,
             logs,
-            f"A report multiplies the probability of his hit by {2**leaked:.4g}.",
+            f"A report multiplies the probability of a hit by at most {at_most(2 ** (leaked + logs))}.",
             "Smith, FoSSaCS 2009",
         )
         bits = mutual_information_bits(mechanism, prior)
@@ -61,7 +102,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "bits",
             bits,
             logs,
-            f"A report tells {bits:.4g} of the {prior.entropy_bits:.4g} bits of the secret on average.",
+            f"A report tells at most {at_most(bits + logs)} of the {about(prior.entropy_bits)} bits of the "
+            "secret on average.",
             "Shannon, 1948",
         )
         if metric is not None and np.isfinite(metric.array).all():
@@ -69,12 +111,13 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             unit = f" {metric.unit}" if metric.unit else ""
             yield _entry(
                 "distortion",
-                "Distortion privacy",
+                VOCABULARY["distortion"].heading,
                 "error",
                 error,
                 sums * error,
-                f"The best attacker errs by {error:.4g}{unit} on average; {before:.4g}{unit} had he seen nothing.",
-                "Shokri, Privacy Games, equation 19",
+                f"The best attacker errs by at least {at_least(error * (1 - sums))}{unit} on average; "
+                f"without seeing a report, by {about(before)}{unit}.",
+                VOCABULARY["distortion"].source,
                 unit=metric.unit,
                 larger_hides=True,
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 from ..core import units
-from ..divergences import named
+from ..divergences import NAMED, Divergence, named
 from ..errors import InputError
 
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")
@@ -64,6 +64,12 @@ def named_with(name: str, given: Mapping[str, float | str]) -> str:
     return f"{name}({fixed})" if fixed else name
 
 
+def divergence_key(divergence: Divergence) -> str:
+    """Return what requests call a divergence."""
+    known = (key for key, each in NAMED.items() if each is divergence)
+    return next(known, slug(divergence.name))
+
+
 def slug(name: str) -> str:
     """Return a name as requests spell it: ``total-variation``."""
     return name.strip().lower().replace("_", "-").replace(" ", "-")
@@ -73,7 +79,7 @@ def _value(name: str, value: str, text: str) -> float | str:
     if name in NUMBERS:
         return units.parse(value, unit="", what=name) if value != "inf" else float("inf")
     if name == OF:
-        return slug(named(value).name)
+        return divergence_key(named(value))
     if name == PRIOR:
         if value != EVERY:
             raise InputError(

@@ -1,46 +1,51 @@
-"""``sfumato audit``: what a mechanism, samples or a function keep hidden, and what they promise in vain."""
+"""``sfumato audit``: what a mechanism, samples or a function keep hidden, and which promises fail."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 
 from ..errors import InputError
-from .console import PARTIAL, print_summary, say
+from .console import print_summary, say
 
 if TYPE_CHECKING:
-    from ..audits import Audit, Requirement
+    from ..audits import Audit, Request
+    from ..core import Metric, Space
     from ..files import MechanismFile
+
+_ANY: Final = frozenset({"require", "metric", "distances", "unit", "delta", "output"})
+_FITTING: Final = {
+    "a mechanism": _ANY
+    | {"file", "prior", "delta_at", "order", "measure", "events", "rivals", "relation", "family", "interventions"}
+    | {"curve", "figures"},
+    "--samples": _ANY | {"file", "samples", "columns", "bins", "prior", "delta_at", "measure", "failure"},
+    "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
+    "--promises": frozenset({"file", "promises"}),
+}
+"""Which options go with what is audited."""
 
 
 def audit(
+    context: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(
             help="A mechanism file (.sfm), a matrix (.npy, .csv, .parquet), or with --samples a table."
         ),
     ] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="The file holds samples: secrets and reports.")
-    ] = False,
-    columns: Annotated[
-        str, typer.Option(help="With --samples: the columns of the secrets and of the reports.")
-    ] = "secret,output",
-    bins: Annotated[int | None, typer.Option(help="Reports are numbers: count them in so many cells.")] = None,
-    function: Annotated[
-        str | None, typer.Option(help="Call module:function with secrets, instead of reading a file.")
-    ] = None,
-    secrets: Annotated[
-        str | None, typer.Option(help="With --function: the secrets, such as home,work or 0-9.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="With --function: the epsilon that it claims.")] = None,
-    limit: Annotated[int, typer.Option(help="With --function: the most calls.")] = 100_000,
     require: Annotated[
-        list[str] | None, typer.Option(help='What must hold, such as "epsilon <= 0.7/km"; may be repeated.')
+        list[str] | None,
+        typer.Option(
+            help='What must hold, such as "epsilon <= 0.7/km" or "renyi-privacy(order=8) <= 1"; repeatable.'
+        ),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help='Also measure this, such as inferential or "adversarial(epsilon=1)"; repeatable.'),
     ] = None,
     metric: Annotated[
         str | None, typer.Option(help="What epsilon counts per: euclidean, great-circle, absolute, hamming, ...")
@@ -52,9 +57,63 @@ def audit(
     prior: Annotated[
         str | None, typer.Option(help="'uniform', or a table with the columns secret and probability.")
     ] = None,
-    delta: Annotated[
-        list[float] | None, typer.Option(help="Also the epsilon at this delta; may be repeated. [default: 1e-6]")
+    relation: Annotated[
+        Path | None,
+        typer.Option(help="The pairs of secrets that must look alike: a table with the columns secret and other."),
     ] = None,
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            help="The facts to hide: a table of event and secret, or of secret and value of an attribute."
+        ),
+    ] = None,
+    rivals: Annotated[
+        Path | None,
+        typer.Option(help="Which of the --events must look alike: a table with the columns event and rival."),
+    ] = None,
+    family: Annotated[
+        Path | None,
+        typer.Option(help="Distributions that must look alike: a table of distribution, secret and probability."),
+    ] = None,
+    interventions: Annotated[
+        Path | None,
+        typer.Option(
+            help="What secrets become when a record is set: a table of record, value, secret and becomes."
+        ),
+    ] = None,
+    curve: Annotated[
+        str | None,
+        typer.Option(
+            help="The trade-off curve to hold tests against: mu=1, epsilon=1, or a table of alpha and beta."
+        ),
+    ] = None,
+    delta: Annotated[
+        list[float] | None, typer.Option(help="Also the epsilon at this delta; repeatable. [default: 1e-6]")
+    ] = None,
+    delta_at: Annotated[
+        list[float] | None, typer.Option(help="Also the delta at this epsilon; repeatable. [default: 0 and 1]")
+    ] = None,
+    order: Annotated[
+        list[float] | None, typer.Option(help="The order of Rényi privacy, or inf; repeatable. [default: 2]")
+    ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="The file holds samples: secrets and reports.")
+    ] = False,
+    columns: Annotated[
+        str, typer.Option(help="With --samples: the columns of the secrets and of the reports.")
+    ] = "secret,output",
+    bins: Annotated[
+        int | None,
+        typer.Option(min=2, help="With samples or a function whose reports are numbers: count them in N cells."),
+    ] = None,
+    function: Annotated[
+        str | None, typer.Option(help="Call module:function with secrets, instead of reading a file.")
+    ] = None,
+    secrets: Annotated[
+        str | None, typer.Option(help="With --function: the secrets, such as home,work or 0-9.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="With --function: the epsilon that it claims.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="With --function: the most calls.")] = 100_000,
     failure: Annotated[
         float, typer.Option(help="With samples or a function: the probability that a bound is wrong.")
     ] = 0.05,
@@ -70,65 +129,122 @@ def audit(
     used. Exit code 0 if every promise and requirement holds, 1 if one fails, 3 if one is
     left undecided: samples can refute a requirement, but never prove it.
     """
-    from ..audits import Requirement
+    from ..audits import Request, Requirement
+    from .found import print_found, print_verdicts, severity, write_found
 
     asked = [Requirement.parse(text) for text in require or []]
-    deltas = tuple(delta) if delta else (1e-6,)
+    also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
+    _check_options(context, file, function, samples=samples, promises=promises)
+    numbers = _Numbers(tuple(delta) if delta else None, tuple(delta_at or ()), tuple(order or ()))
+    measured_by = _Measured(metric, distances, unit, prior)
+    kept = True
+    if function is not None:
+        found, kept = _of_function(function, secrets, epsilon, measured_by, numbers, bins, failure, limit)
+    elif file is not None and samples:
+        found = _of_samples(file, columns, bins, measured_by, numbers, also, failure)
+    else:
+        held = _held(file)
+        kept = _print_promises(held)
+        if promises:
+            raise typer.Exit(0 if kept and held.guarantees else 1)
+        tables = _Tables(relation, events, rivals, family, interventions, curve)
+        found = _of_mechanism(held, measured_by, tables, numbers, also, figures)
+    print_found(found)
+    if output is not None:
+        write_found(found, output)
+    raise typer.Exit(max(print_verdicts(found, asked), 0 if kept else 1, key=severity))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers at which epsilon and delta are wanted; empty or None where none was given."""
+
+    deltas: tuple[float, ...] | None
+    delta_at: tuple[float, ...]
+    orders: tuple[float, ...]
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Return those that were given, by the names of the audit's arguments."""
+        found = {"deltas": self.deltas, "delta_at": self.delta_at, "orders": self.orders}
+        return {name: found[name] for name in names if found[name]}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """The options that say what distances and beliefs there are."""
+
+    kind: str | None
+    distances: Path | None
+    unit: str | None
+    prior: str | None
+
+    def metric(self, space: Space) -> Metric | None:
+        from .subjects import metric_from
+
+        return metric_from(space, self.kind, self.distances, self.unit)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The files that say what must be hidden."""
+
+    relation: Path | None
+    events: Path | None
+    rivals: Path | None
+    family: Path | None
+    interventions: Path | None
+    curve: str | None
+
+    def read(self, space: Space) -> dict[str, Any]:
+        """Return what they hold, by the names of the audit's arguments."""
+        from .knowledge import curve_from, facts_from, family_from, interventions_from, relation_from, rivals_from
+
+        facts = None if self.events is None else facts_from(space, self.events)
+        found: dict[str, Any] = {"events": None if facts is None else facts.events}
+        if self.relation is not None:
+            found["relation"] = relation_from(space, self.relation)
+        if self.rivals is not None:
+            found["rivals"] = rivals_from(facts, self.rivals)
+        if self.family is not None:
+            found["family"] = family_from(space, self.family)
+        if self.interventions is not None:
+            found["interventions"] = interventions_from(space, self.interventions)
+        if self.curve is not None:
+            found["curve"] = curve_from(self.curve)
+        return found
+
+
+def _check_options(
+    context: typer.Context, file: Path | None, function: str | None, *, samples: bool, promises: bool
+) -> None:
+    """Check that every option that was given has a meaning for what is audited.
+
+    Raises:
+        InputError: If one has none, or there is nothing to audit.
+    """
     if (file is None) == (function is None):
         raise InputError(
             "a file and --function were both given." if file else "nothing to audit was given.",
             "name one file, or a function with --function.",
         )
-    beside: dict[str, object] = {
-        "--require": asked,
-        "--figures": figures,
-        "--output": output,
-        "--samples": samples,
-    }
-    beside["--function"] = function
-    unused = [name for name, value in beside.items() if promises and value]
-    if unused:
-        raise InputError(
-            f"{unused[0]} was given beside --promises, which proves a file's promises only.",
-            "leave --promises out.",
-        )
-    kept = True
-    if function is not None:
-        found, kept = _of_function(
-            function, secrets, epsilon, metric, distances, unit, delta[0] if delta else 0.0, bins, failure, limit
-        )
-    elif samples and file is not None:
-        found = _of_samples(file, columns, bins, metric, distances, unit, deltas, failure)
-    else:
-        held = _held(file)
-        kept = _print_promises(held)
-        if held.tupling is not None:
-            raise typer.Exit(_tuples_verdict(held, () if promises else deltas, kept, beside))
-        if promises:
-            raise typer.Exit(0 if kept and held.guarantees else 1)
-        found = _of_mechanism(held, metric, distances, unit, prior, deltas, asked, figures)
-    _print(found)
-    if output is not None:
-        _write(found, output)
-    raise typer.Exit(max(_verdicts(found, asked), 0 if kept else 1, key=_severity))
-
-
-def _tuples_verdict(
-    held: MechanismFile, deltas: tuple[float, ...], kept: bool, beside: Mapping[str, object]
-) -> int:
-    """Print what is proved of a file with dummies; return the exit code."""
-    from .tuples import prove_tuples
-
-    unused = [name for name, value in beside.items() if value]
-    if unused:
-        raise InputError(
-            f"{unused[0]} was given, but a file with dummies is audited by its promises and --delta only.",
-            f"leave {unused[0]} out, or audit the file of the inner mechanism.",
-        )
-    say("The promise above holds for a tuple too, which is made from one report and dummies; so nobody who sees")
-    say("the tuple guesses better, or learns more, than is said above of one report.")
-    proved = prove_tuples(held, deltas)
-    return 0 if kept and proved and (deltas or held.guarantees or held.tuple_guarantees) else 1
+    what = (
+        "--promises"
+        if promises
+        else "--function"
+        if function is not None
+        else "--samples"
+        if samples
+        else "a mechanism"
+    )
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in _FITTING[what]:
+            option = max(parameter.opts, key=len)
+            raise InputError(f"{option} was given, which has no meaning for {what}.", f"leave {option} out.")
 
 
 def _held(file: Path | None) -> MechanismFile:
@@ -153,32 +269,31 @@ def _print_promises(held: MechanismFile) -> bool:
 
 def _of_mechanism(
     held: MechanismFile,
-    kind: str | None,
-    distances: Path | None,
-    unit: str | None,
-    prior_text: str | None,
-    deltas: tuple[float, ...],
-    asked: list[Requirement],
+    by: _Measured,
+    tables: _Tables,
+    numbers: _Numbers,
+    also: Iterable[Request],
     figures: Path | None,
 ) -> Audit:
     from ..audits import audit as measured
     from ..core import MetricPrivacy
     from .screen import Screen
-    from .subjects import metric_from, prior_from
+    from .subjects import prior_from
 
     space = held.mechanism.secrets
-    metric = metric_from(space, kind, distances, unit)
+    metric = by.metric(space)
     promised = [promise.metric for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
-    if promised and kind is None and distances is None:
-        metric = promised[0] if unit is None else promised[0].to(unit)
-    prior = prior_from(space, prior_text, held.prior)
+    if promised and by.kind is None and by.distances is None:
+        metric = promised[0] if by.unit is None else promised[0].to(by.unit)
+    prior = prior_from(space, by.prior, held.prior)
     with Screen(stderr=True).status("Measuring every notion") as status:
         found = measured(
             held.mechanism,
             prior=prior,
             metric=metric,
-            deltas=deltas,
-            also=[requirement.request for requirement in asked],
+            **tables.read(space),
+            **numbers.given("deltas", "delta_at", "orders"),
+            also=also,
             progress=lambda entry: status.update(f"Measured: {entry.title}"),
         )
     if figures is not None:
@@ -193,95 +308,54 @@ def _of_samples(
     file: Path,
     columns: str,
     bins: int | None,
-    kind: str | None,
-    distances: Path | None,
-    unit: str | None,
-    deltas: tuple[float, ...],
+    by: _Measured,
+    numbers: _Numbers,
+    also: Iterable[Request],
     failure: float,
 ) -> Audit:
     from ..audits import audit as measured
-    from .subjects import metric_from, sample_from
+    from .subjects import prior_from, sample_from
 
     sample = sample_from(file, columns, bins)
-    metric = metric_from(sample.secrets, kind, distances, unit)
-    return measured(sample, metric=metric, deltas=deltas, failure=failure)
+    return measured(
+        sample,
+        metric=by.metric(sample.secrets),
+        prior=prior_from(sample.secrets, by.prior, None),
+        **numbers.given("deltas", "delta_at"),
+        also=also,
+        failure=failure,
+    )
 
 
 def _of_function(
     name: str,
     secrets: str | None,
     epsilon: str | None,
-    kind: str | None,
-    distances: Path | None,
-    unit: str | None,
-    delta: float,
+    by: _Measured,
+    numbers: _Numbers,
     bins: int | None,
     failure: float,
     limit: int,
 ) -> tuple[Audit, bool]:
     from ..audits import audit_black_box
     from ..core import Space
-    from .subjects import function_from, labels_from, metric_from
+    from .functions import function_from
+    from .subjects import labels_from
 
     if secrets is None or epsilon is None:
         raise InputError("--function needs --secrets and --epsilon.", "say which secrets to try, and the claim.")
+    deltas = numbers.deltas or (0.0,)
+    if len(deltas) > 1:
+        raise InputError("--delta was given more than once for a function.", "give the one delta that it claims.")
     labels = labels_from(secrets)
-    metric = metric_from(Space(labels), kind, distances, unit)
     found = audit_black_box(
-        function_from(name),
+        function_from(name, numbers=bins is not None),
         labels,
         epsilon,
-        metric=metric,
-        delta=delta,
+        metric=by.metric(Space(labels)),
+        delta=deltas[0],
         failure=failure,
         limit=limit,
         cells=bins,
     )
     return found.audit, not found.refuted
-
-
-def _print(found: Audit) -> None:
-    from ..core.units import per_unit
-    from ..rounding import at_least, at_most
-    from .screen import Screen
-    from .tables import print_table
-
-    console = Screen()
-    rows = []
-    for entry in found:
-        number = (at_least if entry.side.startswith("at least") else at_most)(entry.shown, 5)
-        suffix = per_unit(entry.unit) if entry.per else f" {entry.unit}" if entry.unit else ""
-        rows.append((entry.title, f"{entry.parameter} {number}{suffix}", entry.side, entry.witness))
-    headings = ("notion or measure", "value", "side", "attained by")
-    print_table(console, "What was measured", headings, rows, text=(0, 2, 3))
-    console.print("In words", style="bold cyan")
-    for entry in found:
-        if entry.sentence:
-            console.print(f"- {entry.title}: {entry.sentence}")
-    for note in found.notes:
-        console.print(note)
-
-
-def _verdicts(found: Audit, asked: list[Requirement]) -> int:
-    from ..audits import Outcome
-
-    codes = {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}
-    worst = 0
-    for requirement in asked:
-        verdict = requirement.hold_against(found)
-        word = verdict.outcome.value.upper()
-        say(f"{requirement.text}: {word}: {verdict.reason}")
-        worst = max(worst, codes[verdict.outcome], key=_severity)
-    return worst
-
-
-def _severity(code: int) -> int:
-    """Return how bad an exit code is: a failure is worse than what is left undecided."""
-    return {0: 0, PARTIAL: 1, 1: 2}[code]
-
-
-def _write(found: Audit, path: Path) -> None:
-    from ..core.atomic import atomically
-
-    with atomically(path) as temporary:
-        Path(temporary).write_text(json.dumps(found.as_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")

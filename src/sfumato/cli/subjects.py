@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, SfumatoError
 
 if TYPE_CHECKING:
     from ..core import Metric, Prior, Space
@@ -22,7 +19,35 @@ def mechanism_from(path: Path) -> MechanismFile:
 
     if path.suffix.lower() == ".sfm":
         return read(path)
-    return MechanismFile(read_matrix(path))
+    try:
+        return MechanismFile(read_matrix(path))
+    except (DataError, InputError) as error:
+        raise _what_it_is(path, error) from error
+
+
+def _what_it_is(path: Path, error: SfumatoError) -> SfumatoError:
+    """Return a better error where the file is a table of another kind, else the same one."""
+    from ..geo.formats.columns import recognised
+    from ..releases.tables import read_columns
+
+    try:
+        names = read_columns(path, ()).column_names
+    except DataError:
+        return error
+    if {"secret", "output"} <= set(names):
+        return DataError(
+            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
+            "add --samples.",
+        )
+    try:
+        recognised(names, path.name, lat=None, lon=None, user=None, time=None)
+    except DataError:
+        return error
+    return DataError(
+        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
+        "from sfumato design, or a matrix with a row of probabilities for each secret.",
+        f"make one first: sfumato design {path.name} -o mine.sfm, then sfumato audit mine.sfm.",
+    )
 
 
 def sample_from(path: Path, columns: str, bins: int | None) -> Sample:
@@ -46,31 +71,6 @@ def sample_from(path: Path, columns: str, bins: int | None) -> Sample:
     if bins is None:
         return Sample.from_columns(table, secret, output, space=space)
     return Sample.of_values(table[secret].to_pylist(), table[output].to_pylist(), bins, space=space)
-
-
-def function_from(name: str) -> Callable[[Any], Any]:
-    """Return the function that ``module:function`` names; modules in the present folder are found.
-
-    Raises:
-        InputError: If there is none.
-    """
-    module, colon, function = name.partition(":")
-    if not colon or not module or not function:
-        raise InputError(f"{name!r} names no function.", "write module:function, such as noise:blur.")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except ImportError as error:
-        raise InputError(
-            f"the module {module!r} cannot be imported ({error}).", "check its name and path."
-        ) from error
-    except AttributeError:
-        raise InputError(f"the module {module!r} has no {function!r}.", "check the function's name.") from None
-    if not callable(found):
-        raise InputError(f"{name!r} is no function.", "name something that takes a secret and returns a report.")
-    return found  # type: ignore[no-any-return]
 
 
 def labels_from(text: str) -> list[str | int]:

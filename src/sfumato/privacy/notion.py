@@ -73,6 +73,13 @@ class Notion(ABC):
 
     @final
     @classmethod
+    def defaults(cls) -> dict[str, object]:
+        """Return what the parts that can be left out are then, by name."""
+        parameters = inspect.signature(cls.maker()).parameters.values()
+        return {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+
+    @final
+    @classmethod
     def supports(cls, context: Mapping[str, object]) -> bool:
         """Return whether all that the notion needs is in a context, by name; None counts as absent."""
         return all(context.get(name) is not None for name in cls.needs())

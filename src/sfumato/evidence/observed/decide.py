@@ -163,7 +163,7 @@ class _Audit:
         if limit < 3 * _FIRST * len(secrets):
             raise InputError(
                 f"{limit} calls of {len(secrets)} secrets decide nothing.",
-                f"allow at least {3 * _FIRST * len(secrets)} calls.",
+                f"allow at least {argument('limit', 3 * _FIRST * len(secrets))}.",
             )
         self.black_box, self.secrets, self.metric = black_box, secrets, metric
         self.failure, self.delta, self.limit = failure, delta, limit

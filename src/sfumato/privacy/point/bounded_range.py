@@ -46,7 +46,7 @@ class BoundedRange(Notion):
 
     Example:
         >>> BoundedRange().measure([[0.75, 0.25], [0.25, 0.75]])
-        Range-bounded privacy: eta 2.19722
+        Bounded range: eta 2.19722
 
     Source:
         Durfee and Rogers, NeurIPS 2019.
