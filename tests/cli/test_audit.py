@@ -135,11 +135,11 @@ def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
         (("coin.csv", "--require", "epsilon <= much"), "the bound 'much'"),
         (
             ("coin.csv", "--promises", "--require", "epsilon <= 1"),
-            "--require was given, which has no meaning for --promises",
+            "--require was given, which",
         ),
         (
             ("coin.csv", "--promises", "--figures", "here"),
-            "--figures was given, which has no meaning for --promises",
+            "--figures was given, which",
         ),
         (("coin.csv", "--require", "epsilon <= 1/km"), "cannot be measured without a metric"),
         (("coin.csv", "--prior", "nowhere.csv"), "cannot be read"),

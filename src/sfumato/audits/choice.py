@@ -25,7 +25,7 @@ from ..privacy import (
     TradeOff,
 )
 from ..privacy.vocabulary import NAMES
-from .request import EVERY, OF, PLAIN, PRIOR, Request, divergence_key, named_with
+from .request import EVERY, OF, PLAIN, PRIOR, Request, divergence_key, named_with, request_name
 
 DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
@@ -174,7 +174,7 @@ def _choices(kinds: Iterable[type[Notion]], hand: AtHand) -> list[str]:
             given = {
                 OF if name == "divergence" else name: value for (name, _), value in zip(axes, values, strict=True)
             }
-            found.append(named_with(kind.description.key, given))
+            found.append(named_with(request_name(kind.description.key, kind.parameter), given))
     return list(dict.fromkeys(found))
 
 

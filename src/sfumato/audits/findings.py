@@ -11,7 +11,7 @@ from ..core.units import per_unit
 from ..divergences import NAMED
 from ..errors import InputError
 from ..rounding import at_least, at_most
-from .request import PLAIN, PRIOR, named_with, slug
+from .request import PLAIN, PRIOR, named_with, request_name, slug
 
 
 @final
@@ -55,8 +55,8 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The key with what is held fixed, as requirements write it."""
-        return named_with(self.key, self.given)
+        """The key, or the number where a key has several, with what is held fixed: as requirements write it."""
+        return named_with(request_name(self.key, self.parameter), self.given)
 
     @property
     def side(self) -> str:

@@ -43,8 +43,6 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
     Raises:
         InputError: If it is not.
     """
-    if name in VOCABULARY and name not in NEEDS:
-        raise InputError(f"{name} is stated in claims only; no audit measures it.", "ask for another notion.")
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
         known = (*VOCABULARY, *(each for each in NEEDS if each not in VOCABULARY))

@@ -10,6 +10,7 @@ from typing import Final, final
 from ..core import units
 from ..divergences import NAMED, Divergence, named
 from ..errors import InputError
+from ..privacy.vocabulary import kinds
 
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")
 _HINT: Final = 'write it as "gaussian", "renyi-privacy(order=8)" or "divergence-privacy(of=total-variation)".'
@@ -56,6 +57,14 @@ class Request:
 
     def __str__(self) -> str:
         return named_with(self.name, self.given)
+
+
+def request_name(key: str, parameter: str) -> str:
+    """Return the name that asks for one number of a notion: its key, or the number's where two share all else."""
+    found = kinds(key)
+    mine = [kind.parts() for kind in found if kind.parameter == parameter]
+    twins = [kind for kind in found if kind.parameter != parameter and kind.parts() in mine]
+    return parameter if twins else key
 
 
 def named_with(name: str, given: Mapping[str, float | str]) -> str:
