@@ -32,7 +32,9 @@ def test_attack_under_another_prior(run, designed, visits_file):
     [
         (("attack", "missing.sfm"), "No such file"),
         (("attack", "m.sfm", "--user", "x"), "--user was given without --visits"),
-        (("attack", "m.sfm", "--sharper", "3"), "not between 0 and 1"),
+        (("attack", "m.sfm", "--sharper", "3"), "--sharper 3 is not between 0 and 1"),
+        (("attack", "m.sfm", "--informed", "-1"), "--informed -1 is not between 0 and 1"),
+        (("attack", "m.sfm", "--misinformed", "nan"), "--misinformed nan is not between 0 and 1"),
         (("release", "m.sfm", "missing.csv", "out.csv"), "missing.csv"),
         (("release", "m.sfm", "m.sfm", "out.csv"), "m.sfm"),
     ],

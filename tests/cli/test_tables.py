@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,12 @@ def test_numbers_and_headings_give_way_before_they_are_cut():
     assert sum(widths) + 2 <= 27
     assert widths[1] >= len("123.45 km")
     assert column_widths(headings, rows, (0,), 12) is None
+
+
+def test_there_is_no_table_that_could_cut_its_cells():
+    folder = Path(sf.__file__).parent
+    makers = [path.name for path in folder.rglob("*.py") if "rich.table" in path.read_text(encoding="utf-8")]
+    assert makers == ["tables.py"]
 
 
 def test_cells_are_text_and_nothing_else(capsys, monkeypatch):

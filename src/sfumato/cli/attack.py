@@ -60,6 +60,10 @@ def attack(
     from ..geo import Places
     from .screen import Screen
 
+    shares = {"--informed": informed, "--misinformed": misinformed, "--sharper": sharper}
+    for option, share in shares.items():
+        if share is not None and not 0 <= share <= 1:
+            raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
     held = read(file).alone()
     mechanism = held.mechanism
     space = mechanism.secrets
@@ -114,7 +118,7 @@ def _print_attacks(
         knowing: attacks.informed(mechanism, prior, metric, told),
         mistaken: attacks.misinformed(mechanism, prior, metric, belief),
     }
-    _print_rows(console, "Attacks (errors and hits under the prior)", rows)
+    _print_rows(console, f"Attacks (errors in {metric.name} distance; errors and hits under the prior)", rows)
 
 
 def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -> None:
