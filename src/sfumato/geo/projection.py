@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -75,7 +76,7 @@ class Projection:
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
-        x, y = self._proj()(np.array(lon, dtype=np.float64), np.array(lat, dtype=np.float64))
+        x, y = self._proj()(coordinates(lon), coordinates(lat))
         return np.column_stack([x, y])
 
     def check_reach(self, xy: Floats) -> None:
@@ -98,10 +99,15 @@ class Projection:
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""
         plane = np.array(xy, dtype=np.float64)
-        lon, lat = self._proj()(plane[:, 0].copy(), plane[:, 1].copy(), inverse=True)
+        lon, lat = self._proj()(coordinates(plane[:, 0]), coordinates(plane[:, 1]), inverse=True)
         return np.column_stack([lat, lon])
 
     def _proj(self) -> pyproj.Proj:
         import pyproj  # a fifth of a second: not paid by those who read no places
 
         return pyproj.Proj(self.crs)
+
+
+def coordinates(values: ArrayLike) -> array[float]:
+    """Return numbers, array (n,), as pyproj takes them for any n: it tries an array of one as a scalar first."""
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...errors import DataError
+from ..projection import coordinates
 from .values import numbers
 
 _WKT = r"(?i)^\s*(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<lon>[-+0-9.eE]+)[\s,]+(?P<lat>[-+0-9.eE]+)"
@@ -46,7 +47,8 @@ def points(column: Any, source: str, crs: Any) -> tuple[Floats, Floats]:
     if crs is not None:
         import pyproj
 
-        lon, lat = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(xy[:, 0], xy[:, 1])
+        to_degrees = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        lon, lat = np.array(to_degrees.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
         lost = np.isinf(lon) & np.isfinite(xy[:, 0])
         if lost.any():
             row = int(np.flatnonzero(known)[np.argmax(lost)]) + 1
