@@ -3,6 +3,7 @@
 from .guarantees import (
     DistortionPrivacy,
     Guarantee,
+    Guarantees,
     MetricPrivacy,
     ThresholdPrivacy,
     as_distance,
@@ -19,6 +20,7 @@ __all__ = [
     "AnyLoss",
     "DistortionPrivacy",
     "Guarantee",
+    "Guarantees",
     "Loss",
     "Mechanism",
     "Metric",

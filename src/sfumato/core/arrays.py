@@ -49,6 +49,13 @@ def numbers(value: ArrayLike, what: str) -> Floats:
         raise InputError(f"{what} is not an array of numbers ({error}).", "pass rows of numbers only.") from None
 
 
+def integer(value: object) -> int | None:
+    """Return a Python or numpy integer as Python's own; None for anything else, truth values included."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return None
+    return int(value)
+
+
 def readonly(array: AnyArray) -> AnyArray:
     """Return the array with writing switched off."""
     array.flags.writeable = False

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, UnitError
+from ..errors import InputError, UnitError, python
 from ..escaping import plain
 from . import units
 from .arrays import Floats
@@ -129,6 +129,47 @@ class DistortionPrivacy(Frozen):
 
 
 Guarantee = MetricPrivacy | DistortionPrivacy
+Guarantees = Guarantee | Iterable[Guarantee]
+"""One guarantee, or several."""
+
+
+def as_guarantees(given: object) -> tuple[Guarantee, ...]:
+    """Return one guarantee or several as a tuple.
+
+    Raises:
+        InputError: If something given is not a guarantee.
+    """
+    if isinstance(given, MetricPrivacy | DistortionPrivacy):
+        return (given,)
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise _no_guarantee(given)
+    every = tuple(given)
+    for each in every:
+        if not isinstance(each, MetricPrivacy | DistortionPrivacy):
+            raise _no_guarantee(each)
+    return every
+
+
+def check_size(guarantee: Guarantee, secrets: int) -> None:
+    """Raise an error unless a guarantee is for a number of secrets.
+
+    Raises:
+        InputError: If its metric or distance is for another number.
+    """
+    size = len(guarantee.metric) if isinstance(guarantee, MetricPrivacy) else guarantee.distance.array.shape[1]
+    if size != secrets:
+        raise InputError(
+            f"the guarantee ({guarantee}) is for {size} secrets, but the mechanism has {secrets}.",
+            "use a metric or distance on the mechanism's secrets.",
+        )
+
+
+def _no_guarantee(given: object) -> InputError:
+    shown = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+    return InputError(
+        f"{shown} is not a guarantee.",
+        python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy, which name their metric."),
+    )
 
 
 def as_distance(given: AnyLoss) -> Loss:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python
 from .arrays import Floats, floats, numbers, readonly
 from .frozen import Frozen
+from .guarantees import Guarantees, MetricPrivacy, as_guarantees, check_size
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
@@ -37,6 +38,8 @@ class Mechanism(Frozen):
         secrets: The secrets.
         observables: The observables.
         matrix: Float array (secrets, observables), weights / 2**bits.
+        guarantees: The metric privacy that its maker promises, for files and audits; a
+            promise and no proof, and no part of equality.
 
     Raises:
         InputError: If an entry is negative, NaN or infinite, or a row does not sum to
@@ -54,6 +57,7 @@ class Mechanism(Frozen):
     secrets: Space
     observables: Space
     matrix: Floats
+    guarantees: tuple[MetricPrivacy, ...]
 
     def __init__(self, matrix: ArrayLike, secrets: Space | None = None, observables: Space | None = None) -> None:
         array = floats(matrix, "the matrix", shape=(None, None))
@@ -65,7 +69,12 @@ class Mechanism(Frozen):
 
     @classmethod
     def from_weights(
-        cls, weights: Integers, bits: int, secrets: Space | None = None, observables: Space | None = None
+        cls,
+        weights: Integers,
+        bits: int,
+        secrets: Space | None = None,
+        observables: Space | None = None,
+        guarantees: Guarantees = (),
     ) -> Mechanism:
         """Return the mechanism of given integers, unchanged.
 
@@ -74,10 +83,11 @@ class Mechanism(Frozen):
             bits: 62 or 126; each row must sum to exactly 2**bits.
             secrets: The secrets.
             observables: The observables.
+            guarantees: What is promised of it; see `promising`.
         """
         mechanism = object.__new__(cls)
         mechanism._set(check_weights(weights, bits), bits, secrets, observables)
-        return mechanism
+        return mechanism.promising(guarantees)
 
     @classmethod
     def deterministic(cls, mapping: Mapping[Any, Hashable], secrets: Space, observables: Space) -> Mechanism:
@@ -107,6 +117,7 @@ class Mechanism(Frozen):
         object.__setattr__(self, "secrets", rows)
         object.__setattr__(self, "observables", columns)
         object.__setattr__(self, "matrix", readonly(as_matrix(weights, bits)))
+        object.__setattr__(self, "guarantees", ())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -115,7 +126,13 @@ class Mechanism(Frozen):
         return n, m
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self).from_weights, (self.weights, self.bits, self.secrets, self.observables)
+        return type(self).from_weights, (
+            self.weights,
+            self.bits,
+            self.secrets,
+            self.observables,
+            self.guarantees,
+        )
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -133,6 +150,38 @@ class Mechanism(Frozen):
 
     def __hash__(self) -> int:
         return hash((self.bits, self.shape, self.matrix.tobytes()))
+
+    def promising(self, guarantees: Guarantees) -> Mechanism:
+        """Return the same mechanism with what it promises, which a file keeps and an audit proves.
+
+        Args:
+            guarantees: Metric privacy, one or several. Distortion privacy means nothing without
+                a prior: give it to a `MechanismFile` that holds one.
+
+        Raises:
+            InputError: If a guarantee is not of metric privacy, or for another number of secrets.
+
+        Example:
+            >>> import sfumato as sf
+            >>> sf.mechanisms.randomised_response(sf.Space("ab"), 1.0).guarantees
+            (MetricPrivacy(epsilon 1, hamming distance),)
+        """
+        promised = []
+        for guarantee in as_guarantees(guarantees):
+            if not isinstance(guarantee, MetricPrivacy):
+                raise InputError(
+                    f"{guarantee} depends on a prior, and a mechanism has none.",
+                    python("pass it to MechanismFile together with the prior."),
+                )
+            check_size(guarantee, self.shape[0])
+            promised.append(guarantee)
+        if tuple(promised) == self.guarantees:
+            return self
+        mechanism = object.__new__(type(self))
+        for name in ("weights", "bits", "secrets", "observables", "matrix"):
+            object.__setattr__(mechanism, name, getattr(self, name))
+        object.__setattr__(mechanism, "guarantees", tuple(promised))
+        return mechanism
 
     def joint(self, prior: Prior) -> Floats:
         """Return p(s, o) = prior(s) p(o|s), array (secrets, observables)."""
@@ -190,7 +239,8 @@ class Mechanism(Frozen):
         """Return the cascade: this mechanism's report passes through another one.
 
         Whatever this mechanism guarantees, the cascade guarantees too, up to the
-        rounding of the product to integers; a deterministic second step is exact.
+        rounding of the product to integers; a deterministic second step is exact, and
+        then the cascade promises it as well.
 
         Args:
             following: A mechanism whose secrets are this one's observables.
@@ -206,7 +256,7 @@ class Mechanism(Frozen):
         weights = np.zeros((self.shape[0], following.shape[1]), dtype=self.weights.dtype)
         for column, goal in enumerate(target):
             weights[:, goal] += self.weights[:, column]
-        return Mechanism.from_weights(weights, self.bits, self.secrets, following.observables)
+        return Mechanism.from_weights(weights, self.bits, self.secrets, following.observables, self.guarantees)
 
 
 def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..core import (
     AnyLoss,
     DistortionPrivacy,
-    Guarantee,
+    Guarantees,
     Loss,
     Mechanism,
     MetricPrivacy,
     Prior,
     as_loss,
 )
+from ..core.guarantees import as_guarantees
 from ..rounding import sum_above
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
@@ -120,12 +120,13 @@ class Certificate:
 
 
 def prove(
-    mechanism: Mechanism, prior: Prior, guarantees: Sequence[Guarantee]
+    mechanism: Mechanism, prior: Prior, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
-    """Prove each guarantee over the integers of the mechanism."""
-    epsilons = tuple(prove_metric_privacy(mechanism, g) for g in guarantees if isinstance(g, MetricPrivacy))
+    """Prove each guarantee, one or several, over the integers of the mechanism."""
+    asked = as_guarantees(guarantees)
+    epsilons = tuple(prove_metric_privacy(mechanism, g) for g in asked if isinstance(g, MetricPrivacy))
     distortions = []
-    for guarantee in guarantees:
+    for guarantee in asked:
         if isinstance(guarantee, DistortionPrivacy):
             lower = distortion_below(mechanism, prior, guarantee.distance)
             distortions.append(
@@ -138,7 +139,7 @@ def certify(
     mechanism: Mechanism,
     prior: Prior,
     loss: AnyLoss,
-    guarantees: Sequence[Guarantee],
+    guarantees: Guarantees,
     *,
     objective: str,
     bound: float,

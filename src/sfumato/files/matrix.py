@@ -144,7 +144,7 @@ def _of_weights(
     for bits in (ONE_WORD, TWO_WORDS):
         if totals == {1 << bits}:
             kept = weights.astype(np.int64) if bits == ONE_WORD else weights
-            return Mechanism.from_weights(kept, bits, *spaces)
+            return Mechanism.from_weights(kept, bits, secrets=spaces[0], observables=spaces[1])
     raise DataError(
         f"the weights of a secret in {os.fspath(path)!r} sum to {sorted(totals)[0]}.",
         f"each secret's weights must sum to 2**{ONE_WORD}, or each to 2**{TWO_WORDS}; "

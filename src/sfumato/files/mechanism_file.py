@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
+from ..core.guarantees import as_guarantees, check_size
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError
 from ..evidence import Optimality, check_optimality
@@ -28,7 +29,8 @@ class MechanismFile:
         mechanism: The mechanism, or a `Tupling` of one.
         prior: The prior it was designed for.
         loss: The loss it was designed for.
-        guarantees: What it promises; a `TuplePrivacy` is for a tupling only.
+        guarantees: What it promises, one or several; by default what the mechanism says of
+            itself. A `TuplePrivacy` is for a tupling only.
         claims: What else its writer says of it.
         optimality: The prices that prove how near to optimal it is.
 
@@ -72,13 +74,13 @@ class MechanismFile:
         mechanism: Mechanism | Tupling,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
-        guarantees: Iterable[Guarantee | TuplePrivacy] = (),
+        guarantees: Guarantee | TuplePrivacy | Iterable[Guarantee | TuplePrivacy] | None = None,
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
     ) -> None:
         tupling = mechanism if isinstance(mechanism, Tupling) else None
         mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
-        promised, of_tuples = _sorted(guarantees)
+        promised, of_tuples = _sorted(mechanism.guarantees if guarantees is None else guarantees)
         if len(promised) + len(of_tuples) > MOST_GUARANTEES:
             raise InputError(
                 f"{len(promised) + len(of_tuples):,} guarantees were given.",
@@ -95,7 +97,7 @@ class MechanismFile:
                 "use a prior on the mechanism's secrets.",
             )
         for guarantee in promised:
-            _check_guarantee(guarantee, mechanism.shape[0])
+            check_size(guarantee, mechanism.shape[0])
             if isinstance(guarantee, DistortionPrivacy) and prior is None:
                 raise InputError(
                     f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",
@@ -104,7 +106,8 @@ class MechanismFile:
         costs = None if loss is None else as_loss(loss, *mechanism.shape)
         if optimality is not None:
             check_optimality(mechanism, prior, costs, promised, optimality)
-        object.__setattr__(self, "mechanism", mechanism)
+        metric = [each for each in promised if isinstance(each, MetricPrivacy)]
+        object.__setattr__(self, "mechanism", mechanism.promising(metric))
         object.__setattr__(self, "tupling", tupling)
         object.__setattr__(self, "tuple_guarantees", of_tuples)
         object.__setattr__(self, "prior", prior)
@@ -236,30 +239,16 @@ def load_tupling(path: str | os.PathLike[str]) -> Tupling:
 
 
 def _sorted(
-    given: Iterable[Guarantee | TuplePrivacy],
+    given: Guarantee | TuplePrivacy | Iterable[Guarantee | TuplePrivacy],
 ) -> tuple[tuple[Guarantee, ...], tuple[TuplePrivacy, ...]]:
     """Return the guarantees of one report, and those of a tuple."""
+    if isinstance(given, TuplePrivacy):
+        return (), (given,)
+    if isinstance(given, MetricPrivacy | DistortionPrivacy) or not isinstance(given, Iterable):
+        return as_guarantees(given), ()
     every = tuple(given)
-    return (
-        tuple(each for each in every if not isinstance(each, TuplePrivacy)),
-        tuple(each for each in every if isinstance(each, TuplePrivacy)),
-    )
-
-
-def _check_guarantee(guarantee: Guarantee, secrets: int) -> None:
-    if isinstance(guarantee, MetricPrivacy):
-        size = len(guarantee.metric)
-    elif isinstance(guarantee, DistortionPrivacy):
-        size = guarantee.distance.array.shape[1]
-    else:
-        raise InputError(
-            f"{guarantee!r} is not a guarantee.", "use MetricPrivacy, ThresholdPrivacy or DistortionPrivacy."
-        )
-    if size != secrets:
-        raise InputError(
-            f"the guarantee ({guarantee}) is for {size} secrets, but the mechanism has {secrets}.",
-            "use a metric or distance on the mechanism's secrets.",
-        )
+    single = as_guarantees([each for each in every if not isinstance(each, TuplePrivacy)])
+    return single, tuple(each for each in every if isinstance(each, TuplePrivacy))
 
 
 def _json_of(claims: Mapping[str, Any]) -> dict[str, Any]:

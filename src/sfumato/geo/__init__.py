@@ -2,6 +2,7 @@
 
 from .city import synthetic_city
 from .described import places_from
+from .formats.arrow import ArrowStream
 from .grid import Grid
 from .hexagons import Hexagons
 from .places import MOST_CELLS, Places
@@ -14,6 +15,7 @@ from .visits import Visits
 __all__ = [
     "FORMATS",
     "MOST_CELLS",
+    "ArrowStream",
     "Grid",
     "Hexagons",
     "Places",

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import DataError, InputError, argument
-from .formats import delimited, foursquare, geolife, gpx, parquet, snap
+from .formats import arrow, delimited, foursquare, geolife, gpx, parquet, snap
+from .formats.arrow import ArrowStream
 from .formats.rows import Rows, cleaned
 from .formats.source import Source
 from .visits import Visits
@@ -22,7 +23,7 @@ _KNOWN: Final = (
 
 
 def read_visits(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | ArrowStream,
     *,
     lat: str | None = None,
     lon: str | None = None,
@@ -32,17 +33,19 @@ def read_visits(
     format: str | None = None,  # noqa: A002
     polar: bool = False,
 ) -> Visits:
-    """Read visits from a file or folder.
+    """Read visits from a file, a folder, or a table in memory.
 
     Known are CSV and TSV (also compressed by gzip), Parquet, GeoParquet, GPX, the text
     files of SNAP's Gowalla and Brightkite and of Foursquare TSMC2014, and folders of
     GeoLife or GPX files. The format is told from the content. Columns are found by the
     names that occur in the wild (``lat``, ``Latitude``, ``lng``, ``user_id``,
     ``timestamp``, ...), or by the names given. Rows without a position, at (0, 0), and
-    exact repetitions are dropped; `Visits.notes` says how many.
+    exact repetitions are dropped; `Visits.notes` says how many. A table in memory is
+    anything that speaks Arrow's PyCapsule interface: a data frame of pandas or Polars, a
+    pyarrow Table, a DuckDB relation, ...
 
     Args:
-        path: The file or folder.
+        path: The file or folder, or the table.
         lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose
             first line is data.
         lon: The column of longitudes.
@@ -56,16 +59,40 @@ def read_visits(
     Raises:
         DataError: If there is no such file, it is in no known format, holds no visit, or
             its columns or positions cannot be what they should.
-        InputError: If the format is unknown, or columns are named where there are none.
+        InputError: If it is neither a path nor a table, the format is unknown, or columns are
+            named where there are none.
     """
-    place = Path(path).expanduser()
+    names = {"lat": lat, "lon": lon, "user": user, "time": time}
+    if isinstance(path, ArrowStream) and not isinstance(path, type):
+        if format is not None:
+            raise InputError(f"the format {format!r} was given with a table.", "leave out format=.")
+        return cleaned(arrow.read(path, names, attributes), arrow.NAME, polar=polar)
+    place = as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(
             f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."
         )
-    names = {"lat": lat, "lon": lon, "user": user, "time": time}
     rows = _folder(place, format) if place.is_dir() else _file(Source.of(place), format, names, attributes)
     return cleaned(rows, repr(place.name), polar=polar)
+
+
+def as_path(given: object, what: str) -> Path:
+    """Return a path, or say what was given in its place.
+
+    Args:
+        given: What the caller passed.
+        what: What is read, such as ``"visits"``.
+
+    Raises:
+        InputError: If it is not a path.
+    """
+    if isinstance(given, str | os.PathLike):
+        return Path(os.fsdecode(given))
+    raise InputError(
+        f"{what} cannot be read from {type(given).__name__!r}.",
+        "pass a path, or a table that speaks Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
+        "(collect a lazy one), a pyarrow Table, a DuckDB relation.",
+    )
 
 
 def _folder(folder: Path, format_: str | None) -> Rows:

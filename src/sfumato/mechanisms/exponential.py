@@ -30,7 +30,8 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
         McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007,
         with the utility -d(s, o).
     """
-    return strictly_private(_normalised, exponents_of(space, MetricPrivacy(epsilon, metric)), space)
+    guarantee = MetricPrivacy(epsilon, metric)
+    return strictly_private(_normalised, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 def _normalised(exponents: Floats) -> Floats:

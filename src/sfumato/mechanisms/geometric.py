@@ -44,7 +44,7 @@ def geometric(space: Space, epsilon: float | str) -> Mechanism:
         array([0.731, 0.17 , 0.099])
     """
     guarantee = MetricPrivacy(epsilon, space.metric("absolute"))
-    return strictly_private(_on_a_line, exponents_of(space, guarantee), space)
+    return strictly_private(_on_a_line, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 def _on_a_line(exponents: Floats) -> Floats:

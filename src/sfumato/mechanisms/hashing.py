@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
@@ -128,7 +128,8 @@ class LocalHashing(FrequencyOracle):
             rows: Floats = chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a))
             return rows
 
-        return lowered(build, np.array([self._epsilon]), self.space, reports)
+        promised = MetricPrivacy(self._epsilon, hamming(self.space))
+        return lowered(build, np.array([self._epsilon]), self.space, reports).promising(promised)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports have each category in their bucket, of (a, b, bucket) (reports, 3)."""

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, Space
-from ..core.arrays import Floats
+from ..core import Mechanism, Metric, MetricPrivacy, Space
+from ..core.arrays import Floats, integer
 from ..errors import InputError
 from ..sampling import Row
 from .family import Family, check_listable
@@ -147,8 +147,11 @@ class Clamped(Family):
         return (1 - kept) * (n - 1) / n if n > 1 else 0.0
 
     def mechanism(self) -> Mechanism:
-        """Return the truncated mechanism in integers."""
-        return self.noise.on_range(self.space)
+        """Return the truncated mechanism in integers; noise with a pure epsilon promises it per step."""
+        found, epsilon = self.noise.on_range(self.space), self.noise.epsilon
+        if not math.isfinite(epsilon):
+            return found.promising(())
+        return found.promising(MetricPrivacy(epsilon, self.metric))
 
     def recipe(self) -> Row:
         """Return the row of the matrix."""
@@ -188,9 +191,10 @@ def whole(value: int, what: str) -> int:
     Raises:
         InputError: If it is not a positive integer up to 2**31.
     """
-    if type(value) is not int or not 1 <= value <= 1 << 31:
+    found = integer(value)
+    if found is None or not 1 <= found <= 1 << 31:
         raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
-    return value
+    return found
 
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:

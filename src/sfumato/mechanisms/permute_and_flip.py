@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core import Mechanism, units
+from ..core import Mechanism, MetricPrivacy, units
 from ..core.arrays import Floats
 from ..sampling import Row
 from ._strict import lowered
@@ -82,7 +82,8 @@ class PermuteAndFlip(Family):
         table = self.table
         exponents = self.promised * table.metric.array
         span = self.rate * float(-table.below_best.min()) + len(table.answers)
-        return lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
+        rows = lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
+        return rows.promising(MetricPrivacy(self.promised, table.metric))
 
     def recipe(self) -> Row:
         """Return the row of the matrix."""

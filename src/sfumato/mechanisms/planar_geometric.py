@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space, units
+from ..core import Mechanism, MetricPrivacy, Space, units
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
 from ..sampling import Row
@@ -174,7 +174,8 @@ class PlanarGeometric(Family):
             return region.matrix(row) / total
 
         span = float(exponents.max()) + 8 * radius
-        return lowered(build, exponents, self.space, self.space, span=span)
+        promised = MetricPrivacy(self._epsilon, self.space.metric(self.norm))
+        return lowered(build, exponents, self.space, self.space, span=span).promising(promised)
 
     def recipe(self) -> Row:
         """Return the row of the matrix."""

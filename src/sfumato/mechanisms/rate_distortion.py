@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, Space, as_loss, units
+from ..core import AnyLoss, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arrays import Floats
 from ..errors import InfeasibleError
 from ..leakage import mutual_information_bits
@@ -137,6 +137,8 @@ def rate_distortion(
         mechanism = lowered(
             lambda scale: joined(build(scale), exponents), exponents, prior.space, reports, reached=reached
         )
+        if isinstance(loss, Metric) and loss.triangle:
+            mechanism = mechanism.promising(MetricPrivacy(2 * b, loss))
     else:
         mechanism = Mechanism(build(1.0), prior.space, reports)
     expected = mechanism.expected_loss(prior, found)

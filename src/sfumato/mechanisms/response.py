@@ -34,7 +34,7 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
         "Extremal mechanisms for local differential privacy", 2014.
     """
     guarantee = MetricPrivacy(epsilon, hamming(space))
-    return strictly_private(_responses, exponents_of(space, guarantee), space)
+    return strictly_private(_responses, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 def _responses(exponents: Floats) -> Floats:

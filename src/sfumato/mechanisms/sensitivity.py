@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.arrays import Floats, numbers
+from ..core.arrays import Floats, integer, numbers
 from ..errors import InputError
 from ..rounding import sum_above
 
@@ -182,7 +182,7 @@ def mean_sensitivity(
     Raises:
         InputError: If low is above high, ``least`` is below 1, or an argument is unknown or not finite.
     """
-    if type(least) is not int or least < 1:
+    if integer(least) is None or least < 1:
         raise InputError(f"data sets of {least!r} records have no mean.", "use a least number of 1 or more.")
     whole = sum_sensitivity(low, high, "replace-one", norm).value
     _check(relation, norm)

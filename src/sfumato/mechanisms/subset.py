@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
@@ -90,7 +90,8 @@ class SubsetSelection(FrequencyOracle):
             rows: Floats = np.where(inside, 1.0, odds) / (math.comb(k - 1, d - 1) + math.comb(k - 1, d) * odds)
             return rows
 
-        return lowered(build, np.array([self._epsilon]), self.space, reports)
+        promised = MetricPrivacy(self._epsilon, hamming(self.space))
+        return lowered(build, np.array([self._epsilon]), self.space, reports).promising(promised)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports hold each category, of positions (reports, d)."""

@@ -33,8 +33,8 @@ def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mec
         Shokri's constraints (Privacy Games, equation 10) taken as equations; the
         mechanism is known as "tight constraints" from Chatzikokolakis's libqif.
     """
-    exponents = exponents_of(space, MetricPrivacy(epsilon, metric))
-    return strictly_private(_tight, exponents, space)
+    guarantee = MetricPrivacy(epsilon, metric)
+    return strictly_private(_tight, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 def _tight(exponents: Floats) -> Floats:

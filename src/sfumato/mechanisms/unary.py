@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import lowered
@@ -95,7 +95,8 @@ class UnaryEncoding(FrequencyOracle):
         labels = self.space.labels
         sets = Space([frozenset(labels[i] for i in np.flatnonzero(row)) for row in patterns])
         exponents = np.array([self._epsilon])
-        return lowered(lambda scale: _products(self._bit(scale), patterns.T), exponents, self.space, sets)
+        found = lowered(lambda scale: _products(self._bit(scale), patterns.T), exponents, self.space, sets)
+        return found.promising(MetricPrivacy(self._epsilon, hamming(self.space)))
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports have each category's bit set, of bits (reports, k)."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, Space, units
+from ..core import Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arrays import Floats, floats, readonly
 from ..core.metric import shortest_paths
 from ..errors import InputError
@@ -235,7 +235,8 @@ class ExponentialMechanism(Family):
         table = self.table
         exponents = self.promised * table.metric.array
         span = self.rate * float(-table.below_best.min())
-        return lowered(self._rows, exponents, table.secrets, table.answers, span=span)
+        found = lowered(self._rows, exponents, table.secrets, table.answers, span=span)
+        return found.promising(MetricPrivacy(self.promised, table.metric))
 
     def recipe(self) -> Row:
         """Return the row of the matrix."""

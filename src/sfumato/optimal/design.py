@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core import (
     AnyLoss,
-    Guarantee,
+    Guarantees,
     Loss,
     Mechanism,
     Metric,
@@ -94,7 +93,7 @@ def design(
     prior: Prior,
     *,
     loss: AnyLoss,
-    guarantees: Sequence[Guarantee],
+    guarantees: Guarantees,
     objective: str = EXPECTED,
     observables: Space | None = None,
     solver: Solver | str | None = None,
@@ -117,7 +116,7 @@ def design(
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
         solver: A solver or its name in `SOLVERS`: ``auto`` (by default), which chooses and says what
@@ -162,7 +161,7 @@ def design_private(
     loss: AnyLoss,
     distance: AnyLoss | None = None,
     max_loss: float | str,
-    guarantees: Sequence[Guarantee] = (),
+    guarantees: Guarantees = (),
     observables: Space | None = None,
     solver: Solver | str | None = None,
     pairs: str = "generated",
@@ -228,7 +227,7 @@ def design_private(
         if bound > most
         else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
     )
-    more = ", or raise epsilon" if guarantees else ""
+    more = ", or raise epsilon" if problem.guarantees else ""
     raise InfeasibleError(what, f"allow at least {units.show(reached, unit)}{more}.")
 
 
@@ -310,8 +309,9 @@ class _Run:
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
             reached = gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
             status = Status.OPTIMAL if reached else short
+        promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
         return Design(
-            mechanism,
+            mechanism.promising(promised),
             certificate,
             status,
             problem,

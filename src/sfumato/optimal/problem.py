@@ -11,6 +11,7 @@ from ..core import (
     AnyLoss,
     DistortionPrivacy,
     Guarantee,
+    Guarantees,
     Loss,
     MetricPrivacy,
     Prior,
@@ -20,7 +21,7 @@ from ..core import (
     units,
 )
 from ..core.arrays import Floats
-from ..core.guarantees import as_errors
+from ..core.guarantees import as_errors, as_guarantees
 from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
 
@@ -103,7 +104,7 @@ class Problem:
 
 
 def least_loss(
-    prior: Prior, loss: AnyLoss, guarantees: Sequence[Guarantee], objective: str, observables: Space | None
+    prior: Prior, loss: AnyLoss, given: Guarantees, objective: str, observables: Space | None
 ) -> Problem:
     """Return the problem of the least loss under guarantees (Privacy Games, 21 to 24).
 
@@ -113,6 +114,7 @@ def least_loss(
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
+    guarantees = as_guarantees(given)
     if not guarantees:
         raise InputError(
             "no guarantee was asked for, and without one the best mechanism tells the truth.",
@@ -143,7 +145,7 @@ def most_distortion(
     loss: AnyLoss,
     distance: AnyLoss,
     max_loss: float,
-    guarantees: Sequence[Guarantee],
+    given: Guarantees,
     observables: Space | None,
 ) -> Problem:
     """Return the dual problem: the most distortion privacy under a bound on the expected loss.
@@ -156,6 +158,7 @@ def most_distortion(
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against
         Localization Attacks", CCS 2012.
     """
+    guarantees = as_guarantees(given)
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))
     exponents, distortion = _split(prior, guarantees)
@@ -187,11 +190,6 @@ def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None
             if exponents is not None or not guarantee.metric.triangle:
                 found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
             exponents = found
-        elif not isinstance(guarantee, DistortionPrivacy):
-            raise InputError(
-                f"{guarantee!r} is not a guarantee.",
-                "pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy, which name their metric.",
-            )
         elif distortion is not None:
             raise InputError("two distortion guarantees were given.", "ask for one; it may use any distance.")
         else:

@@ -16,7 +16,7 @@ from ..core.arrays import Floats
 from ..core.distances import great_circle_m
 from ..errors import DataError, InputError, argument
 from ..escaping import plain
-from ..geo import Places, Projection, Visits, read_visits
+from ..geo import ArrowStream, Places, Projection, Visits, read_visits
 from ..mechanisms.tupling import Tupling
 from ..sampling import Integers, Sampler
 from .labels import find, label_column, numeric
@@ -24,6 +24,7 @@ from .tables import check_suffix, read_columns, write_table
 
 Outside = Literal["error", "nearest", "drop"]
 Positions = NDArray[np.intp]
+Source = str | os.PathLike[str] | Visits | ArrowStream
 
 _OUTSIDE = ("error", "nearest", "drop")
 _WIDEST = 1000  # reports of a tuple, each with its columns
@@ -61,7 +62,7 @@ class Release:
 
 def release(
     mechanism: Mechanism | Tupling,
-    source: str | os.PathLike[str] | Visits,
+    source: Source,
     target: str | os.PathLike[str],
     *,
     column: str | None = None,
@@ -89,8 +90,8 @@ def release(
 
     Args:
         mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``.
-        source: A file that `read_visits` reads, or visits; with ``column`` a CSV or
-            Parquet file.
+        source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
+            Parquet file, or a table in memory (`read_visits` says which).
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
         column: The column that holds the secret's label, where secrets are not places.
         lat: The column of latitudes, where its name does not tell; as for `read_visits`.
@@ -110,7 +111,7 @@ def release(
     check_suffix(target)
     if outside not in _OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
-    if not isinstance(source, Visits) and os.path.realpath(source) == os.path.realpath(target):
+    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
     inner = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
     if isinstance(mechanism, Tupling) and mechanism.queries > _WIDEST:
@@ -157,7 +158,7 @@ class _Rows:
 
 def _of_visits(
     secrets: Space,
-    source: str | os.PathLike[str] | Visits,
+    source: Source,
     named: Mapping[str, str | None],
     keep: Sequence[str],
     outside: Outside,
@@ -184,7 +185,7 @@ def _of_visits(
 
 def _of_labels(
     secrets: Space,
-    source: str | os.PathLike[str] | Visits,
+    source: Source,
     column: str,
     named: Mapping[str, str | None],
     keep: Sequence[str],

@@ -14,6 +14,10 @@ from pyarrow import csv, parquet
 from ..core.atomic import atomically
 from ..errors import DataError, FileError
 from ..escaping import csv_cell, from_csv_cell
+from ..geo import ArrowStream
+from ..geo.formats.arrow import NAME as TABLE
+from ..geo.formats.arrow import arrow_table
+from ..geo.read import as_path
 
 SUFFIXES: Final = (".csv", ".parquet")
 
@@ -51,19 +55,25 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
             parquet.write_table(table, temporary)
 
 
-def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_text: Iterable[str] = ()) -> Any:
-    """Return some columns of a CSV or Parquet file as an Arrow table.
+def read_columns(
+    path: str | os.PathLike[str] | ArrowStream, columns: Sequence[str], *, as_text: Iterable[str] = ()
+) -> Any:
+    """Return some columns of a CSV or Parquet file, or of a table in memory, as an Arrow table.
 
     Args:
-        path: The file.
+        path: The file, or the table.
         columns: The names of the columns; all of them if it is empty.
         as_text: Those that stay as they are written where the file is a CSV, so that
             ``007`` is not read as 7.
 
     Raises:
+        InputError: If it is neither a path nor a table.
         DataError: If there is no such file, it cannot be read as a table or lacks a column.
     """
-    suffix = Path(path).suffix.lower()
+    if isinstance(path, ArrowStream) and not isinstance(path, type):
+        return _chosen(arrow_table(path), columns, TABLE)
+    path = as_path(path, "a table")
+    suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise DataError(f"{os.fspath(path)!r} is neither a CSV nor a Parquet file.", "convert it to one of them.")
     try:
@@ -82,11 +92,13 @@ def read_columns(path: str | os.PathLike[str], columns: Sequence[str], *, as_tex
         raise DataError(
             f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
         ) from error
+    return _chosen(table, columns, repr(os.fspath(path)))
+
+
+def _chosen(table: Any, columns: Sequence[str], source: str) -> Any:
     for column in columns:
         if column not in table.column_names:
-            raise DataError(
-                f"{os.fspath(path)!r} has no column {column!r}.", f"it has {', '.join(table.column_names)}."
-            )
+            raise DataError(f"{source} has no column {column!r}.", f"it has {', '.join(table.column_names)}.")
     return table.select(list(dict.fromkeys(columns))) if columns else table
 
 

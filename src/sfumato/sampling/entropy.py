@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arrays import integer
 from ..errors import InputError
 
 Uints = NDArray[np.uint64]
@@ -51,9 +52,10 @@ class SeededWords:
     __slots__ = ("_generator", "seed")
 
     def __init__(self, seed: int) -> None:
-        if type(seed) is not int or seed < 0:
+        given = integer(seed)
+        if given is None or given < 0:
             raise InputError(f"the seed {seed!r} is not an integer of at least 0.", "use a number such as 7.")
-        self.seed = seed
+        self.seed = given
         self._generator = np.random.PCG64DXSM(self.seed)
 
     def draw(self, count: int) -> Uints:

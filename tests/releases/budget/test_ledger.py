@@ -3,7 +3,9 @@
 import json
 import threading
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -179,3 +181,15 @@ class TestMetered:
             self.metered(tmp_path, claimed=0.49)
         with pytest.raises(InputError, match="unit"):
             self.metered(tmp_path, unit="km")
+
+
+def test_positions_of_numpy_are_positions(tmp_path):
+    space = sf.Space("ab")
+    mechanism = sf.mechanisms.randomised_response(space, 1.0)
+    metered = MeteredSampler(mechanism, mechanism.guarantees[0], Ledger(tmp_path / "l.json", 100.0))
+    for position in (np.int64(1), np.uint8(0), 1):
+        assert metered.draw("ann", position) in (0, 1)
+    others: list[Any] = [True, np.bool_(True), 1.0, np.float64(1), "1", None, 2, np.int64(-1), [0]]
+    for wrong in others:
+        with pytest.raises(InputError, match="not the position of a secret"):
+            metered.draw("ann", wrong)

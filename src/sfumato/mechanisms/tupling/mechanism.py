@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior, Space
-from ...core.arrays import Floats, floats
+from ...core.arrays import Floats, floats, integer
 from ...core.frozen import Frozen
 from ...errors import InputError
 from ...sampling import Row
@@ -163,5 +163,6 @@ def check_dummies(dummies: object) -> None:
     Raises:
         InputError: If it is not an integer from 0 to 2**31.
     """
-    if isinstance(dummies, bool) or not isinstance(dummies, int | np.integer) or not 0 <= dummies <= 1 << 31:
+    found = integer(dummies)
+    if found is None or not 0 <= found <= 1 << 31:
         raise InputError(f"the number of dummies is {dummies!r}.", "use an integer from 0, such as 10.")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ...core import Mechanism, MetricPrivacy
+from ...core.arrays import integer
 from ...errors import InputError
 from ...evidence import prove_metric_privacy
 from ...sampling import Sampler
@@ -52,7 +56,7 @@ class MeteredSampler:
         object.__setattr__(self, "ledger", ledger)
         object.__setattr__(self, "_sampler", Sampler(mechanism))
 
-    def draw(self, user: str, position: int) -> int:
+    def draw(self, user: str, position: int | np.integer[Any]) -> int:
         """Return the position of one fresh report of a user's secret, after charging for it.
 
         Args:
@@ -63,13 +67,14 @@ class MeteredSampler:
             BudgetError: If the user has too little left; then nothing is drawn.
             InputError: If it is not the position of a secret; then nothing is charged.
         """
-        if type(position) is not int or not 0 <= position < self.mechanism.shape[0]:
+        place = integer(position)
+        if place is None or not 0 <= place < self.mechanism.shape[0]:
             raise InputError(
                 f"{position!r} is not the position of a secret.",
                 f"use an integer from 0 to {self.mechanism.shape[0] - 1}; Space.position(label) gives it.",
             )
         self.ledger.charge(user, self.guarantee.epsilon)
-        return int(self._sampler.draw([position])[0])
+        return int(self._sampler.draw([place])[0])
 
     def __repr__(self) -> str:
         return f"MeteredSampler: {self.guarantee} per report, on {self.ledger!r}"
