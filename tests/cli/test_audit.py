@@ -44,8 +44,19 @@ def test_audit_does_not_believe_the_file(run, designed):
     assert "NOT PROVED" in done.text
 
 
+def test_audit_of_a_mechanism_saved_alone(run, designed):
+    sf.save(designed.mechanism, "alone.sfm")
+    done = run("audit", "alone.sfm", "--promises")
+    assert done.code == 0, done.err
+    assert "epsilon is at most 1/km" in done.text
+    sf.save(sf.mechanisms.randomised_response(sf.Space("abc"), 1.0), "closed.sfm")
+    done = run("audit", "closed.sfm", "--promises")
+    assert done.code == 0, done.err
+    assert "promises nothing" not in done.text
+
+
 def test_audit_of_a_file_without_promises(run, designed):
-    sf.save(designed.mechanism, "bare.sfm")
+    sf.save(designed.mechanism.promising([]), "bare.sfm")
     done = run("audit", "bare.sfm")
     assert done.code == 0, done.err
     assert "promises nothing" in done.text
