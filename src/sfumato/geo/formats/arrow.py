@@ -18,7 +18,7 @@ NAME = "the table"
 class ArrowStream(Protocol):
     """A table of pandas, Polars, pyarrow, DuckDB, ...: it speaks Arrow's PyCapsule interface."""
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+    def __arrow_c_stream__(self) -> object:
         """Return a capsule that holds a stream of record batches."""
 
 
