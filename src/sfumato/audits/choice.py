@@ -15,14 +15,13 @@ from ..errors import InputError, argument
 from ..privacy import (
     KINDS,
     VOCABULARY,
+    AnyCurve,
     Events,
     Family,
-    GaussianTradeOff,
     Notion,
     Priors,
     Relation,
     Rivals,
-    TradeOff,
 )
 from ..privacy.vocabulary import NAMES
 from .request import EVERY, OF, PLAIN, PRIOR, Request, divergence_key, named_with, request_name
@@ -57,7 +56,7 @@ class AtHand:
     rivals: Rivals | None = None
     family: Family | None = None
     interventions: tuple[ArrayLike, ...] | None = None
-    curve: TradeOff | GaussianTradeOff | None = None
+    curve: AnyCurve | None = None
     deltas: tuple[float, ...] = ()
     delta_at: tuple[float, ...] = ()
     orders: tuple[float, ...] = ()

@@ -10,6 +10,7 @@ import numpy as np
 from ...intervals import Interval, above, exact, least, normal
 from ...rounding.errors import mass_error
 from ..curves.gaussian import GaussianTradeOff
+from ..curves.laplace import LaplaceTradeOff
 from ..curves.trade_off import TradeOff
 from ._edge import Edge, Goal, Refusal, Status, Tightness, pure, symmetric
 from .claims import Claim
@@ -38,10 +39,12 @@ def _merged(curve: TradeOff) -> float:
 
 def _curve_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
     curve, epsilon, delta = claim.context["curve"], goal.number("epsilon"), goal.number("delta")
-    if not isinstance(curve, TradeOff):
-        return Refusal("an exact TradeOff is needed; a normal curve is Gaussian privacy")
     if epsilon is None and delta is None:
         epsilon = 0.0
+    if isinstance(curve, LaplaceTradeOff) and math.isfinite(curve.epsilon):
+        return Claim("differential-privacy", **_of_laplace(curve.epsilon, epsilon, delta or 0.0), **_about(claim))
+    if not isinstance(curve, TradeOff):
+        return Refusal("a TradeOff is needed: TradeOff.below of points of it; a normal curve is Gaussian privacy")
     # In both orders, since a relation may count a pair in one.
     profiles = (curve.profile, curve.inverse.profile)
     slack = _merged(curve)
@@ -54,6 +57,16 @@ def _curve_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
     spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
     spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
     return Claim("differential-privacy", epsilon=epsilon, delta=min(spent, 1.0), **_about(claim))
+
+
+def _of_laplace(shift: float, epsilon: float | None, delta: float) -> dict[str, float]:
+    """Return the epsilon and the delta of Laplace noise, one of which is given."""
+    x = exact(shift)
+    if epsilon is None:
+        value = above(lambda: x + 2 * (1 - exact(min(delta, 1.0))).log()) if 0 < delta < 1 else shift * (delta < 1)
+        return {"epsilon": max(0.0, value), "delta": min(delta, 1.0)}
+    spent = 0.0 if epsilon >= shift else above(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
+    return {"epsilon": epsilon, "delta": min(max(spent, 0.0), 1.0)}
 
 
 def _curve_to_gaussian(claim: Claim, _goal: Goal) -> Claim | Refusal:

@@ -16,7 +16,10 @@ from ...errors import InputError
 from ...rounding import at_least, at_most
 from ..beliefs.events import Events
 from ..beliefs.priors import Priors
+from ..beliefs.pufferfish import Rivals
+from ..curves.trade_off import TradeOff
 from ..description import Description
+from ..distributions.family import Family
 from ..finding import Finding
 from ..notion import Notion
 from ..relation import Relation
@@ -217,6 +220,8 @@ def covers(name: str, held: object, wanted: object) -> bool:
         return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
     if name == "maps":
         return _maps_cover(held, wanted)
+    if name in ("family", "rivals", "curve"):
+        return _equal(held, wanted)
     if name == "interventions" and isinstance(held, Sequence) and isinstance(wanted, Sequence):
         return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
     return False
@@ -225,6 +230,21 @@ def covers(name: str, held: object, wanted: object) -> bool:
 def divergence_name(divergence: object) -> str:
     """Return the name of a divergence that was given by name or as an object."""
     return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
+
+
+_CONTENT: Final = {
+    Family: ("distributions", "pairs"),
+    Rivals: ("facts", "pairs"),
+    TradeOff: ("null", "alternative"),
+}
+"""The arrays that make two objects say the same."""
+
+
+def _equal(held: object, wanted: object) -> bool:
+    arrays = _CONTENT.get(type(held))
+    if arrays is None or type(held) is not type(wanted):
+        return held == wanted
+    return all(np.array_equal(getattr(held, name), getattr(wanted, name)) for name in arrays)
 
 
 def _relation_covers(held: object, wanted: object) -> bool:

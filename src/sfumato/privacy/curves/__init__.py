@@ -3,12 +3,14 @@
 from typing import Final
 
 from ..notion import Notion
+from .function import FunctionTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
+from .laplace import LaplaceTradeOff
 from .loss_distribution import LossDistribution
 from .product import power, product
 from .testing_region import TestingRegion
 from .trade_off import TradeOff
-from .trade_off_privacy import TradeOffPrivacy
+from .trade_off_privacy import AnyCurve, TradeOffPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (
     GaussianPrivacy,
@@ -17,8 +19,11 @@ NOTIONS: Final[tuple[type[Notion], ...]] = (
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [
+    "AnyCurve",
+    "FunctionTradeOff",
     "GaussianPrivacy",
     "GaussianTradeOff",
+    "LaplaceTradeOff",
     "LossDistribution",
     "TestingRegion",
     "TradeOff",

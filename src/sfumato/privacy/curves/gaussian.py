@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
-from ...core.arrays import Floats, numbers
+from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
@@ -21,6 +21,7 @@ from ..notion import Notion
 from ..relation import Relation, relation_on
 from ._crossing import crossing
 from ._errors_of_tests import Errors, blocks, errors, rejected
+from ._levels import levels
 from ._normal import LARGEST, QUANTILE_ERROR, quantile
 
 _LEAST = 1e-300  # below it exponentials lose their digits
@@ -80,9 +81,7 @@ class GaussianTradeOff:
         Raises:
             InputError: If a number is outside.
         """
-        at = numbers(alpha, "alpha")
-        if not ((at >= 0) & (at <= 1)).all():
-            raise InputError("a type I error is not between 0 and 1.", "pass probabilities.")
+        at = levels(alpha)
         return self.errors(at, 1.0 - at)[0]
 
     def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.arrays import Floats, numbers, readonly
+from ...core.arrays import Floats, readonly
 from ...divergences import Profile
 from ...divergences._distributions import Rows, log_ratios, single
 from ...errors import InputError
@@ -19,6 +19,8 @@ from .._channel import AnyMechanism, channel
 from ..relation import Relation, relation_on
 from ._envelope import envelope, steps
 from ._errors_of_tests import Errors, blocks, errors, in_order
+from ._levels import levels
+from ._points import below, through
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 
@@ -118,6 +120,38 @@ class TradeOff:
         return cls(*_pair(best))
 
     @classmethod
+    def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
+        """Return the polygon through points of a trade-off function: it lies nowhere below it.
+
+        Use it to ask for a curve that is known at some points: a mechanism that keeps the
+        polygon keeps the curve.
+
+        Args:
+            alphas: Type I errors, rising, array (k,).
+            betas: The curve there, array (k,).
+
+        Raises:
+            InputError: If the points do not lie on one trade-off function.
+        """
+        return cls(*_pair(through(alphas, betas)))
+
+    @classmethod
+    def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
+        """Return a curve that lies nowhere above any trade-off function that reaches some points.
+
+        Use it to promise what is known at some points only: whatever keeps type II errors
+        of at least ``betas`` there keeps this curve everywhere. The points need not be convex.
+
+        Args:
+            alphas: Type I errors, rising, array (k,).
+            betas: Type II errors that the best tests do not fall below, array (k,).
+
+        Raises:
+            InputError: If the arrays are no errors of tests.
+        """
+        return cls(*_pair(below(alphas, betas)))
+
+    @classmethod
     def of_epsilon(cls, epsilon: float, delta: float = 0.0) -> Self:
         """Return f_(epsilon, delta), which says the same as (epsilon, delta)-differential privacy.
 
@@ -153,9 +187,7 @@ class TradeOff:
         Raises:
             InputError: If a number is outside.
         """
-        at = numbers(alpha, "alpha")
-        if not ((at >= 0) & (at <= 1)).all():
-            raise InputError("a type I error is not between 0 and 1.", "pass probabilities.")
+        at = levels(alpha)
         return _at(self._errors, at, 1.0 - at)[0]
 
     @property

@@ -15,8 +15,13 @@ from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
 from ._errors_of_tests import Errors, blocks, errors, rejected
+from .function import FunctionTradeOff
 from .gaussian import GaussianTradeOff
+from .laplace import LaplaceTradeOff
 from .trade_off import TradeOff, gaps_below
+
+AnyCurve = TradeOff | GaussianTradeOff | LaplaceTradeOff | FunctionTradeOff
+"""What may be asked of tests: the curve of a pair, of normal or Laplace noise, or a function of your own."""
 
 DESCRIPTION: Final = Description(
     "trade-off",
@@ -48,7 +53,7 @@ class TradeOffPrivacy(Notion):
     description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "slack"
 
-    curve: TradeOff | GaussianTradeOff
+    curve: AnyCurve
     relation: Relation | None = None
 
     def measure(self, mechanism: AnyMechanism) -> Finding:
@@ -76,7 +81,10 @@ class TradeOffPrivacy(Notion):
                     f"and {found.betas[worst, vertex]:.4g}",
                 )
         # A relative error of alpha moves a convex f <= 1 by no more than that.
-        return Finding(self, value, 8 * (rows.shape[1] + 8) * UNIT, witness)
+        rounding = 8 * (rows.shape[1] + 8) * UNIT
+        if isinstance(self.curve, FunctionTradeOff):
+            rounding += self.curve.precision
+        return Finding(self, value, rounding, witness)
 
     def sentence(self, value: float) -> str:
         """Return what a mechanism of this slack promises."""
