@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.rounding import down, float_above, float_below, sum_above, sum_error, up
+from sfumato.rounding import above, below, down, float_above, float_below, sum_above, sum_error, underflow, up
 
 
 @given(
@@ -47,3 +47,26 @@ def test_sums_are_the_least_floats_above(terms):
 
 def test_a_sum_that_overflows_is_infinite():
     assert sum_above([1.7e308, 1.7e308]) == math.inf
+
+
+@given(
+    arrays(np.float64, st.integers(1, 40), elements=st.sampled_from([0.0, 5e-324, 3e-310, -1e-200, 1e-160, 0.3])),
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 1.0, 1e300]),
+)
+def test_what_underflow_takes_is_counted(values, seed, factor):
+    others = np.random.default_rng(seed).choice([1e-170, -1e-160, 0.7, 3e-310], len(values))
+    products = values * others
+    true = [Fraction(a) * Fraction(b) for a, b in zip(values.tolist(), others.tolist(), strict=True)]
+    magnitude = float(np.abs(products).sum())
+    assert abs(Fraction(float(products.sum())) - sum(true)) <= Fraction(sum_error(len(values), magnitude))
+    if factor:
+        scaled = products * factor
+        error = sum_error(len(values), float(np.abs(scaled).sum())) + underflow(len(values), factor)
+        assert abs(Fraction(float(scaled.sum())) - sum(true) * Fraction(factor)) <= Fraction(error)
+
+
+def test_sides_of_what_overflowed():
+    assert above(math.inf, math.inf) == above(-math.inf, math.inf) == above(math.nan, 1.0) == math.inf
+    assert below(math.inf, math.inf) == below(math.inf, 1.0) == below(math.nan, 1.0) == -math.inf
+    assert below(1.0, 0.0) < 1.0 < above(1.0, 0.0)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen
+from ..errors import InputError
 from ..intervals import exp_above
-from ..rounding import UNIT, down, sum_error, up
+from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 
 Positions = NDArray[np.intp]
 
@@ -61,22 +62,27 @@ def loss_bound(
         multipliers: Prices from any solver.
         distance: Array (guesses, n) of the distortion guarantee, non-negative.
         minimum: The distortion that is guaranteed.
+
+    Raises:
+        InputError: If a distance is negative, or a loss where its worst case is bounded.
     """
     weights = prior
     if multipliers.worst is not None:
-        prices = np.maximum(multipliers.worst, 0.0)
-        prices = prices if prices.any() else np.ones_like(prices)
-        # A little under one, so that rounding cannot push the sum of prices above it.
-        weights = prices / prices.sum() * (1 - 4 * len(prices) * UNIT)
-    reduced = weights[:, None] * loss
-    size = np.abs(reduced)
-    gained = 0.0
-    if multipliers.guesses is not None and distance is not None:
-        prices = np.maximum(multipliers.guesses, 0.0)
-        earned = prior[:, None] * (distance.T @ prices)
-        reduced, size = reduced - earned, size + np.abs(earned)
-        gained = float(prices.sum(axis=0).min()) * (1 - 2 * (len(prices) + 2) * UNIT) * minimum
-    found = down(gained + _rows_below(reduced, size, multipliers, len(distance) if distance is not None else 0))
+        _check(loss, "a loss in the worst case")
+        weights = _shares(multipliers.worst) * (1 - 4 * len(loss) * UNIT)
+    with np.errstate(over="ignore", invalid="ignore"):
+        reduced = weights[:, None] * loss
+        size, gained, lost, terms = np.abs(reduced), 0.0, 1.0, 0
+        if multipliers.guesses is not None and distance is not None:
+            _check(distance, "the adversary's distance")
+            prices = np.maximum(multipliers.guesses, 0.0)
+            earned = prior[:, None] * (distance.T @ prices)
+            reduced, size = reduced - earned, size + np.abs(earned)
+            terms = len(distance)
+            lost += terms + 1
+            promised = float(prices.sum(axis=0).min()) * (1 - 2 * (terms + 2) * UNIT) * minimum
+            gained = max(0.0, below(promised, underflow(2, minimum)))
+        found = below(gained + _rows_below(reduced, size, multipliers, terms, lost), 0.0)
     return max(found, _least_loss(prior, loss, worst=multipliers.worst is not None))
 
 
@@ -91,20 +97,40 @@ def distortion_bound(
         distance: Array (guesses, n), non-negative.
         max_loss: The largest expected loss allowed.
         multipliers: Prices from any solver.
+
+    Raises:
+        InputError: If a distance is negative.
     """
+    _check(distance, "the adversary's distance")
     without_report = _blind_error(prior, distance)
     if multipliers.guesses is None:
         return without_report
-    prices = np.maximum(multipliers.guesses, 0.0)
-    total = prices.sum(axis=0)
+    terms = len(distance)
     # A little over one per observable: the attacker's strategy must be a full one.
-    strategy = np.where(total > 0, prices / np.where(total > 0, total, 1.0), 1.0 / len(prices))
-    strategy = strategy * (1 + 4 * len(prices) * UNIT)
+    strategy = _shares(multipliers.guesses) * (1 + 4 * terms * UNIT)
     price = max(multipliers.loss, 0.0)
-    earned = prior[:, None] * (distance.T @ strategy)
-    paid = price * prior[:, None] * loss
-    below = _rows_below(paid - earned, np.abs(paid) + earned, multipliers, len(distance))
-    return min(up(price * max_loss * (1 + 4 * UNIT) - below), without_report)
+    with np.errstate(over="ignore", invalid="ignore"):
+        earned = prior[:, None] * (distance.T @ strategy)
+        paid = price * prior[:, None] * loss
+        lost = terms + 2.0 + float(np.abs(loss).max())
+        least = _rows_below(paid - earned, np.abs(paid) + earned, multipliers, terms, lost)
+        allowed = price * max_loss
+        found = above(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
+    return min(found, without_report)
+
+
+def _check(array: Floats, what: str) -> None:
+    if (array < 0).any():
+        raise InputError(f"{what} is negative: {array.min():g}.", "use numbers of at least 0.")
+
+
+def _shares(prices: Floats) -> Floats:
+    """Return prices divided by their sum per column, all alike if all are zero; negative ones count as zero."""
+    most = prices.max(axis=0)
+    # By the largest first, because the sum of prices may overflow.
+    scaled = np.divide(np.maximum(prices, 0.0), most, out=np.ones_like(prices), where=most > 0)
+    found: Floats = scaled / scaled.sum(axis=0)
+    return found
 
 
 def _least_loss(prior: Floats, loss: Floats, *, worst: bool) -> float:
@@ -112,30 +138,47 @@ def _least_loss(prior: Floats, loss: Floats, *, worst: bool) -> float:
     best = loss.min(axis=1)
     if worst:
         return float(best.max())
-    terms = prior * best
-    found = float(terms.sum()) - sum_error(len(terms), float(np.abs(terms).sum()))
-    return max(down(found), 0.0) if (best >= 0).all() else down(found)
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = prior * best
+        found = below(float(terms.sum()), sum_error(len(terms), float(np.abs(terms).sum())))
+    return max(found, 0.0) if (best >= 0).all() else found
 
 
 def _blind_error(prior: Floats, distance: Floats) -> float:
     """Return an upper bound of the error of the best guess without a report."""
-    found = float((distance @ prior).min())
-    return up(found + sum_error(len(prior), found))
+    with np.errstate(over="ignore"):
+        found = float((distance @ prior).min())
+        return above(found, sum_error(len(prior), found))
 
 
-def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: int) -> float:
-    """Return a lower bound of sum over s of min over o of the reduced cost."""
+def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: int, lost: float) -> float:
+    """Return a lower bound of sum over s of min over o of the reduced cost.
+
+    Args:
+        reduced: Array (n, m), the costs without the priced rows.
+        size: Array (n, m), the sum of their absolute terms.
+        multipliers: The prices.
+        terms: How many products were added in each cost.
+        lost: How many times `SMALLEST` underflow may have taken from each cost.
+    """
     n, m = reduced.shape
     price = np.maximum(multipliers.local, 0.0)
     positive = price > 0
     price = price[positive]
-    s, t = multipliers.secrets[positive], multipliers.others[positive]
     o = multipliers.observables[positive]
+    giving, taking = multipliers.secrets[positive] * m + o, multipliers.others[positive] * m + o
+    exponents = multipliers.exponents[positive]
     # Exponents are sums of rounded products; the factor covers what rounding took from them.
-    back = price * exp_above(multipliers.exponents[positive] * (1 + 4 * (n + 2) * UNIT))
-    here = np.bincount(s * m + o, price, n * m).reshape(n, m)
-    there = np.bincount(t * m + o, back, n * m).reshape(n, m)
-    most = 2 * n + terms + 4  # terms of any one sum above
-    low = (reduced + here - there) - 2 * (most + 8) * UNIT * (size + here + there)
+    back = price * exp_above(exponents + np.abs(exponents) * (4 * (n + 2) * UNIT))
+    here = np.bincount(giving, price, n * m).reshape(n, m)
+    there = np.bincount(taking, back, n * m).reshape(n, m)
+    # Any number of prices may be for one cell: what rounding takes from a sum grows with its terms.
+    most = terms + 6 + _most(giving) + _most(taking)
+    low = (reduced + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (lost + most) * SMALLEST
     best = low.min(axis=1)
-    return float(best.sum()) - sum_error(n, float(np.abs(best).sum()))
+    return below(float(best.sum()), sum_error(n, float(np.abs(best).sum())))
+
+
+def _most(cells: Positions) -> int:
+    """Return how often the most frequent cell occurs."""
+    return int(np.bincount(cells).max(initial=0))

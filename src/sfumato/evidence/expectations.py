@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, as_distance, as_loss
-from ..rounding import UNIT, down, sum_error, up
-
-_SMALLEST = 2.0**-1074  # what a product loses at most where it underflows
+from ..rounding import UNIT, above, below, sum_error, underflow
 
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
@@ -15,8 +13,10 @@ def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> fl
     costs = as_loss(loss, *mechanism.shape).array
     if not costs[prior.probabilities > 0][mechanism.matrix[prior.probabilities > 0] > 0].any():
         return 0.0
-    terms = mechanism.joint(prior) * costs
-    return up(float(terms.sum()) + sum_error(terms.size, float(np.abs(terms).sum())))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = mechanism.joint(prior) * costs
+        error = sum_error(terms.size, float(np.abs(terms).sum()))
+        return above(float(terms.sum()), error + underflow(terms.size, float(np.abs(costs).max())))
 
 
 def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
@@ -24,9 +24,10 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
     costs = as_loss(loss, *mechanism.shape).array
     if not costs[mechanism.matrix > 0].any():
         return 0.0
-    terms = mechanism.matrix * costs
-    sums, sizes = terms.sum(axis=1), np.abs(terms).sum(axis=1)
-    return up(max(float(a) + sum_error(terms.shape[1], float(b)) for a, b in zip(sums, sizes, strict=True)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = mechanism.matrix * costs
+        sums, sizes = terms.sum(axis=1).tolist(), np.abs(terms).sum(axis=1).tolist()
+    return max(above(total, sum_error(terms.shape[1], size)) for total, size in zip(sums, sizes, strict=True))
 
 
 def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> float:
@@ -38,11 +39,11 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
         It is at least 0 where no distance is negative, whatever rounding says.
     """
     d, joint = as_distance(distance).array, mechanism.joint(prior)
-    errors = d @ joint
     n, m = mechanism.shape
-    found = float(errors.min(axis=0).sum())
-    if (d < 0).any():
-        return down(found - sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())))
+    lost = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = float((d @ joint).min(axis=0).sum())
+        if (d < 0).any():
+            return below(found, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + lost)
     # Without negative terms each sum errs relatively, and small distortions are proved as sharply as large ones.
-    lost = n * m * (2.0 + float(d.max(initial=0.0))) * _SMALLEST
-    return max(0.0, down(down(found * (1 - 2 * (n + m + 8) * UNIT)) - lost))
+    return max(0.0, below(found * (1 - 2 * (n + m + 8) * UNIT), lost))

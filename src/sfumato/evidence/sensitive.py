@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from ..rounding import UNIT, down, sum_error, up
+from ..rounding import UNIT, above, below, down, sum_error, underflow, up
 
 _TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
 _LOG_ERROR: Final = 48 * UNIT
@@ -35,7 +35,8 @@ def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
         joint: Array (classes, n) of P(x, w).
     """
     best = (joint @ mechanism.matrix).max(axis=0)
-    return up(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT))
+    lost = underflow(joint.shape[1] * len(best))
+    return above(float(best.sum()) * (1 + 2 * (joint.shape[1] + len(best) + 8) * UNIT), lost)
 
 
 def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
@@ -43,7 +44,8 @@ def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
     reached = joint @ mechanism.matrix
     reached[np.argmax(reached, axis=0), np.arange(reached.shape[1])] = 0.0
     # Of the rounded masses the largest is left out, and no other choice leaves less: rounding is relative.
-    return max(0.0, down(float(reached.sum()) * (1 - 2 * (joint.shape[1] + reached.size + 8) * UNIT)))
+    lost = underflow(joint.shape[1] * reached.size)
+    return max(0.0, below(float(reached.sum()) * (1 - 2 * (joint.shape[1] + reached.size + 8) * UNIT), lost))
 
 
 def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
@@ -59,6 +61,8 @@ def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
     relative = 4 * (joint.shape[0] + joint.shape[1] + 8) * UNIT
     size = float((mass * (np.abs(value) + error)).sum())
     slack = float((mass * error).sum()) + relative * (size + 5.0 * float(mass.sum()))
+    # Where products underflow, a mass and its logarithm are off by more; no logarithm of a float exceeds 1,000.
+    slack += underflow(reached.size * (joint.shape[1] + 2), 4000.0)
     return _bits_above(max(0.0, float((mass * value).sum()) + slack + sum_error(len(mass), size)))
 
 
@@ -72,13 +76,15 @@ def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float
         joint: Array (classes, n).
         loss: Array (n, reports).
     """
-    terms = joint.sum(axis=0)[:, None] * mechanism.matrix * loss
-    if not terms.any():
+    mass = joint.sum(axis=0)
+    if not loss[(mass[:, None] > 0) & (mechanism.matrix > 0)].any():
         return 0.0
-    # Sums over rows first: the number of terms added in a chain is what counts.
-    return up(
-        float(terms.sum(axis=1).sum()) + sum_error(sum(terms.shape) + len(joint), float(np.abs(terms).sum()))
-    )
+    lost = underflow(loss.size, float(np.abs(loss).max()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = mass[:, None] * mechanism.matrix * loss
+        # Sums over rows first: the number of terms added in a chain is what counts.
+        error = sum_error(sum(terms.shape) + len(joint), float(np.abs(terms).sum()))
+        return above(float(terms.sum(axis=1).sum()), error + lost)
 
 
 def class_vulnerability_bound(
@@ -119,7 +125,9 @@ def class_information_bound_bits(
     """
     possible = joint.sum(axis=1) > 0
     seen = joint[possible]
-    belief, belief_error = _logarithm(_strategy(np.maximum(strategy[possible], _LEAST)))
+    weights = np.maximum(strategy[possible], 0.0)
+    shares = _strategy(np.where(weights.max(axis=0) > 0, weights, 1.0))
+    belief, belief_error = _logarithm(np.maximum(shares, _LEAST))  # far less than rounding left below one
     before, before_error = _logarithm(seen.sum(axis=1))
     total, total_error = _logarithm(joint.sum(axis=1).sum(keepdims=True))
     off = before_error + total_error + 4 * (sum(joint.shape) + 8) * UNIT
@@ -134,18 +142,23 @@ def class_information_bound_bits(
 def _bound(earned: Floats, size: Floats, joint: Floats, loss: Floats, max_loss: float, price: float) -> float:
     """Return a lower bound of the row minima of earned + price P(w) l(w, z), less price L."""
     price = max(price, 0.0)
-    paid = (price * joint.sum(axis=0))[:, None] * loss
-    low = (earned + paid) - 4 * (len(joint) + 8) * UNIT * (size + np.abs(paid))
-    best = low.min(axis=1)
-    total = float(best.sum()) - sum_error(len(best), float(np.abs(best).sum()))
-    allowed = price * max_loss
-    return down(down(total) - up(allowed + 2 * UNIT * abs(allowed)))
+    lost = underflow(2 * len(joint) + 2, float(np.abs(loss).max()) + 1000.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        paid = (price * joint.sum(axis=0))[:, None] * loss
+        low = (earned + paid) - 4 * (len(joint) + 8) * UNIT * (size + np.abs(paid)) - lost
+        best = low.min(axis=1)
+        total = below(float(best.sum()), sum_error(len(best), float(np.abs(best).sum())))
+        allowed = price * max_loss
+        return below(total - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
 
 
 def _strategy(weights: Floats) -> Floats:
     """Return columns of sum at most one, whatever rounding does; a column of zeros guesses nothing."""
-    total = weights.sum(axis=0)
-    scaled: Floats = weights / np.where(total > 0, total, 1.0) * (1 - 4 * (len(weights) + 4) * UNIT)
+    most = weights.max(axis=0)
+    # By the largest first, because the sum may overflow.
+    shares = weights / np.where(most > 0, most, 1.0)
+    total = shares.sum(axis=0)
+    scaled: Floats = shares / np.where(total > 0, total, 1.0) * (1 - 4 * (len(weights) + 4) * UNIT)
     return scaled
 
 

@@ -1,6 +1,18 @@
 """Rounding to a known side: of floats in proofs, and of numbers in sentences."""
 
-from .floats import UNIT, down, float_above, float_below, sum_above, sum_error, up
+from .floats import (
+    SMALLEST,
+    UNIT,
+    above,
+    below,
+    down,
+    float_above,
+    float_below,
+    sum_above,
+    sum_error,
+    underflow,
+    up,
+)
 from .words import (
     about,
     amount,
@@ -17,13 +29,16 @@ from .words import (
 )
 
 __all__ = [
+    "SMALLEST",
     "UNIT",
     "about",
+    "above",
     "amount",
     "amount_at_least",
     "amount_at_most",
     "at_least",
     "at_most",
+    "below",
     "down",
     "exactly",
     "factor_at_most",
@@ -35,5 +50,6 @@ __all__ = [
     "percent_at_most",
     "sum_above",
     "sum_error",
+    "underflow",
     "up",
 ]

@@ -1,8 +1,9 @@
 """Floats rounded to a known side.
 
-IEEE 754 arithmetic is trusted: one operation errs by at most `UNIT` relatively, and a sum
-of k terms in any order by at most about k `UNIT` times the sum of the absolute terms
-(Higham, Accuracy and Stability of Numerical Algorithms, chapter 4).
+IEEE 754 arithmetic is trusted: one operation errs by at most `UNIT` relatively, a product or
+quotient too small for that by at most half of `SMALLEST`, and a sum of k terms in any order by
+at most about k `UNIT` times the sum of the absolute terms (Higham, Accuracy and Stability of
+Numerical Algorithms, chapter 4).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import numpy as np
 UNIT: Final = 2.0**-53
 """The largest relative error of one operation on doubles."""
 
+SMALLEST: Final = 2.0**-1074
+"""The smallest positive double: twice what one product loses at most where it underflows."""
+
 
 def down(value: float) -> float:
     """Return the float just below."""
@@ -26,6 +30,18 @@ def down(value: float) -> float:
 def up(value: float) -> float:
     """Return the float just above."""
     return math.nextafter(value, math.inf)
+
+
+def above(value: float, error: float) -> float:
+    """Return a float that is at least what was computed with an error; ``inf`` where that overflowed."""
+    found = up(value + error)
+    return found if found < math.inf else math.inf
+
+
+def below(value: float, error: float) -> float:
+    """Return a float that is at most what was computed with an error; ``-inf`` where that overflowed."""
+    found = value - error
+    return down(found) if abs(found) < math.inf else -math.inf
 
 
 def float_above(value: Fraction) -> float:
@@ -50,10 +66,21 @@ def sum_above(terms: Sequence[float]) -> float:
 
 
 def sum_error(terms: int, magnitude: float) -> float:
-    """Return a bound on the error of a sum of products.
+    """Return a bound on the error of a sum of products of two factors, or of more that do not underflow.
 
     Args:
         terms: How many products of a few factors were added, in any order.
         magnitude: The computed sum of their absolute values.
     """
-    return float(np.nextafter(2 * (terms + 8) * UNIT * magnitude, np.inf))
+    return float(np.nextafter(2 * (terms + 8) * UNIT * magnitude, np.inf)) + underflow(terms)
+
+
+def underflow(products: int, factor: float = 0.0) -> float:
+    """Return the most that products lose together where they are too small for a float.
+
+    Args:
+        products: How many products there are.
+        factor: The largest absolute value that such a product was multiplied with afterwards:
+            what was lost is multiplied too.
+    """
+    return products * (1 + factor) * SMALLEST
