@@ -222,7 +222,8 @@ def test_no_region_has_distances_that_are_more_than_one_percent_off(south, west,
     xy = Projection(*region.centre).forward(lat, lon)
     i, j = np.triu_indices(40, 1)
     ground = pyproj.Geod(ellps="WGS84").inv(lon[i], lat[i], lon[j], lat[j])[2]
-    np.testing.assert_allclose(np.hypot(*(xy[i] - xy[j]).T), ground, rtol=0.01, atol=1e-6)
+    # PROJ takes points within 1e-10 radians of the centre, .6 mm on the ground, for the centre.
+    np.testing.assert_allclose(np.hypot(*(xy[i] - xy[j]).T), ground, rtol=0.01, atol=2e-3)
 
 
 def test_a_description_that_contradicts_itself_is_refused():
