@@ -11,6 +11,7 @@ from sfumato.core.frozen import Frozen
 from sfumato.evidence import Multipliers, Optimality
 from sfumato.geo import Region
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
+from sfumato.sampling import Row
 
 from .arrays import refused
 
@@ -46,6 +47,8 @@ THINGS = {
     "optimality": Optimality("expected", PRICES),
     "file": FILE,
     "tupling": TUPLING,
+    "sampler": sf.sampler(MECHANISM),
+    "row": Row(MECHANISM),
     "file of tuples": sf.MechanismFile(TUPLING, guarantees=[TuplePrivacy(2.0, 0.5)]),
 }
 

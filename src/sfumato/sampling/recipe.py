@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Mechanism
+from ..core.frozen import Frozen
 from .alias import AliasTables
 from .entropy import Words
 
@@ -58,7 +59,7 @@ class Drawable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Recipe):
+class Row(Frozen, Recipe):
     """Draw the position of one observable from the secret's row of a mechanism.
 
     Attributes:

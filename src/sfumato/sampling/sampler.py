@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Mechanism
+from ..core.frozen import Frozen
 from ..errors import InputError
 from .entropy import SeededWords, SystemWords, Words
 from .recipe import Drawable, Integers, Recipe, Row
@@ -19,7 +20,7 @@ _FURTHEST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler:
+class Sampler(Frozen):
     """Draws reports with the operating system's randomness, exactly.
 
     Every report has the probability that the integers of the mechanism or recipe say: no
@@ -37,8 +38,8 @@ class Sampler:
     """
 
     drawable: Mechanism | Drawable
-    _recipe: Recipe
-    _words: SystemWords
+    _recipe: Recipe = field(init=False)
+    _words: SystemWords = field(init=False)
 
     def __init__(self, drawable: Mechanism | Drawable) -> None:
         object.__setattr__(self, "drawable", drawable)
