@@ -10,9 +10,11 @@ attackers err by Euclidean distance. Then, for every epsilon:
 
 In scenario 1, d_m is the error of the best attacker against *metric*; in scenario 2 it lies halfway between that
 and the most that any mechanism can force. Each mechanism is attacked by the best attacker (equation 19) and by
-one who draws his guess from his posterior (equation 25).
+one who draws his guess from his posterior (equation 25). In section 9.2 the user is more often at the two
+likeliest cells than the design assumed; the best attacker either knows that, or believes the design's prior.
 
-The results are one row per design (``privacy_games.csv``) and a figure (``privacy_games.png``)::
+The results are one row per design (``privacy_games.csv``), one per attack of section 9.2
+(``privacy_games_informed.csv``) and a figure (``privacy_games.png``)::
 
     python examples/privacy_games.py visits.csv --users 10 --out results
 
@@ -64,6 +66,7 @@ class Task:
     more: bool
     threads: int
     single: bool = True
+    sharper: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,22 @@ class Row:
     seconds: float
     status: str
     proved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Knowing:
+    """Attackers of one design of scenario 1 who know more than it assumed (section 9.2); errors in km.
+
+    The share ``sharper`` of the user's visits moved to the two likeliest cells.
+    """
+
+    user: int
+    epsilon: float
+    mechanism: str
+    sharper: float
+    error_informed: float
+    error_expected: float
+    error_blind: float
 
 
 def densest_corner(xy: NDArray[np.float64], size: tuple[float, float]) -> tuple[NDArray[np.float64], int]:
@@ -141,8 +160,8 @@ def choose(
     return people
 
 
-def played(tasks: Sequence[Task], processes: int) -> Iterator[list[Row]]:
-    """Yield the rows of each task, in order."""
+def played(tasks: Sequence[Task], processes: int) -> Iterator[tuple[list[Row], list[Knowing]]]:
+    """Yield what each task found, in order."""
     if processes == 1:
         yield from map(play, tasks)
         return
@@ -150,14 +169,15 @@ def played(tasks: Sequence[Task], processes: int) -> Iterator[list[Row]]:
         yield from pool.map(play, tasks)
 
 
-def play(task: Task) -> list[Row]:
-    """Return the designs of one user, attacked."""
+def play(task: Task) -> tuple[list[Row], list[Knowing]]:
+    """Return the designs of one user, attacked, and what attackers achieve against them who know more."""
     person, gap = task.person, task.gap
     prior, city = person.prior, person.prior.space
     d = city.metric("euclidean", unit="km")
     cost = sf.hamming(city)
     blind = sf.attacks.blind(prior, d).error
     rows: list[Row] = []
+    knowing: list[Knowing] = []
 
     def made(
         scenario: int, epsilon: float, name: str, minimum: float | None, start: sf.Design | None
@@ -202,6 +222,15 @@ def play(task: Task) -> list[Row]:
                 proved=proof.holds,
             )
         )
+        if scenario == 1:
+            for share in task.sharper:
+                truth = prior.sharpened(share)
+                errors = (
+                    sf.attacks.optimal(mechanism, truth, d).error,
+                    sf.attacks.misinformed(mechanism, truth, d, prior).error,
+                    sf.attacks.blind(truth, d).error,
+                )
+                knowing.append(Knowing(person.number, epsilon, name, share, *errors))
         return design
 
     metric: sf.Design | None = None
@@ -215,7 +244,7 @@ def play(task: Task) -> list[Row]:
             if task.single:
                 made(scenario, epsilon, DISTORTION, minimum, None)
             made(scenario, epsilon, JOINT, minimum, metric)
-    return rows
+    return rows, knowing
 
 
 def draw(rows: Sequence[Row]) -> Figure:
@@ -329,10 +358,10 @@ def style(name: str) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "linestyle": line, "label": name}
 
 
-def save(rows: Sequence[Row], path: Path) -> None:
-    """Write the rows as CSV."""
+def save(rows: Sequence[Row] | Sequence[Knowing], path: Path) -> None:
+    """Write rows of one kind as CSV."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer = csv.DictWriter(file, [field.name for field in fields(rows[0])], lineterminator="\n")
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)
 
@@ -349,6 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--gap", type=float, default=1e-4, help="the relative gap to optimal cost that is proved")
     add("--second", type=int, default=2, help="how many of the users also play scenario 2")
     add("--tight", type=int, default=0, help="for how many users to repeat the outer epsilons at a gap of 1e-6")
+    add("--sharper", type=float, nargs="*", default=[0.0, 0.2, 0.4, 0.6, 0.8], help="the shares of section 9.2")
     add("--shape", type=int, nargs=2, default=(20, 15), help="columns and rows")
     add("--size", type=float, nargs=2, default=(15.0, 8.0), help="width and height of the maps, km")
     add("--out", type=Path, default=Path(), help="the folder of the results")
@@ -372,11 +402,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     epsilons = sorted(given.epsilons)
     outer = sorted({epsilons[0], epsilons[-1]})
     threads = 2 if given.processes == 1 else 1
-    tasks = [Task(p, tuple(epsilons), given.gap, p.number <= given.second, threads) for p in people]
+    shares = tuple(sorted(given.sharper))
+    tasks = [
+        Task(p, tuple(epsilons), given.gap, p.number <= given.second, threads, sharper=shares) for p in people
+    ]
     tasks += [Task(p, tuple(outer), 1e-6, False, threads, single=False) for p in people[: given.tight]]
     given.out.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
-    for found in played(tasks, given.processes):
+    knowing: list[Knowing] = []
+    for found, attacked in played(tasks, given.processes):
         for row in found:
             say(
                 f"user {row.user}, scenario {row.scenario}, epsilon {row.epsilon:g}/km, {row.mechanism}: "
@@ -384,7 +418,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 f"gap {row.gap:.1e} in {row.seconds:.1f} s, {row.status}, {'' if row.proved else 'not '}proved"
             )
         rows += found
+        knowing += attacked
         save(rows, given.out / "privacy_games.csv")
+        if knowing:
+            save(knowing, given.out / "privacy_games_informed.csv")
     figure = draw([row for row in rows if row.gap_asked == given.gap])
     figure.savefig(given.out / "privacy_games.png", metadata={"Software": "sfumato"})
 

@@ -27,6 +27,13 @@ def games(privacy_games, tmp_path_factory):
     options = "--users 2 --least 20 --shape 6 4 --size 6 4 --epsilons 0.9 0.3 --second 1 --tight 1 --out"
     privacy_games.main([str(folder / "city.csv"), *options.split(), str(folder)])
     assert (folder / "privacy_games.png").stat().st_size > 10_000
+    with (folder / "privacy_games_informed.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            informed, expected, blind = (float(row[f"error_{who}"]) for who in ("informed", "expected", "blind"))
+            assert informed <= expected + 1e-9
+            assert informed <= blind + 1e-9
+            if float(row["sharper"]) == 0:
+                assert informed == expected
     with (folder / "privacy_games.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     keys = ("scenario", "user", "epsilon", "gap_asked", "mechanism")

@@ -108,16 +108,17 @@ def _print(comparison: Comparison, source: str) -> None:
     present = [row for row in comparison.rows if not row.failure]
     rows = [(row.name, *_cells(row, unit)) for row in present]
     print_table(console, f"Mechanisms at {common} ({source})", headings, rows)
+    spreads = [row.spread for row in comparison.rows if row.spread is not None]
     optimum = next((row for row in present if row.loss_lower_bound is not None), None)
     if optimum is not None and optimum.loss_lower_bound is not None:
         bound = amount(optimum.loss_lower_bound, unit)
         at = f"{at_most(optimum.epsilon_upper, 5)}{per_unit(unit)}"
-        console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average.")
+        alone = " with one report" if spreads else ""
+        console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
     console.print(
         f"Without a report the attacker errs by {amount(comparison.blind_error, unit)}, or finds the secret "
         f"{percent(comparison.blind_hit_rate)} of the time."
     )
-    spreads = [row.spread for row in comparison.rows if row.spread is not None]
     if spreads:
         within = amount(2 * max(spreads), unit)
         console.print("Among dummies the loss is that of a tuple's best answer, and epsilon is as for one report.")

@@ -35,8 +35,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
     rows = [row for row in comparison.rows if not row.failure]
     if not rows:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
-    families = list(dict.fromkeys(row.name.removesuffix(_REMAP) for row in rows))
-    figure = blank(12, 1.9 + 0.36 * len(families))
+    families = list(dict.fromkeys(row.name.replace(_REMAP, "") for row in rows))
+    longest = max(map(len, families))
+    figure = blank(11 + 0.08 * longest, 1.9 + 0.36 * len(families))
     first, *others = figure.subplots(1, 4, sharey=True)
     unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
     per = f" (per {outside(comparison.unit)})" if comparison.unit else ""
@@ -45,30 +46,32 @@ def comparison_figure(comparison: Comparison) -> Figure:
         first.set_xlabel(f"expected loss{unit}")
         bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
         if bound is not None:
-            first.axvline(bound, color=_BLACK, linewidth=1, label="proved: no mechanism loses less")
+            first.axvline(
+                bound, color=_BLACK, linewidth=1, label="proved: with one report no mechanism loses less"
+            )
     else:
         _panel(first, rows, families, [row.epsilon_upper for row in rows])
         first.set_xlabel(f"proved epsilon{per}")
     error, hits, told = others
-    _panel(error, rows, families, [row.attacker_error for row in rows])
+    _panel(error, rows, families, [row.attacker_error for row in rows], comparison.blind_error)
     error.axvline(comparison.blind_error, color=_GREY, linestyle="--", linewidth=1, label="without a report")
     error.set_xlabel(f"error of the best attack{unit}")
-    _panel(hits, rows, families, [100 * row.hit_rate for row in rows])
+    _panel(hits, rows, families, [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate)
     hits.axvline(100 * comparison.blind_hit_rate, color=_GREY, linestyle="--", linewidth=1)
-    hits.set_xlabel("the best attack finds the secret (%)")
+    hits.set_xlabel("the secret is found (%)")
     _panel(told, rows, families, [row.information_bits for row in rows])
     told.set_xlabel("mutual information (bits)")
     first.set_yticks(range(len(families)), [outside(name) for name in families])
     first.invert_yaxis()
-    _legend(figure, first, error, remapped=any(row.name.endswith(_REMAP) for row in rows))
+    _legend(figure, first, error, remapped=any(_REMAP in row.name for row in rows))
     return figure
 
 
-def _panel(ax: Axes, rows: list[Row], families: list[str], values: list[float]) -> None:
-    """Draw one measure; a mechanism and its remap share a line, a little apart."""
-    paired = {row.name.removesuffix(_REMAP) for row in rows if row.name.endswith(_REMAP)}
+def _panel(ax: Axes, rows: list[Row], families: list[str], values: list[float], reach: float = 0.0) -> None:
+    """Draw one measure, as far as ``reach`` at least; a mechanism and its remap share a line, a little apart."""
+    paired = {row.name.replace(_REMAP, "") for row in rows if _REMAP in row.name}
     for row, value in zip(rows, values, strict=True):
-        family, remapped = row.name.removesuffix(_REMAP), row.name.endswith(_REMAP)
+        family, remapped = row.name.replace(_REMAP, ""), _REMAP in row.name
         height = families.index(family) + (0.0 if family not in paired else 0.17 if remapped else -0.17)
         if not isfinite(value):
             ax.text(0.02, height, "none", transform=ax.get_yaxis_transform(), va="center", fontsize=8, color=_GREY)
@@ -87,7 +90,7 @@ def _panel(ax: Axes, rows: list[Row], families: list[str], values: list[float]) 
             markerfacecolor=hollow,
             zorder=3,
         )
-    ax.set_xlim(0, 1.08 * max((value for value in values if isfinite(value)), default=1.0) or 1.0)
+    ax.set_xlim(0, 1.08 * max([reach, *filter(isfinite, values)]) or 1.0)
     ax.grid(axis="x", alpha=0.3)
     for k in range(len(families)):
         ax.axhline(k, color=_GREY, linewidth=0.4, alpha=0.4, zorder=0)
