@@ -172,7 +172,11 @@ def test_what_cannot_be_measured_is_refused_before_anything_is(text, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"deltas": (-1,)}, "a delta of -1"), ({"delta_at": (-0.5,)}, "-0.5"), ({"deltas": (math.nan,)}, "nan")],
+    [
+        ({"deltas": (-1,)}, "-1 was given as a delta"),
+        ({"delta_at": (-0.5,)}, "-0.5"),
+        ({"deltas": (math.nan,)}, "nan"),
+    ],
 )
 def test_numbers_out_of_range_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):

@@ -109,7 +109,7 @@ BAD = [
     (("--require", "metric-privacy <= 1"), "", "give --metric"),
     (("--require", "bayes-vulnerability <= 1"), "", "give --prior"),
     (("--measure", "gausian"), "", "did you mean gaussian"),
-    (("--delta", "-1"), "", "a delta of -1"),
+    (("--delta", "-1"), "", "-1 was given as a delta"),
     (("--delta-at", "-1"), "", "-1"),
     (("--order", "-1"), "", "order"),
     (("--relation", "x.csv"), "secret,other\nhome,work\nhome,pub\n", "'pub' in the column other"),

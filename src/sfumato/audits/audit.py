@@ -17,7 +17,7 @@ from .entries import measured
 from .findings import Audit, Entry
 from .measures import check_measure, measures
 from .request import Request
-from .samples import audit_sample
+from .samples import SHOWN, audit_sample
 
 
 def audit(
@@ -141,7 +141,8 @@ def _within(numbers: Iterable[float], most: float, what: str) -> tuple[float, ..
     found = tuple(map(float, numbers))
     for number in found:
         if not 0 <= number <= most:
-            raise InputError(f"{what} of {number:g} was given.", f"use numbers from 0 to {most:g}.")
+            least = "of at least 0" if most == float("inf") else f"from 0 to {most:g}"
+            raise InputError(f"{number:g} was given as {what}.", f"use a number {least}.")
     return found
 
 
@@ -156,6 +157,8 @@ def _of_sample(hand: AtHand, requests: Iterable[Request]) -> tuple[list[float], 
             raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
     deltas, delta_at = list(hand.deltas), list(hand.delta_at[:1])
     for request in requests:
+        if request.name not in SHOWN:
+            raise InputError(f"samples cannot show {request}.", f"what they can show is {', '.join(SHOWN)}.")
         deltas += [float(value) for name, value in request.given.items() if name == "delta"]
         delta_at += [float(value) for name, value in request.given.items() if name == "epsilon"]
     return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))

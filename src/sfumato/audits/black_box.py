@@ -10,6 +10,7 @@ from ..core import Metric
 from ..errors import InputError
 from ..evidence.observed import Decision, PermutationTest, decide, dependence_test
 from ..evidence.observed.binomial import check_failure
+from ..evidence.observed.decide import least_calls
 from .findings import Audit
 from .samples import LIMITED, epsilon_entry, permutations_for
 
@@ -89,7 +90,8 @@ def audit_black_box(
     if limit < 1:
         raise InputError(f"a limit of {limit} calls shows nothing.", "allow at least a few thousand.")
     orders = permutations_for(failure / 3)
-    series = min(_SERIES, limit // 4) if orders is not None else 0
+    spare = max(0, limit - least_calls(len(labels)))
+    series = min(_SERIES, limit // 4, spare) if orders is not None else 0
     decision = decide(
         black_box,
         labels,

@@ -83,12 +83,11 @@ def chosen(hand: AtHand) -> Iterator[Notion]:
     Those that are measured on request only are left out, unless nothing else uses what
     was given.
     """
-    supported = [(kind, found) for kind in KINDS if (found := tuple(_each(kind, hand)))]
-    used = {name for kind, _ in supported if not kind.on_request for name in kind.parts()}
-    given = {name for name in _named(hand) if name not in used}
-    for kind, found in supported:
-        if not kind.on_request or given & {*kind.parts()}:
-            yield from found
+    usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **hand.context})]
+    unused = {*_named(hand)} - {name for kind in usual for name in kind.parts()}
+    for kind in KINDS:
+        if kind in usual or unused & {*kind.parts()}:
+            yield from _each(kind, hand)
 
 
 def asked(request: Request, hand: AtHand) -> Notion | None:
@@ -134,6 +133,7 @@ def asked(request: Request, hand: AtHand) -> Notion | None:
 
 
 _OPTIONS: Final = ("delta", "epsilon", "order", "divergence")
+_SETTLED: Final = dict.fromkeys(_OPTIONS, 1.0)  # stands for any value
 
 
 def fixed(notion: Notion) -> dict[str, float | str]:

@@ -119,6 +119,11 @@ class Requirement:
 
     def _value(self, entry: Entry) -> float:
         text = self.bound
+        if "/" in text and not entry.per:
+            raise InputError(
+                f"{self.text!r} is per unit, but {entry.title.lower()} was measured without one.",
+                "give the distances their unit, or leave it out of the bound.",
+            )
         if text.endswith("%") and not entry.unit:
             return units.parse(text[:-1].strip(), unit="", what=self.request.name) / 100
         return units.parse(text, per=entry.per, unit=entry.unit, what=self.request.name)

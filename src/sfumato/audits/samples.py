@@ -21,6 +21,12 @@ from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000
 
+SHOWN: Final = (
+    *("differential-privacy", "metric-privacy", "bayes-vulnerability", "mutual-information"),
+    *("epsilon", "delta", "probability", "bits"),
+)
+"""What requests about samples may name."""
+
 LIMITED: Final = "Samples prove no promise: every epsilon and delta here is a lower bound of the true one."
 
 

@@ -285,6 +285,8 @@ def _of_mechanism(
     promised = [promise.metric for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
     if promised and by.kind is None and by.distances is None:
         metric = promised[0] if by.unit is None else promised[0].to(by.unit)
+    if by.unit is not None and metric is None:
+        raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = prior_from(space, by.prior, held.prior)
     with Screen(stderr=True).status("Measuring every notion") as status:
         found = measured(

@@ -40,7 +40,9 @@ def _what_it_is(path: Path, error: SfumatoError) -> SfumatoError:
             "add --samples.",
         )
     try:
-        recognised(names, path.name, lat=None, lon=None, user=None, time=None)
+        # A matrix may well have columns x and y.
+        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
+        recognised(rest, path.name, lat=None, lon=None, user=None, time=None)
     except DataError:
         return error
     return DataError(
@@ -63,20 +65,28 @@ def sample_from(path: Path, columns: str, bins: int | None) -> Sample:
     from ..releases.tables import read_columns
 
     named = _parts(columns)
-    if len(named) != 2:
-        raise InputError(f"--columns {columns!r} names {len(named)} columns.", "name two, such as secret,output.")
+    if len(set(named)) != 2 or len(named) != 2:
+        raise InputError(f"--columns {columns!r} does not name two columns.", "write it as secret,output.")
     secret, output = named
     table = read_columns(path, (secret, output))
     space = Space(_in_order(table[secret].to_pylist()))
     if bins is None:
         return Sample.from_columns(table, secret, output, space=space)
-    return Sample.of_values(table[secret].to_pylist(), table[output].to_pylist(), bins, space=space)
+    values = table[output].to_pylist()
+    for value in values:
+        if not isinstance(value, int | float):
+            raise DataError(
+                f"{path.name} has {value!r} in the column {output}, not a number.", "leave --bins out."
+            )
+    return Sample.of_values(table[secret].to_pylist(), values, bins, space=space)
 
 
 def labels_from(text: str) -> list[str | int]:
     """Return the secrets of ``--secrets``: names between commas, or numbers such as ``0-9``."""
     first, dash, last = text.partition("-")
     if dash and first.strip().isdigit() and last.strip().isdigit():
+        if int(last) <= int(first):
+            raise InputError(f"{text!r} names fewer than two secrets.", "write a range upwards, such as 0-9.")
         return list(range(int(first), int(last) + 1))
     labels: list[str | int] = [int(part) if part.lstrip("-").isdigit() else part for part in _parts(text)]
     if len(labels) < 2:
@@ -127,6 +137,10 @@ def prior_from(space: Space, text: str | None, held: Prior | None) -> Prior | No
         return held
     if text == "uniform":
         return Prior.uniform(space)
+    if not Path(text).suffix:
+        raise InputError(
+            f"--prior {text!r} is neither uniform nor a table.", "write uniform, or name a .csv or .parquet."
+        )
     table = read_columns(Path(text), ("secret", "probability"), as_text=() if numeric(space) else ("secret",))
     places = find(space, table["secret"])
     if (places < 0).any():

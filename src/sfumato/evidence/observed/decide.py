@@ -144,6 +144,11 @@ def decide(
     return Decision(claim, stop, audit.finding, audit.repetition, audit.calls, audit.looks, failure)
 
 
+def least_calls(secrets: int) -> int:
+    """Return how many calls an audit of so many secrets needs at least."""
+    return 3 * _FIRST * secrets
+
+
 class _Audit:
     """The state of an audit: what was called, what was seen, what is shown."""
 
@@ -160,10 +165,10 @@ class _Audit:
     ) -> None:
         self.distances = distances_of(len(secrets), metric)
         check_protected(self.distances, np.ones((len(secrets), 1), dtype=np.int64))
-        if limit < 3 * _FIRST * len(secrets):
+        if limit < least_calls(len(secrets)):
             raise InputError(
                 f"{limit} calls of {len(secrets)} secrets decide nothing.",
-                f"allow at least {argument('limit', 3 * _FIRST * len(secrets))}.",
+                f"use {argument('limit', least_calls(len(secrets)))} or more.",
             )
         self.black_box, self.secrets, self.metric = black_box, secrets, metric
         self.failure, self.delta, self.limit = failure, delta, limit
