@@ -272,8 +272,9 @@ ASKED: dict[str, Value] = {
         np.maximum(positive(*b), negative(*b)) for b in beliefs(C, at.prior, at.values)
     ),
     "membership of every prior": lambda C, _: over(related(C), epsilon),
-    "event-ratio": lambda C, at: over(doubts(C, at), epsilon),
-    "fall of event-ratio": lambda C, at: over([(q, p) for p, q in doubts(C, at)], epsilon),
+    "event-ratio": lambda C, at: over(doubts(C, at, at.values), epsilon),
+    "event-ratio of secrets": lambda C, at: over(doubts(C, at, np.eye(4, dtype=bool)), epsilon),
+    "fall of event-ratio": lambda C, at: over([(q, p) for p, q in doubts(C, at, np.eye(4, dtype=bool))], epsilon),
     "adversarial": lambda C, at: largest(logs(after, p) for p, after in beliefs(C, at.prior, at.values)),
     "adversarial at delta": lambda C, at: largest(
         logs(np.maximum(after - at.delta, 0.0), p) for p, after in beliefs(C, at.prior, at.values)
@@ -307,10 +308,10 @@ ASKED: dict[str, Value] = {
 """The least value of each notion, by name."""
 
 
-def doubts(rows, at):
-    """The reports given each secret that is in doubt, and given that it is another one."""
-    masks = [mask for mask in np.eye(len(rows), dtype=bool) if 0 < at.prior[mask].sum() < 1]
-    return [tuple(conditioned(rows, at.prior, [mask, ~mask])) for mask in masks]
+def doubts(rows, at, masks):
+    """The reports given each fact that is in doubt, and given its opposite."""
+    kept = [mask for mask in masks if 0 < at.prior[mask].sum() < 1]
+    return [tuple(conditioned(rows, at.prior, [mask, ~mask])) for mask in kept]
 
 
 def per_unit(rows, at, of):

@@ -101,7 +101,7 @@ def _inverse(p: Floats, q: Floats, delta: float) -> Floats:
     """Return the least epsilon at which each profile is at most delta."""
     answer = np.full(p.shape[:-1], np.inf)
     for vertex in vertices(p, q):
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             fall = np.where(vertex.slope > 0, (delta - vertex.delta) / vertex.slope, 1.0)
             left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
         # Until a finite ratio has come, nothing is at most delta but by epsilon = inf.

@@ -65,5 +65,5 @@ def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
         span: The largest logarithm of 1/p over the positive probabilities.
     """
     sizes = np.where(np.isinf(values), 0.0, values)
-    errors = (128 * (1 + span) + 2 * terms) * (1 + sizes) * UNIT
+    errors = (128 * (1 + span) + 2 * terms) * UNIT * (1 + sizes)
     return np.where(np.isinf(values), 0.0, errors)

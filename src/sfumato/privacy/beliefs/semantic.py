@@ -245,7 +245,8 @@ def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.int
         ratios = a / b
     top, bottom = int(np.nanargmax(ratios)), int(np.nanargmin(ratios))
     s, t = int(secrets[top]), int(secrets[bottom])
-    spread = math.inf if ratios[bottom] == 0 else float(ratios[top] / ratios[bottom])
+    with np.errstate(divide="ignore", over="ignore"):
+        spread = float(ratios[top] / ratios[bottom])
     if math.isfinite(spread):
         weights = np.array([math.sqrt(spread) * a[bottom], a[top]])
         share, note = float(weights[0] / weights.sum()), ""

@@ -250,11 +250,12 @@ def _limits(rows: Floats, pairs: NDArray[np.intp]) -> Floats:
     """
     limits = [np.zeros(0)]
     for _, p, q in blocks(rows, pairs):
-        ratios = np.divide(q, p, out=np.ones_like(p), where=p > 0)
-        least, most = ratios.min(axis=1), ratios.max(axis=1)
-        width = np.where(most > least, most - least, 1.0)
-        alpha, confidence = (1 - least) / width, (most - 1) / width
-        vertex = Errors(alpha, confidence, least * confidence, most * alpha)
+        with np.errstate(over="ignore", invalid="ignore"):  # no limit is known beyond the floats
+            ratios = np.divide(q, p, out=np.ones_like(p), where=p > 0)
+            least, most = ratios.min(axis=1), ratios.max(axis=1)
+            width = np.where(most > least, most - least, 1.0)
+            alpha, confidence = (1 - least) / width, (most - 1) / width
+            vertex = Errors(alpha, confidence, least * confidence, most * alpha)
         # Far more than floating point takes away, and rows may sum to one within 1e-9 only.
         enough = _shifts(vertex)
         enough = np.where(np.isfinite(enough), enough + 1e-7, np.inf)
