@@ -50,6 +50,16 @@ def test_laplace_delta_is_the_excess_of_one_density(shift, epsilon):
     assert curve.delta(epsilon) >= (1 - betas - math.exp(epsilon) * GRID).max() - 1e-12
 
 
+@pytest.mark.parametrize("shift", [0.5, 1.0, 3.0])
+def test_laplace_delta_is_that_of_an_accountant(shift):
+    from dp_accounting.pld import privacy_loss_distribution as library
+
+    pld = library.from_laplace_mechanism(1 / shift, value_discretization_interval=1e-4)
+    for epsilon in (0.0, 0.2, 0.45, 2.0):
+        # The accountant rounds losses up to its grid.
+        assert pld.get_delta_for_epsilon(epsilon) == pytest.approx(LaplaceTradeOff(shift).delta(epsilon), abs=1e-4)
+
+
 def test_laplace_noise_in_bins_keeps_its_curve_and_no_better_one():
     edges = np.concatenate([[-np.inf], np.linspace(-3, 4, 701), [np.inf]])
     rows = np.array([np.diff(laplace.cdf(edges - centre)) for centre in (0.0, 1.0)])

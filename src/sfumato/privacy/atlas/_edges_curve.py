@@ -139,8 +139,8 @@ EDGES: Final = (
         "differential-privacy",
         "delta(epsilon) = max over a of 1 - f(a) - e^epsilon a, at epsilon 0 unless given, as floating point "
         "computes it with its "
-        "rounding added",
-        "",
+        "rounding added; for Laplace noise shifted by x it is 1 - e^((epsilon - x) / 2), and 0 from x on",
+        "the curve is that of a pair or of Laplace noise",
         Tightness.TIGHT,
         "the pair whose curve it is",
         "Dong, Roth and Su 2022, Proposition 2.12",

@@ -122,7 +122,7 @@ EDGES: Final = (
         "epsilon and delta stay, for all distributions that a coupling within the relation joins",
         "",
         Tightness.TIGHT,
-        "point masses (the printed factor |Phi| on delta is unnecessary)",
+        "point masses (the published factor |Phi| on delta is unnecessary)",
         "sharpens Kawamoto and Murakami, section V",
         Status.PROVED,
         _to_lifting,

@@ -141,7 +141,7 @@ EDGES: Final = (
         "dp-to-semantic",
         "differential-privacy",
         "semantic",
-        "tanh(epsilon / 4) for defaults where any two secrets are related, else tanh(epsilon / 2); the printed "
+        "tanh(epsilon / 4) for defaults where any two secrets are related, else tanh(epsilon / 2); the published "
         "e^epsilon - 1 is larger",
         "delta = 0, and any two secrets, or every secret and its image, are related",
         Tightness.TIGHT,
@@ -155,7 +155,7 @@ EDGES: Final = (
         "semantic",
         "differential-privacy",
         "4 artanh(epsilon), for any two secrets where every default is meant, else for every secret and its image "
-        "(the printed 2 artanh(2 epsilon) is larger)",
+        "(the published 2 artanh(2 epsilon) is larger)",
         "every default is meant; or the maps take every secret that they reach, and its image may make all "
         "reports of a secret",
         Tightness.TIGHT,

@@ -71,7 +71,7 @@ def table() -> str:
             edge.rule,
             edge.needs or "always",
             f"{edge.tightness.value}: {edge.witness}",
-            f"{edge.source} ({edge.status.value})",
+            edge.source if edge.source == edge.status.value else f"{edge.source} ({edge.status.value})",
             f"[{edge.name}](proofs/atlas.md#{edge.name})",
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
