@@ -115,7 +115,7 @@ def test_hexagons(run):
         (("--cell", "1 m"), "cells"),
         (("--cell", "1 km", "--cells", "3x3"), "more than one of"),
         (("--output", "city.txt"), "does not end in .sfm"),
-        (("--output", "no/such/folder/city.sfm"), "folder/city.sfm' could not be written"),
+        (("--output", "no/such/folder/city.sfm"), "there is no folder 'no/such/folder'"),
         (("--user", "nobody"), "nobody"),
         (("--within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
     ],
@@ -270,3 +270,32 @@ def test_only_a_gap_that_matters_ends_with_3(run):
     plain = run("design", *FAST, "--epsilon", "10/km", "--loss", "hamming", "--no-picture")
     assert plain.code == 0, plain.err
     assert "NOT FINISHED" not in plain.text
+
+
+def test_an_epsilon_that_hides_nothing_is_warned_of(run):
+    done = run("design", "--cells", "2x2", "--no-picture", "--epsilon", "5/km")
+    assert done.code == 0
+    assert "Warning: epsilon 5/km hides almost nothing" in done.err
+    assert "Warning" not in run("design", "--cells", "2x2", "--no-picture").err
+
+
+def test_it_says_where_on_earth_the_visits_lie(run, tmp_path):
+    (tmp_path / "paris.csv").write_text("user, lat , lon \na,48.85,2.35\nb,48.86,2.36\nc,48.87,2.34\n")
+    done = run("design", "paris.csv", "--cells", "2x2", "--no-picture")
+    assert done.code == 0, done.err
+    assert "48.85 N to 48.87 N, 2.34 E to 2.36 E, in or near Paris" in done.err
+    assert "placed in the open Atlantic" in run("design", "--cells", "2x2", "--no-picture").err
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_visits_may_be_piped_in(tmp_path, name):
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "design", name, "--cells", "2x2", "--no-picture"],
+        cwd=tmp_path,
+        input=b"lat,lon\n48.85,2.35\n48.86,2.36\n48.87,2.34\n",
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"3 visits in standard input" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mechanism.md", "mechanism.sfm"]

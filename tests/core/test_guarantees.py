@@ -15,7 +15,6 @@ PURE = Metric(line(4))
     ("given", "metric", "epsilon"),
     [
         (0.6, KM, 0.6),
-        ("0.6", KM, 0.6),
         ("0.6/km", KM, 0.6),
         ("0.6 per km", KM, 0.6),
         ("0.0006/m", KM, 0.6),

@@ -153,7 +153,7 @@ def _steps(near, start):
 
 def test_a_threshold_below_the_closest_pair_says_how_close_it_is():
     metric = Metric([[0, 2], [2, 0]], "km")
-    with pytest.raises(InputError, match="the closest pair is 2 apart"):
+    with pytest.raises(InputError, match=r"within 1\.5 km of each other\.\nHint: the closest pair is 2 km apart"):
         metric.threshold("1500 m")
     assert metric.threshold("2 km").unit == ""
     assert metric.threshold("2 km").name == "hops of at most 2 km"

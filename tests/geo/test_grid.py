@@ -1,7 +1,9 @@
 """Grids: every visit in one cell, and the cells where they say they are."""
 
+import ast
 import json
 import pickle
+import re
 
 import numpy as np
 import pyproj
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.core import Prior
 from sfumato.errors import DataError, InputError, UnitError
-from sfumato.geo import Grid, Projection, Region, Visits, places_from
+from sfumato.geo import Grid, Projection, Region, Visits, places_from, synthetic_city
 
 REGION = "8 km x 6 km around 48.85,2.35"
 
@@ -236,3 +238,30 @@ def test_a_description_that_contradicts_itself_is_refused():
 def test_a_centre_that_is_no_number_is_refused():
     with pytest.raises(InputError, match="not centred"):
         Projection.from_crs(Projection(48.85, 2.35).crs.replace("48.85", "48..85"))
+
+
+@pytest.mark.parametrize("ask", [{"cell": "1 m"}, {"shape": (500, 500)}])
+def test_what_is_suggested_against_too_many_cells_fits(ask):
+    visits = synthetic_city(users=50, days=7)
+    with pytest.raises(InputError, match="at most") as caught:
+        Grid.covering(visits, **ask)
+    suggested = dict(re.findall(r"(\w+)=('[^']*'|\([^)]*\))", caught.value.hint))
+    assert set(suggested) <= {"cell", "shape", "region"}
+    for name, value in suggested.items():
+        other = {name: ast.literal_eval(value)}
+        assert 4 < len(Grid.covering(visits, **(other if name != "region" else {**ask, **other}))) < 5000
+
+
+def test_a_middle_is_suggested_where_it_fits():
+    rng = np.random.default_rng(1)
+    near = rng.normal(size=(500, 2)) * 0.002
+    visits = Visits(np.append(48.85 + near[:, 0], 49.9), np.append(2.35 + near[:, 1], 3.3))
+    with pytest.raises(InputError, match="keep to the middle") as caught:
+        Grid.covering(visits, cell="50 m")
+    (middle,) = re.findall(r"region='([^']*)'", caught.value.hint)
+    assert 4 < len(Grid.covering(visits, cell="50 m", region=middle)) < 10_000
+
+
+def test_visits_on_both_sides_of_the_date_line_are_named_so():
+    with pytest.raises(InputError, match="180th meridian"):
+        Grid.covering(Visits([-17, -17.1], [179.9, -179.9]), cell="1 km")

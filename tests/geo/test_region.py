@@ -21,7 +21,7 @@ def test_corners_as_text():
 
 
 @pytest.mark.parametrize(
-    "text", ["8 km x 6 km around 48.85,2.35", "8 x 6 km around 48.85, 2.35", "8000 m × 6000 around 48.85,2.35"]
+    "text", ["8 km x 6 km around 48.85,2.35", "8 x 6 km around 48.85, 2.35", "8000 m × 6000 m around 48.85,2.35"]
 )
 def test_size_around_a_point_as_text(text):
     region = Region.parse(text)

@@ -11,6 +11,7 @@ import typer
 
 from ..errors import InputError
 from .console import print_summary, say
+from .outputs import check_folder, check_outputs
 
 if TYPE_CHECKING:
     from ..audits import Audit, Request
@@ -135,6 +136,10 @@ def audit(
     asked = [Requirement.parse(text) for text in require or []]
     also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
     _check_options(context, file, function, samples=samples, promises=promises)
+    if not 0 < failure < 1:
+        raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
+    check_outputs([output], [file])
+    check_folder(figures)
     numbers = _Numbers(tuple(delta) if delta else None, tuple(delta_at or ()), tuple(order or ()))
     measured_by = _Measured(metric, distances, unit, prior)
     kept = True

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
-from .console import say
+from .console import say, warn_of_extremes
+from .outputs import check_outputs
 from .places import cells_over, prior_of, visits_from
+from .wording import option
 
 if TYPE_CHECKING:
     from ..studies import Comparison, Row
@@ -47,6 +49,7 @@ def compare(
 
     Distances count in kilometres, for privacy, loss and the attacker's error alike.
     """
+    from ..core import MetricPrivacy, units
     from ..studies import compare as compared
     from ..studies import comparison_figure
     from .screen import Screen
@@ -56,12 +59,20 @@ def compare(
     for path, suffix in ((output, ".csv"), (figure, ".png")):
         if path is not None and path.suffix.lower() != suffix:
             raise InputError(f"{str(path)!r} does not end in {suffix}.", f"name a {suffix} file.")
+    check_outputs([output, figure], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
-    for note in found.notes:
-        say(f"Note: {note}", err=True)
     places = cells_over(found, region, cell, cells, None)
     prior, text = prior_of(places, found, user, smoothing, source)
-    distances = places.metric(metric, unit="km")
+    with option("--metric"):
+        distances = places.metric(metric, unit="km")
+    if loss is not None:
+        with option("--loss"):
+            limit = units.parse(loss, unit="km", what="the loss")
+            if not limit > 0:
+                raise InputError(f"a loss of {loss} is not positive.", "ask for a positive one, such as '500 m'.")
+    else:
+        with option("--epsilon"):
+            warn_of_extremes([MetricPrivacy(epsilon or "1/km", distances)])
     with Screen(stderr=True).status("Comparing") as status:
         comparison = compared(
             prior,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ..escaping import plain
 from .wording import told
 
 if TYPE_CHECKING:
+    from ..core import Guarantee
     from ..optimal import Progress
     from ..report import Summary
 
@@ -30,6 +31,15 @@ def note(error: SfumatoError, what: str) -> None:
     """Print that something was left undone, why, and how to have it."""
     for line in told(error, f"Note: {what} "):
         say(line, err=True)
+
+
+def warn_of_extremes(guarantees: Iterable[Guarantee]) -> None:
+    """Warn of promises that hide nothing, or that leave nothing to learn from a report."""
+    from ..report.extremes import extremes
+
+    for guarantee in guarantees:
+        for remark in extremes(guarantee):
+            say(f"Warning: {remark}", err=True)
 
 
 def print_summary(summary: Summary) -> None:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import FileError, InputError
-from .console import PARTIAL, StopOnInterrupt, note, print_summary, progress_line, say
-from .places import cells_over, prior_of, priors_of, visits_from
+from ..errors import InputError
+from .console import PARTIAL, StopOnInterrupt, note, print_summary, progress_line, say, warn_of_extremes
+from .outputs import check_outputs
+from .places import cells_over, piped, prior_of, priors_of, visits_from
 from .sweep import run_sweep
+from .wording import option
 
 if TYPE_CHECKING:
     from ..core import Guarantee, Metric, Prior
+    from ..geo import Places
     from ..optimal import Design
 
 DEFAULT_EPSILON = "1/km"
@@ -91,15 +94,17 @@ def design(
     names are replaced. The mechanism file holds the prior: who has it knows how often
     each place is visited.
     """
-    from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy
+    from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy, units
 
-    found, source = visits_from(visits, lat, lon, user_column)
-    for remark in found.notes:
-        say(f"Note: {remark}", err=True)
-    places = cells_over(found, region, cell, cells, hexagons)
-    distances = places.metric(metric, unit="km")
-    costs = places.metric(loss, unit=None if loss == "hamming" else "km")
     target = _target(output, visits)
+    endings = (".csv",) if sweep is not None or sweep_distortions is not None else (".sfm", ".md")
+    check_outputs([target.with_suffix(ending) for ending in (*endings, *((".png",) if picture else ()))], [visits])
+    found, source = visits_from(visits, lat, lon, user_column)
+    places = cells_over(found, region, cell, cells, hexagons)
+    with option("--metric"):
+        distances = _ground(places, metric)
+    with option("--loss"):
+        costs = _ground(places, loss)
     if sweep is not None or sweep_distortions is not None:
         for name, value in (("--epsilon", epsilon), ("--distortion", distortion), ("--within", within)):
             if value is not None:
@@ -108,7 +113,6 @@ def design(
             raise InputError("--max-loss was given beside a sweep.", "sweep over epsilons or distortions.")
         if solver != "auto":
             raise InputError("--solver was given beside a sweep.", "leave it out: a sweep chooses by itself.")
-        _check_folder(target)
         priors = priors_of(places, found, user, users, smoothing)
         run_sweep(
             priors,
@@ -132,13 +136,18 @@ def design(
     if within is not None:
         if epsilon is None:
             raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
-        guarantees.append(ThresholdPrivacy(epsilon, distances, within))
+        with option("--epsilon and --within"):
+            guarantees.append(ThresholdPrivacy(epsilon, distances, within))
     elif epsilon is not None:
-        guarantees.append(MetricPrivacy(epsilon, distances))
+        with option("--epsilon"):
+            guarantees.append(MetricPrivacy(epsilon, distances))
     if distortion is not None:
-        guarantees.append(DistortionPrivacy(distortion, distances))
-
-    _check_folder(target)
+        with option("--distortion"):
+            guarantees.append(DistortionPrivacy(distortion, distances))
+    if max_loss is not None:
+        with option("--max-loss"):
+            units.parse(max_loss, unit=costs.unit, what="the largest loss")
+    warn_of_extremes(guarantees)
     result = _solved(
         prior,
         distances,
@@ -243,20 +252,14 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
 
 def _target(output: Path | None, visits: Path | None) -> Path:
     if output is None:
-        return Path("city.sfm") if visits is None else Path(visits.stem or "mechanism").with_suffix(".sfm")
+        if visits is None:
+            return Path("city.sfm")
+        return Path("mechanism.sfm") if piped(visits) else Path(visits.stem or "mechanism").with_suffix(".sfm")
     if output.suffix != ".sfm":
         raise InputError(f"the output {str(output)!r} does not end in .sfm.", f"write it as {output.stem}.sfm.")
     return output
 
 
-def _check_folder(target: Path) -> None:
-    """Find out before the work whether its result can be written."""
-    from ..core.atomic import atomically
-
-    probe = target.with_name(f".{target.name}.probe")
-    try:
-        with atomically(probe):
-            pass
-    except FileError as error:
-        raise FileError(error.problem.replace(probe.name, target.name), error.hint) from None
-    probe.unlink()
+def _ground(places: Places, kind: str) -> Metric:
+    """Return a metric on places, in kilometres where it counts lengths."""
+    return places.metric(kind, unit=None if kind == "hamming" else "km")

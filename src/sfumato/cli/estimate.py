@@ -12,6 +12,7 @@ import typer
 from ..errors import InputError
 from ..escaping import csv_row
 from .console import PARTIAL, say
+from .outputs import check_outputs
 
 if TYPE_CHECKING:
     from ..releases.estimate import Estimate
@@ -72,6 +73,11 @@ def estimate(
 
     if output is not None and output.suffix.lower() != ".csv":
         raise InputError(f"{str(output)!r} does not end in .csv.", "name a .csv file.")
+    if not 0 < confidence < 1:
+        raise InputError(f"--confidence {confidence:g} is not between 0 and 1.", "use 0.95 for 95 %.")
+    if seed < 0:
+        raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
+    check_outputs([output], [file, reports])
     mechanism = load(file)
     received = read_reports(mechanism, reports, column)
     found = estimate_population(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .console import PARTIAL, StopOnInterrupt, say
+from .console import PARTIAL, StopOnInterrupt, say, warn_of_extremes
+from .outputs import check_outputs
 from .places import cells_over, visits_from
+from .wording import option
 
 if TYPE_CHECKING:
     from ..core import Guarantee, Mechanism, Prior
@@ -69,7 +71,7 @@ def learn(
     loss is designed first, what follows it is learned, and the whole is proved. Exit code
     3 if the training was stopped early, or if the mechanism loses more than the bound.
     """
-    from ..core import Prior, units
+    from ..core import MetricPrivacy, Prior, units
     from ..files import MechanismFile, save
     from ..learn import Ending
     from ..optimal import least_information, least_vulnerability
@@ -77,14 +79,18 @@ def learn(
 
     if output is not None and output.suffix.lower() != ".sfm":
         raise InputError(f"{str(output)!r} does not end in .sfm.", "name a .sfm file.")
-    if checkpoint is not None and not checkpoint.parent.is_dir():
-        raise InputError(f"there is no folder {str(checkpoint.parent)!r}.", "make it first, or choose another.")
+    check_outputs([output, checkpoint], [visits])
+    _check_numbers(most, held_out, rounds, seed)
+    with option("--bound"):
+        limit = units.parse(bound, unit="m", what="the bound")
+        if not limit > 0:
+            raise InputError(f"a bound of {bound} is not positive.", "allow some loss, such as '500 m'.")
     found, _ = visits_from(visits, lat, lon, user_column)
-    for note in found.notes:
-        say(f"Note: {note}", err=True)
     places = cells_over(found, region, cell, cells, None)
+    if epsilon is not None:
+        with option("--epsilon"):
+            warn_of_extremes([MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))])
     data = _pairs(found, places, sensitive, most)
-    limit = units.parse(bound, unit="m", what="the bound")
     learning, judging = data.split(1 - held_out, seed=seed)
     console = Screen()
     console.print(
@@ -130,6 +136,14 @@ def learn(
         say(f"Written: {output}", err=True)
     if ending is Ending.STOPPED or not within:
         raise typer.Exit(PARTIAL)
+
+
+def _check_numbers(most: int, held_out: float, rounds: int, seed: int) -> None:
+    for name, value, least in (("--most", most, 2), ("--rounds", rounds, 1), ("--seed", seed, 0)):
+        if value < least:
+            raise InputError(f"{name} {value} is too small.", f"use at least {least}.")
+    if not 0 < held_out < 1:
+        raise InputError(f"--held-out {held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth.")
 
 
 def _certified(prior: Prior, places: Places, epsilon: str, limit: float) -> Design:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import say
+from .outputs import check_outputs
 
 
 def release(
@@ -35,6 +36,7 @@ def release(
     from ..files import read
     from ..releases import release as write
 
+    check_outputs([target], [file, source])
     choice: Any = outside
     held = read(file)
     drawn = held.tupling or held.mechanism

@@ -69,6 +69,8 @@ def sample_from(path: Path, columns: str, bins: int | None) -> Sample:
         raise InputError(f"--columns {columns!r} does not name two columns.", "write it as secret,output.")
     secret, output = named
     table = read_columns(path, (secret, output))
+    if not table.num_rows:
+        raise DataError(f"{str(path)!r} holds no samples.", "write a row per sample below the names.")
     space = Space(_in_order(table[secret].to_pylist()))
     if bins is None:
         return Sample.from_columns(table, secret, output, space=space)

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import InputError, MissingExtraError
 from .console import PARTIAL, StopOnInterrupt, note, say
+from .wording import option
 
 if TYPE_CHECKING:
     from ..core import Metric, Prior
@@ -53,8 +54,10 @@ def run_sweep(
     from .screen import Screen
 
     unit = distances.unit
-    asked = amounts(epsilons, unit, per=True, what="epsilon") if epsilons else [None]
-    least = amounts(distortions, unit, per=False, what="the distortion") if distortions else []
+    with option("--sweep"):
+        asked = [None] if epsilons is None else amounts(epsilons, unit, per=True, what="epsilon")
+    with option("--sweep-distortions"):
+        least = [] if distortions is None else amounts(distortions, unit, per=False, what="the distortion")
     progress = Screen(stderr=True)
     with StopOnInterrupt() as stop, progress.status("Sweeping (Ctrl-C stops after the running design)") as status:
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
-from ..errors import SfumatoError, Spelling
+from ..errors import InputError, SfumatoError, Spelling
 
 # Arguments whose option has another name than they.
 _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
+    "epsilons": "sweep",
+    "distortions": "sweep_distortions",
     "Grid.covering.shape": "cells",
     "Hexagons.covering.cell": "hexagons",
     "audit_black_box.cells": "bins",
@@ -46,6 +49,15 @@ def spelling(command: Any) -> Spelling:
         return f"{option} {_quoted(value)}" if value else str(option)
 
     return written
+
+
+@contextmanager
+def option(name: str) -> Iterator[None]:
+    """Let the errors of the block say by which option the wrong value came in."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{name}: {error.problem}", *error.hints) from None
 
 
 def _quoted(value: str) -> str:

@@ -122,16 +122,16 @@ class Metric(Frozen):
         are at infinite distance.
         """
         near = self.within(limit)
+        bound = units.parse(limit, unit=self.unit, what="the limit")
         if not near.any():
             raise InputError(
-                f"no two distinct values are within {limit} ({self.unit or 'no unit'}) of each other.",
-                f"the closest pair is {self._smallest():.6g} apart: use a larger limit.",
+                f"no two distinct values are within {units.show(bound, self.unit)} of each other.",
+                f"the closest pair is {units.show(self._smallest(), self.unit)} apart: use a larger limit.",
             )
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import shortest_path
 
         hops = shortest_path(csr_array(near.astype(np.float64)), unweighted=True)
-        bound = units.parse(limit, unit=self.unit, what="the limit")
         return Metric(hops, name=f"hops of at most {exactly(bound)} {self.unit}".rstrip(), triangle=True)
 
     def closure(self) -> Metric:

@@ -89,7 +89,8 @@ def factor(source: str, target: str) -> float:
 def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
     """Read a quantity and return its value in ``unit`` (or per ``unit``).
 
-    A bare number is taken to be in ``unit`` already.
+    A text names its unit, so that nobody has to guess what ``"500"`` is; a number of
+    Python's own is in ``unit`` already.
 
     Args:
         text: ``"800 m"``, ``"0.6/km"``, ``"0.6 per km"`` or a number.
@@ -119,6 +120,8 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     if not found:
         if rate and isinstance(text, str) and not per:
             raise UnitError(f"{what} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
+        if unit and isinstance(text, str):
+            raise UnitError(f"{what} {text!r} has no unit.", f"write {_with_unit(text, unit, per=per)}.")
         return value
     try:
         scale = factor(found, unit)
@@ -135,7 +138,7 @@ def per_unit(unit: str) -> str:
 
 
 def length_m(text: str | float, what: str) -> float:
-    """Read a length and return it in metres; a bare number is metres."""
+    """Read a length and return it in metres; a number of Python's own is metres."""
     return parse(text, unit="m", what=what)
 
 
@@ -144,9 +147,16 @@ def show(value: float, unit: str) -> str:
     return amount(value, canonical(unit))
 
 
+def _with_unit(text: str, unit: str, *, per: bool) -> str:
+    """Return the ways to complete a number without a unit: ``'500 m' or '500 km'``."""
+    known = ("m", "km") if _TABLE.get(unit, ("", 0.0))[0] == "length" else (unit,)
+    number = text.strip().rstrip("/")
+    return " or ".join(repr(f"{number}/{name}" if per else f"{number} {name}") for name in known)
+
+
 def _fitting(unit: str) -> str:
     name = canonical(unit)
     if name not in _TABLE:
-        return f"a bare number or the unit {unit!r}" if unit else "a bare number without a unit"
+        return f"the unit {unit!r}" if unit else "a number without a unit"
     dimension = _TABLE[name][0]
     return " or ".join(key for key, entry in _TABLE.items() if entry[0] == dimension)

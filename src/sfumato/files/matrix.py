@@ -13,7 +13,7 @@ import numpy as np
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..core.weights import ONE_WORD, TWO_WORDS
-from ..errors import DataError
+from ..errors import DataError, InputError
 from ..escaping import from_csv_cell
 from ..releases.tables import read_columns
 
@@ -38,6 +38,13 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
         DataError: If there is no such file, or it holds no such table.
         InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
     """
+    try:
+        return _read(path)
+    except InputError as error:
+        raise type(error)(f"{os.fspath(path)!r}: {error.problem}", *error.hints) from None
+
+
+def _read(path: str | os.PathLike[str]) -> Mechanism:
     suffix = Path(path).suffix.lower()
     if suffix == ".npy":
         return Mechanism(_array(path))
@@ -59,7 +66,7 @@ def _array(path: str | os.PathLike[str]) -> Floats:
             f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
         ) from error
     except ValueError as error:
-        raise DataError(f"{os.fspath(path)!r} is not an array ({error}).", "save it with numpy.save.") from error
+        raise DataError(f"{os.fspath(path)!r} is not an array of numbers.", "save it with numpy.save.") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
         kind = getattr(array, "dtype", type(array).__name__)
         raise DataError(f"{os.fspath(path)!r} holds no real numbers, but {kind}.", "save an array of floats.")

@@ -11,7 +11,7 @@ from typing import Any, Self
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.guarantees import as_guarantees, check_size
 from ..core.loss import AnyLoss, as_loss
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, python
 from ..evidence import Optimality, check_optimality
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
@@ -142,7 +142,8 @@ class MechanismFile:
         if self.tupling is not None:
             raise InputError(
                 f"it holds a {self.tupling!r}, whose reports are tuples.",
-                "use the file of the inner mechanism; in Python, sf.files.load_tupling(path).inner.",
+                "use the file of the inner mechanism",
+                python("take sf.files.load_tupling(path).inner."),
             )
         return self
 
@@ -219,7 +220,8 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
     if held.tupling is not None:
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
-            "read it with sf.files.load_tupling(path); its inner mechanism is .inner.",
+            "use the file of its inner mechanism",
+            python("read it with sf.files.load_tupling(path), and take its .inner."),
         )
     return held.mechanism
 
@@ -233,7 +235,9 @@ def load_tupling(path: str | os.PathLike[str]) -> Tupling:
     held = read(path)
     if held.tupling is None:
         raise FileError(
-            f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.", "read it with sf.load(path)."
+            f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.",
+            "use it as a mechanism file without dummies",
+            python("read it with sf.load(path)."),
         )
     return held.tupling
 

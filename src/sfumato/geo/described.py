@@ -33,6 +33,6 @@ def places_from(description: Mapping[str, Any]) -> Places:
         raise InputError(
             f"the description of places contradicts itself: its {wrong[0]} is {description.get(wrong[0])!r}, but "
             f"its cells have {built.get(wrong[0])!r}.",
-            "use a description as describe() gives it.",
+            "use a description as sfumato writes it.",
         )
     return found

@@ -98,7 +98,7 @@ class Grid(Places):
 
         Args:
             places: What to cover: visits, a region, or a region as text.
-            cell: The side of a cell, such as ``"500 m"`` (a bare number is metres), or its
+            cell: The side of a cell, such as ``"500 m"`` (a number of Python's own is metres), or its
                 width and height.
             shape: The number of columns and rows, such as (20, 15), instead of ``cell``.
             region: The region to cover, where it is not all that the visits cover.

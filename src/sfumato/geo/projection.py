@@ -93,7 +93,7 @@ class Projection:
             raise InputError(
                 f"the places reach {reach / 1000:,.0f} km from the centre of their plane "
                 f"({self.lat:g}, {self.lon:g}), and beyond {LIMIT_KM:,} km distances on it are more than 1 % off.",
-                "use a plane centred on the places, as covering() does, and a smaller region.",
+                "use a plane centred on the places, as sfumato does for itself, and a smaller region.",
             )
 
     def inverse(self, xy: ArrayLike) -> Floats:

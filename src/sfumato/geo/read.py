@@ -45,7 +45,7 @@ def read_visits(
     pyarrow Table, a DuckDB relation, ...
 
     Args:
-        path: The file or folder, or the table.
+        path: The file or folder, or the table; ``-`` for what is piped in.
         lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose
             first line is data.
         lon: The column of longitudes.
@@ -65,9 +65,9 @@ def read_visits(
     names = {"lat": lat, "lon": lon, "user": user, "time": time}
     if isinstance(path, ArrowStream) and not isinstance(path, type):
         if format is not None:
-            raise InputError(f"the format {format!r} was given with a table.", "leave out format=.")
+            raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
         return cleaned(arrow.read(path, names, attributes), arrow.NAME, polar=polar)
-    place = as_path(path, "visits").expanduser()
+    place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(
             f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."

@@ -57,10 +57,12 @@ class Region:
             raise InputError(f"the region {corners} is not four numbers.", _EXAMPLES)
         if max(abs(self.south), abs(self.north)) > 90 or max(abs(self.west), abs(self.east)) > 180:
             raise InputError(f"the region {self} leaves the globe.", _EXAMPLES)
-        if self.south > self.north or self.west > self.east:
+        if self.south > self.north:
+            raise InputError(f"the region {self} has its south above its north.", _EXAMPLES)
+        if self.west > self.east:
             raise InputError(
-                f"the region {self} has its south above its north, or its west beyond its east.",
-                f"{_EXAMPLES} A region across the 180th meridian must be split in two.",
+                f"the region {self} has its west beyond its east.",
+                f"{_EXAMPLES} A region cannot cross the 180th meridian: take its two sides by themselves.",
             )
         edge = Projection(*self.centre).forward(
             [self.south, self.south, self.north, self.north], [self.west, self.east, self.west, self.east]
@@ -109,6 +111,13 @@ class Region:
             )
         south, north = np.quantile(visits.lat, [trim, 1 - trim])
         west, east = np.quantile(visits.lon, [trim, 1 - trim])
+        around = np.where(visits.lon < 0, visits.lon + 360, visits.lon)
+        if east - west > 180 > np.ptp(around):
+            raise InputError(
+                "the visits lie on both sides of the 180th meridian, which a region cannot cross.",
+                "take the visits of each side by themselves, with "
+                f"{argument('region', 'south,west,north,east')} or in files of their own.",
+            )
         try:
             return cls(float(south), float(west), float(north), float(east))
         except InputError as error:
@@ -137,7 +146,18 @@ class Region:
                 f"stay below {2 * LIMIT_KM:,} km.",
             )
         ends = Projection(lat, lon).inverse([(0, -y), (0, y), (-x, 0), (x, 0)])
-        return cls(float(ends[0, 0]), float(ends[2, 1]), float(ends[1, 0]), float(ends[3, 1]))
+        south, north, west, east = (float(end) for end in (ends[0, 0], ends[1, 0], ends[2, 1], ends[3, 1]))
+        if not south < lat < north:
+            raise InputError(
+                f"a region of {width} x {height} around {lat}, {lon} reaches over a pole.",
+                "choose a smaller one, or one farther from the pole.",
+            )
+        if not west < lon < east:
+            raise InputError(
+                f"a region of {width} x {height} around {lat}, {lon} reaches across the 180th meridian.",
+                "choose a smaller one, or one on each side of it.",
+            )
+        return cls(south, west, north, east)
 
     @property
     def centre(self) -> tuple[float, float]:

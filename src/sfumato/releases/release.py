@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core import WGS84, Mechanism, Space
 from ..core.arrays import Floats
 from ..core.distances import great_circle_m
-from ..errors import DataError, InputError, argument
+from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
 from ..geo import ArrowStream, Places, Projection, Visits, read_visits
 from ..mechanisms.tupling import Tupling
@@ -117,7 +117,8 @@ def release(
     if isinstance(mechanism, Tupling) and mechanism.queries > _WIDEST:
         raise InputError(
             f"a tuple of {mechanism.queries:,} reports would need as many columns.",
-            f"release tuples of at most {_WIDEST:,} reports, or draw them with sf.sampler.",
+            f"release tuples of at most {_WIDEST:,} reports",
+            python("draw them with sf.sampler."),
         )
     named = {"lat": lat, "lon": lon, "user": user, "time": time}
     read = (

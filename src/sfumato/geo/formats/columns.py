@@ -81,6 +81,10 @@ def recognised(
     """
     named = {"lat": lat, "lon": lon, "user": user, "time": time}
     exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
+    if "lat" in exact and exact["lat"] == exact.get("lon"):
+        raise DataError(
+            f"the column {exact['lat']!r} was named for latitudes and for longitudes.", f"name {NAMED}."
+        )
     rest = [column for column in columns if column not in exact.values()]
     found_user = exact.get("user") or _first(rest, _USER, "user", source)
     found_time = exact.get("time") or _first(rest, _TIME, "time", source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -35,7 +34,7 @@ def read(source: Source, user: str | None = None) -> Rows:
     parser.CharacterDataHandler = found.text
     parser.StartDoctypeDeclHandler = found.doctype
     try:
-        with gzip.open(source.path) if source.compressed else source.path.open("rb") as file:
+        with source.open_binary() as file:
             parser.ParseFile(file)
     except expat.ExpatError as error:
         raise DataError(f"{source} is not sound XML: {error}.", "export the track again.") from None

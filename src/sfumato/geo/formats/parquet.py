@@ -30,7 +30,8 @@ def read(source: Source, names: dict[str, str | None], attributes: Sequence[str]
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(str(source.path)) as file:
+        where = str(source.path) if source.content is None else pa.BufferReader(source.content)
+        with parquet.ParquetFile(where) as file:
             columns = list(file.schema_arrow.names)
             geo = _geo(file.schema_arrow.metadata or {}, source)
             roles = recognised(columns, str(source), geometry=geo.get("primary_column"), **names)

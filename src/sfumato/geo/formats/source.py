@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 from ...errors import DataError
 
 _HEAD: Final = 65_536
+_PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
+_STANDARD_INPUT: Final = Path("standard input")
 _GZIP: Final = b"\x1f\x8b"
 _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 
@@ -24,20 +27,31 @@ class Source:
         path: Where it is.
         compressed: Whether it is compressed by gzip.
         head: Its first 64 KiB, uncompressed.
+        content: All that a pipe gave, as it came; None for a file.
     """
 
     path: Path
     compressed: bool
     head: bytes
+    content: bytes | None = None
 
     @classmethod
     def of(cls, path: Path) -> Source:
         """Look at a file.
 
+        What can be read only once, such as a pipe, is kept in memory.
+
         Raises:
             DataError: If it is not there, cannot be read, or is empty.
         """
+        content = None
         try:
+            if path.exists() and not path.is_file():
+                content = path.read_bytes()
+                path = _STANDARD_INPUT if path in _PIPED else path
+                compressed = content[:2] == _GZIP
+                head = (gzip.decompress(content) if compressed else content)[:_HEAD]
+                return cls(path, compressed, _not_empty(head, path), content)
             with path.open("rb") as file:
                 compressed = file.read(2) == _GZIP
             if compressed:
@@ -56,11 +70,7 @@ class Source:
             raise DataError(
                 f"the file {str(path)!r} cannot be read: {error.strerror or error}.", "check its permissions."
             ) from None
-        if not head.strip():
-            raise DataError(
-                f"the file {str(path)!r} is empty.", "check that it was written or downloaded to its end."
-            )
-        return cls(path, compressed, head)
+        return cls(path, compressed, _not_empty(head, path))
 
     def __str__(self) -> str:
         return repr(self.path.name)
@@ -96,4 +106,17 @@ class Source:
         """Return an Arrow stream of the uncompressed content."""
         import pyarrow as pa
 
-        return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)
+        where = str(self.path) if self.content is None else pa.BufferReader(self.content)
+        return pa.input_stream(where, compression="gzip" if self.compressed else None)
+
+    def open_binary(self) -> BinaryIO:
+        """Return the uncompressed content as a file of bytes that can be read from any place."""
+        if self.content is not None:
+            return io.BytesIO(gzip.decompress(self.content) if self.compressed else self.content)
+        return cast(BinaryIO, gzip.open(self.path) if self.compressed else self.path.open("rb"))
+
+
+def _not_empty(head: bytes, path: Path) -> bytes:
+    if not head.strip():
+        raise DataError(f"the file {str(path)!r} is empty.", "check that it was written or downloaded to its end.")
+    return head

@@ -1,0 +1,68 @@
+"""What a command will write, looked at before its work begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import FileError, InputError
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Find out before the work whether its results can be written.
+
+    Args:
+        outputs: The files to write; those that exist will be replaced.
+        inputs: The files that are read, and must not be replaced.
+
+    Raises:
+        FileError: If a name is that of a folder, its folder is missing, or nothing can be
+            written there.
+        InputError: If an output is an input, or two outputs are one file.
+    """
+    read = {path.resolve(): path for path in inputs if path is not None}
+    written: set[Path] = set()
+    for path in (path for path in outputs if path is not None):
+        where = path.resolve()
+        if where in read:
+            raise InputError(f"{str(path)!r} would replace what is read.", "choose another name.")
+        if where in written:
+            raise InputError(f"two outputs have the name {str(path)!r}.", "give each a name of its own.")
+        written.add(where)
+        _check(path)
+
+
+def check_folder(folder: Path | None) -> None:
+    """Find out before the work whether files can be written to a folder, which may not exist yet.
+
+    Raises:
+        FileError: If it is a file, or nothing can be written there.
+    """
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{str(folder)!r} is a file, and a folder is needed.", "choose another name.")
+    nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    _check(nearest / folder.name)
+
+
+def _check(path: Path) -> None:
+    from ..core.atomic import atomically
+
+    folder = path.parent
+    if path.is_dir():
+        raise FileError(f"{str(path)!r} is a folder, and a file is to be written.", "give the name of a file.")
+    if not folder.exists():
+        raise FileError(
+            f"{str(path)!r} cannot be written: there is no folder {str(folder)!r}.",
+            "make it first, or choose another.",
+        )
+    if not folder.is_dir():
+        raise FileError(f"{str(path)!r} cannot be written: {str(folder)!r} is not a folder.", "choose another.")
+    probe = path.with_name(f".{path.name}.probe")
+    try:
+        with atomically(probe):
+            pass
+    except FileError as error:
+        raise FileError(error.problem.replace(probe.name, path.name), *error.hints) from None
+    probe.unlink()

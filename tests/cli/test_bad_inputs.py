@@ -1,0 +1,468 @@
+"""Bad inputs to every command and option, as a newcomer would try them.
+
+Each line is a command, a bar, and what the message must name. Nothing may end in a
+traceback, speak Python or write a file; every message says what to do.
+"""
+
+import contextlib
+import re
+import shlex
+import signal
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.files import MechanismFile, save
+
+DESIGN = """
+design nowhere.csv | nowhere.csv
+design empty.csv | empty
+design header.csv | header.csv
+design names.csv | name, size
+design words.csv | north
+design beyond.csv | latitude
+design swapped.csv | swapped
+design one.csv | nothing to hide
+design twice.csv | lat
+design data.json | data.json
+design data.zip | data.zip
+design noise.csv | noise.csv
+design fake.parquet | fake.parquet
+design fake.gpx | fake.gpx
+design folder | folder
+design dateline.csv | 180
+design visits.csv --lat nowhere | nowhere
+design visits.csv --lon nowhere | nowhere
+design visits.csv --user-column nowhere | nowhere
+design visits.csv --lat lat --lon lat | --lon
+design visits.csv --user nobody | nobody
+design nouser.csv --user ann | --user-column
+design visits.csv --users 3 | --users
+design visits.csv extra | extra
+design --unknown | --unknown
+design --epsilon | --epsilon
+design --epsilon -1/km | epsilon
+design --epsilon 0/km | epsilon
+design --epsilon 1 | --epsilon
+design --epsilon nan/km | nan/km
+design --epsilon inf/km | inf/km
+design --epsilon 1/ | 1/
+design --epsilon much | much
+design --epsilon '1 km' | 1 km
+design --epsilon 1/year | year
+design --epsilon 1/hop | hop
+design --epsilon 1,5/km | 1,5/km
+design --epsilon 1/km/km | 1/km/km
+design --epsilon '' | --epsilon
+design --epsilon 1e400/km | 1e400/km
+design --distortion 800 | --distortion
+design --distortion '-5 m' | distortion
+design --distortion '900 km' | 900 km
+design --distortion 1/km | 1/km
+design --distortion far | far
+design --within '1 km' --epsilon 1/km | 1/km
+design --within 500 --epsilon 1 | --within
+design --within '1 m' --epsilon 1 | 1 m
+design --within near --epsilon 1 | near
+design --within '-1 km' --epsilon 1 | -1 km
+design --max-loss 500 | --max-loss
+design --max-loss '-1 m' | loss
+design --max-loss '1 m' --epsilon 1/km | 1 m
+design --max-loss some | some
+design --max-loss '500 m' --sweep 1/km | --max-loss
+design --loss beauty | beauty
+design --loss semantic | semantic
+design --loss jaccard | jaccard
+design --objective median | median
+design --metric beauty | beauty
+design --metric hamming --epsilon 1/km | 1/km
+design --cell 500 | --cell
+design --cell 0m | 0m
+design --cell '-5 m' | -5 m
+design --cell '50 km' | --cell
+design --cell '1 m' | cells
+design --cell '1 km x 2 km x 3 km' | one side or two
+design --cell wide | wide
+design --cell '1 km x' | 1 km x
+design --cell '1/km' | 1/km
+design --cell '1 km' --cells 3x3 | --cells
+design --cell '1 km' --hexagons '1 km' | --hexagons
+design --cells 3 | --cells
+design --cells 0x3 | 0
+design --cells 3x-3 | 3x-3
+design --cells 1x1 | one cell
+design --cells 500x500 | --cells
+design --cells axb | axb
+design --cells 1.5x3 | 1.5x3
+design --hexagons 500 | --hexagons
+design --hexagons '1 m' | cells
+design --hexagons '9000 km' | --hexagons
+design --hexagons big | big
+design --hexagons '-1 km' | -1 km
+design --region here | here
+design --region 1,2,3 | 1,2,3
+design --region 10,10,5,20 | south
+design --region 10,20,20,10 | west
+design --region 100,0,101,1 | globe
+design --region 0,0,80,80 | wide
+design --region '8 x 6 around 48.85,2.35' | 8
+design --region '8 km x 6 km around 48.85' | around
+design --region '8 km x 6 km around 148.85,2.35' | 148.85
+design --region '8 km x 6 km around 89.99,2.35' | pole
+design --region '8 km x 6 km around 10,179.99' | 180th
+design --region '1 km x 1 km around 10,10' | none of the
+design --region '0 km x 0 km around 48.8,2.3' | 0 km
+design --region '48.8;2.2;48.9;2.4' | 48.8;2.2
+design --region -18,179.5,-16,-179.5 | 180
+design --region 89,0,91,10 | globe
+design --smoothing -1 | smoothing
+design --smoothing nan | smoothing
+design --smoothing much | --smoothing
+design -o city.txt | .sfm
+design -o no/such/city.sfm | no/such
+design -o folder.sfm | folder.sfm
+design -o visits.csv/city.sfm | visits.csv
+design -o . | .sfm
+design -o taken.sfm | taken.md
+design --time-limit 0 | time limit
+design --time-limit -1 | time limit
+design --time-limit nan | time limit
+design --time-limit long | --time-limit
+design --gap 0 | gap
+design --gap -1 | gap
+design --gap nan | gap
+design --gap small | --gap
+design --pairs some | --pairs
+design --solver nobody | nobody
+design --sweep 1 | --sweep
+design --sweep 2..1/km:5 | 2..1/km:5
+design --sweep 1..2/km:1 | 1..2/km:1
+design --sweep 1..2/km | 1..2/km
+design --sweep 1/km --epsilon 1/km | --epsilon
+design --sweep 1/km --distortion '1 km' | --distortion
+design --sweep 1/km --within '1 km' | --within
+design --sweep 1/km --user u001 --users 2 | --users
+design --sweep 1/km --users 0 | --users
+design --sweep 1/km --users many | --users
+design --sweep '' | --sweep
+design --sweep-distortions 500 | --sweep-distortions
+design --sweep-distortions '500 m, far' | far
+design --sweep 1/km -o folder.sfm | folder
+design --user nobody | nobody
+design --user-column who | --user-column
+design --lat lat | --lat
+"""
+
+AUDIT = """
+audit | nothing to audit
+audit nowhere.sfm | nowhere.sfm
+audit visits.csv | visits.csv
+audit empty.csv | empty.csv
+audit header.csv | header.csv
+audit words.csv | words.csv
+audit ragged.csv | row 2
+audit sums.csv | sum
+audit negative.csv | negative
+audit broken.sfm | broken.sfm
+audit cut.sfm | cut.sfm
+audit data.zip | data.zip
+audit fake.sfm | fake.sfm
+audit fake.parquet | fake.parquet
+audit pickled.npy | pickled.npy
+audit flat.npy | flat.npy
+audit folder | folder
+audit folder.sfm | folder.sfm
+audit m.sfm --function noise:blur | --function
+audit --function noise --secrets 0-3 --epsilon 1 | noise
+audit --function nomodule:blur --secrets 0-3 --epsilon 1 | nomodule
+audit --function noise:absent --secrets 0-3 --epsilon 1 | absent
+audit --function noise:LIMIT --secrets 0-3 --epsilon 1 | noise:LIMIT
+audit --function noise:blur --epsilon 1 | --secrets
+audit --function noise:blur --secrets 0-3 | --epsilon
+audit --function noise:blur --secrets 0 --epsilon 1 | secrets
+audit --function noise:blur --secrets '' --epsilon 1 | secrets
+audit --function noise:blur --secrets 0-3 --epsilon much | much
+audit --function noise:blur --secrets 0-3 --epsilon -1 | epsilon
+audit --function noise:blur --secrets 0-3 --epsilon 1 --limit 0 | limit
+audit --function noise:blur --secrets 0-3 --epsilon 1 --failure 2 | 2
+audit --function noise:fails --secrets 0-3 --epsilon 1 | noise:fails
+audit --function os:getpid --secrets 0-3 --epsilon 1 | os:getpid
+audit m.sfm --require nonsense | nonsense
+audit m.sfm --require 'epsilon < 1' | epsilon < 1
+audit m.sfm --require 'epsilon <= much' | much
+audit m.sfm --require 'beauty <= 1' | beauty
+audit m.sfm --require 'epsilon <= 1/year' | year
+audit m.sfm --require 'epsilon <= 1/km' --promises | --require
+audit m.sfm --metric beauty | beauty
+audit m.sfm --metric euclidean --distances d.csv | --distances
+audit m.sfm --distances nowhere.csv | nowhere.csv
+audit m.sfm --distances words.csv | words.csv
+audit m.sfm --distances d.csv | d.csv
+audit m.sfm --unit year | year
+audit m.sfm --prior nobody | nobody
+audit m.sfm --prior words.csv | words.csv
+audit m.sfm --prior wrong.csv | elsewhere
+audit labels.sfm --prior text.csv | text.csv
+audit labels.sfm --metric euclidean | euclidean
+audit m.sfm --delta -1 | -1
+audit m.sfm --delta 2 | 2
+audit m.sfm --delta small | --delta
+audit m.sfm --bins 3 | --bins
+audit m.sfm --columns a,b | --columns
+audit samples.csv --samples --columns secret | --columns
+audit samples.csv --samples --columns a,b | a
+audit samples.csv --samples --bins 0 | --bins
+audit samples.csv --samples --bins 4 | numbers
+audit samples.csv --samples --failure 0 | 0
+audit nowhere.csv --samples | nowhere.csv
+audit header.csv --samples --columns lat,lon | header.csv
+audit m.sfm --output folder | folder
+audit m.sfm --output no/such.json | no/such.json
+audit m.sfm --figures visits.csv | visits.csv
+audit m.sfm --promises --output x.json | --output
+"""
+
+ATTACK_RELEASE_ESTIMATE = """
+attack | file
+attack nowhere.sfm | nowhere.sfm
+attack visits.csv | visits.csv
+attack broken.sfm | broken.sfm
+attack folder | folder
+attack labels.sfm | prior
+attack labels.sfm --visits visits.csv | --visits
+attack m.sfm --user u001 | --user
+attack m.sfm --visits nowhere.csv | nowhere.csv
+attack m.sfm --visits visits.csv --user nobody | nobody
+attack m.sfm --visits elsewhere.csv | none of the 3 visits
+attack m.sfm --distance beauty | beauty
+attack m.sfm --sharper much | --sharper
+attack m.sfm extra | extra
+release | file
+release m.sfm | source
+release m.sfm visits.csv | target
+release nowhere.sfm visits.csv out.csv | nowhere.sfm
+release visits.csv visits.csv out.csv | visits.csv
+release m.sfm nowhere.csv out.csv | nowhere.csv
+release m.sfm empty.csv out.csv | empty.csv
+release m.sfm words.csv out.csv | words.csv
+release m.sfm names.csv out.csv | name, size
+release m.sfm elsewhere.csv out.csv | --outside
+release m.sfm elsewhere.csv out.csv --outside drop | no row
+release m.sfm visits.csv out.csv --outside ignore | ignore
+release m.sfm visits.csv out.txt | out.txt
+release m.sfm visits.csv visits.csv | visits.csv
+estimate labels.sfm reports.csv -o reports.csv | reports.csv
+design visits.csv -o visits.csv.sfm --region here | here
+release m.sfm visits.csv folder | folder
+release m.sfm visits.csv folder.csv | folder.csv
+release m.sfm visits.csv no/such.csv | no/such.csv
+release m.sfm visits.csv visits.csv/out.csv | visits.csv
+release m.sfm visits.csv out.csv --keep nowhere | nowhere
+release m.sfm visits.csv out.csv --keep lat | lat
+release m.sfm visits.csv out.csv --lat nowhere | nowhere
+release m.sfm visits.csv out.csv --column nowhere | nowhere
+release m.sfm visits.csv out.csv --column user --lat lat | --lat
+release m.sfm visits.csv out.csv --column user | --outside
+release labels.sfm visits.csv out.csv | --column
+release labels.sfm samples.csv out.csv --column output --outside nearest | --outside
+release labels.sfm visits.csv out.csv --column user | drop
+release labels.sfm folder out.csv --column user | folder
+estimate | file
+estimate m.sfm | reports
+estimate nowhere.sfm reports.csv | nowhere.sfm
+estimate m.sfm nowhere.csv | nowhere.csv
+estimate m.sfm empty.csv | empty.csv
+estimate m.sfm visits.csv | label
+estimate m.sfm visits.csv --column user | u000
+estimate m.sfm data.json | data.json
+estimate labels.sfm reports.csv --method magic | magic
+estimate labels.sfm reports.csv --intervals wide | wide
+estimate labels.sfm reports.csv --intervals normal | normal
+estimate labels.sfm reports.csv --confidence 2 | 2
+estimate labels.sfm reports.csv --confidence 0 --intervals profile | 0
+estimate labels.sfm reports.csv --seed one | --seed
+estimate labels.sfm reports.csv --seed -1 --intervals bootstrap | seed
+estimate labels.sfm reports.csv -o out.txt | out.txt
+estimate labels.sfm reports.csv -o folder.csv | folder.csv
+estimate labels.sfm reports.csv -o no/such.csv | no/such.csv
+estimate labels.sfm header.csv --column lat | no report
+"""
+
+COMPARE_LEARN = """
+compare nowhere.csv | nowhere.csv
+compare visits.csv --epsilon 1 | --epsilon
+compare --epsilon 1/km --loss '500 m' | --loss
+compare --epsilon -1/km | epsilon
+compare --epsilon much | much
+compare --loss 500 | --loss
+compare --loss '-1 m' | -1
+compare --loss '900 km' | 900 km
+compare --metric beauty | beauty
+compare --cell 500 | --cell
+compare --cell '1 km' --cells 3x3 | --cells
+compare --cells 3 | --cells
+compare --region here | here
+compare --user nobody | nobody
+compare --smoothing -1 | smoothing
+compare -o out.txt | .csv
+compare -o folder.csv | folder.csv
+compare -o no/such.csv | no/such.csv
+compare --figure out.csv | .png
+compare --figure folder.png | folder.png
+compare --figure no/such.png | no/such.png
+compare visits.csv --user-column nowhere | nowhere
+learn | visits
+learn visits.csv | --bound
+learn nowhere.csv --bound '500 m' | nowhere.csv
+learn visits.csv --bound 500 | --bound
+learn visits.csv --bound much | much
+learn visits.csv --bound '-5 m' | -5 m
+learn visits.csv --bound 1/km | 1/km
+learn visits.csv --bound '500 m' --sensitive nowhere | nowhere
+learn nouser.csv --bound '500 m' | --sensitive
+learn visits.csv --bound '500 m' --most 0 | --most
+learn visits.csv --bound '500 m' --most 1 | --most
+learn visits.csv --bound '500 m' --target beauty | beauty
+learn visits.csv --bound '500 m' --epsilon 1 | --epsilon
+learn visits.csv --bound '500 m' --epsilon much | much
+learn visits.csv --bound '500 m' --epsilon -1/km | epsilon
+learn visits.csv --bound '500 m' --cell 500 | --cell
+learn visits.csv --bound '500 m' --cells 3 | --cells
+learn visits.csv --bound '500 m' --region here | here
+learn visits.csv --bound '500 m' --held-out 2 | --held-out
+learn visits.csv --bound '500 m' --held-out 0 | --held-out
+learn visits.csv --bound '500 m' --rounds 0 | --rounds
+learn visits.csv --bound '500 m' --rounds -3 | --rounds
+learn visits.csv --bound '500 m' --seed -1 | --seed
+learn visits.csv --bound '500 m' --seed one | --seed
+learn visits.csv --bound '500 m' --checkpoint no/such.pt | no/such
+learn visits.csv --bound '500 m' --checkpoint folder | folder
+learn visits.csv --bound '500 m' -o out.txt | .sfm
+learn visits.csv --bound '500 m' -o no/such.sfm | no/such.sfm
+learn visits.csv --bound '500 m' -o folder.sfm | folder.sfm
+learn visits.csv --bound '500 m' --lat nowhere | nowhere
+nothing | nothing
+--nothing | --nothing
+"""
+
+TABLE = [
+    tuple(part.strip() for part in line.rsplit(" | ", 1))
+    for block in (DESIGN, AUDIT, ATTACK_RELEASE_ESTIMATE, COMPARE_LEARN)
+    for line in block.strip().splitlines()
+]
+# What Python looks like; requirements have a language of their own, such as epsilon(delta=1e-6).
+PYTHON = re.compile(
+    r"[a-z_]\w*\((?!s\))[^)]*[=.'\"]|\b[a-z_]{2,}=(?!=)|\b(?:sf|np|pa)\.\w|\b[A-Z]\w+\.[a-z]\w+\b|\w\(\)|Error\("
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with files of many kinds, most of them bad."""
+    place = tmp_path_factory.mktemp("inputs")
+    city = sf.synthetic_city(users=20, days=7)
+    assert city.user is not None
+    rows = [f"{u},{a:.6f},{b:.6f}" for u, a, b in zip(city.user, city.lat, city.lon, strict=True)]
+    texts = {
+        "visits.csv": "user,lat,lon\n" + "\n".join(rows),
+        "nouser.csv": "lat,lon\n" + "\n".join(row.split(",", 1)[1] for row in rows),
+        "elsewhere.csv": "lat,lon\n10,10\n10.1,10.1\n10.2,10.05\n",
+        "empty.csv": "",
+        "header.csv": "lat,lon\n",
+        "names.csv": "name,size\na,1\n",
+        "words.csv": "lat,lon\nnorth,east\nsouth,west\n",
+        "beyond.csv": "lat,lon\n140.0,200.0\n",
+        "swapped.csv": "lat,lon\n139.7,35.7\n139.8,35.6\n",
+        "one.csv": "lat,lon\n48.85,2.35\n48.85,2.35\n",
+        "twice.csv": "lat,lat,lon\n1,2,3\n",
+        "dateline.csv": "lat,lon\n-17,179.9\n-17.1,-179.9\n-17.2,179.8\n",
+        "data.json": '{"lat": 1}',
+        "fake.parquet": "no parquet",
+        "fake.gpx": "<gpx><trk>",
+        "fake.sfm": "no mechanism",
+        "ragged.csv": "0.5,0.5\n1\n",
+        "sums.csv": "0.5,0.6\n0.5,0.5\n",
+        "negative.csv": "1.5,-0.5\n0.5,0.5\n",
+        "d.csv": "0,1\n1,0\n",
+        "wrong.csv": "secret,probability\nelsewhere,1\n",
+        "text.csv": "secret,probability\nred,much\n",
+        "samples.csv": "secret,output\n" + "red,red\ngreen,red\nred,green\ngreen,green\n" * 20,
+        "reports.csv": "label\n" + "red\ngreen\nred\n" * 20,
+        "noise.py": "LIMIT = 3\n\ndef blur(secret):\n    return secret\n"
+        "def fails(secret):\n    raise KeyError(secret)\n",
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+    (place / "noise.csv").write_bytes(bytes(range(256)) * 4)
+    np.save(place / "flat.npy", np.ones(3))
+    np.save(place / "pickled.npy", np.array([{}], dtype=object), allow_pickle=True)
+    for name in ("folder", "folder.sfm", "folder.csv", "folder.png", "taken.md"):
+        (place / name).mkdir()
+    with zipfile.ZipFile(place / "data.zip", "w") as archive:
+        archive.writestr("visits.csv", texts["visits.csv"])
+    grid = sf.Grid.covering(city, shape=(3, 2))
+    prior = sf.Prior.from_visits(grid, city)
+    metric = grid.metric("euclidean", unit="km")
+    promise = sf.MetricPrivacy("1/km", metric)
+    result = sf.design(prior, loss=metric, guarantees=[promise])
+    save(MechanismFile(result.mechanism, prior, result.problem.loss, result.problem.guarantees), place / "m.sfm")
+    whole = (place / "m.sfm").read_bytes()
+    (place / "cut.sfm").write_bytes(whole[: len(whole) // 2])
+    (place / "broken.sfm").write_bytes(whole[:200] + b"\0" * 20 + whole[220:])
+    save(
+        MechanismFile(sf.mechanisms.randomised_response(sf.Space(["red", "green", "blue"]), 1.0)),
+        place / "labels.sfm",
+    )
+    return place
+
+
+@contextlib.contextmanager
+def within_seconds(limit):
+    """Fail where a command works on what it should have refused."""
+
+    def ring(*_):
+        raise AssertionError(f"not refused within {limit} seconds")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(limit)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(place)): path.read_bytes() if path.is_file() else b""
+        for path in place.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+
+
+def test_there_are_two_hundred():
+    assert len(set(TABLE)) == len(TABLE) >= 200
+
+
+@pytest.mark.parametrize(("command", "named"), TABLE, ids=[command for command, _ in TABLE])
+def test_the_message_says_what_is_wrong_and_what_to_do(run, folder, monkeypatch, command, named):
+    monkeypatch.chdir(folder)
+    before = contents(folder)
+    with within_seconds(20):
+        done = run(*shlex.split(command))
+    sys.stdout.write(f"{command}\n{done.code}: {done.err}")  # the table: pytest -rP
+    assert done.code in (1, 2), done
+    assert done.err.startswith(("Error: ", "Note: ", "Usage: "))
+    assert "Traceback" not in done.err
+    assert named in done.err
+    assert "Hint: " in done.err or ("Usage: " in done.err and "--help" in done.err) or "requires" in done.err
+    said = re.sub(r"\(\w+Error: .*\)", "", done.err)  # what a user's own function raised
+    for given in shlex.split(command):
+        said = said.replace(given, "")
+    if "--require" not in command:
+        assert not PYTHON.search(said), PYTHON.search(said)
+    assert contents(folder) == before
