@@ -174,3 +174,12 @@ def test_estimates_are_read_from_one_computation(run, designed):
     with open("e.csv", newline="", encoding="utf-8") as file:
         largest = max(float(row["probability"]) for row in csv.DictReader(file))
     assert f"{100 * largest:.2f} %" in text
+
+
+def test_the_audit_measures_the_same_attacks(designed):
+    mechanism, prior = designed.mechanism, designed.prior
+    km = mechanism.secrets.metric("euclidean", unit="km")
+    goals = sf.attacks.goals(mechanism, prior, km)
+    found = sf.audit(mechanism, prior=prior, metric=km)
+    assert found.find("bayes-vulnerability").value == pytest.approx(goals.hit_rate, rel=1e-12)
+    assert found.find("distortion").value == pytest.approx(goals.near.error, rel=1e-12)
