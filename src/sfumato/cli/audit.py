@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..files import MechanismFile
 
 _ANY: Final = frozenset({"require", "metric", "distances", "unit", "delta", "output"})
+_DUMMIES: Final = "a file with dummies"
 _FITTING: Final = {
     "a mechanism": _ANY
     | {"file", "prior", "delta_at", "order", "measure", "events", "rivals", "relation", "family", "interventions"}
@@ -26,6 +27,7 @@ _FITTING: Final = {
     "--samples": _ANY | {"file", "samples", "columns", "bins", "prior", "delta_at", "measure", "failure"},
     "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
     "--promises": frozenset({"file", "promises"}),
+    _DUMMIES: frozenset({"file", "promises", "delta"}),
 }
 """Which options go with what is audited."""
 
@@ -150,6 +152,9 @@ def audit(
     else:
         held = _held(file)
         kept = _print_promises(held)
+        if held.tupling is not None:
+            _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
+            raise typer.Exit(_of_tuples(held, kept, () if promises else numbers.deltas or (1e-6,)))
         if promises:
             raise typer.Exit(0 if kept and held.guarantees else 1)
         tables = _Tables(relation, events, rivals, family, interventions, curve)
@@ -244,12 +249,18 @@ def _check_options(
         if samples
         else "a mechanism"
     )
+    _check_fit(context, what)
+
+
+def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
+    """Refuse an option that has no meaning for what is audited."""
     for parameter in context.command.params:
         name = str(parameter.name)
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE" and name not in _FITTING[what]:
             option = max(parameter.opts, key=len)
-            raise InputError(f"{option} was given, which has no meaning for {what}.", f"leave {option} out.")
+            problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
+            raise InputError(f"{option} was given, {problem}.", f"leave {option} out.")
 
 
 def _held(file: Path | None) -> MechanismFile:
@@ -270,6 +281,16 @@ def _print_promises(held: MechanismFile) -> bool:
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     print_summary(audited(held, epsilons, distortions))
     return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+
+
+def _of_tuples(held: MechanismFile, kept: bool, deltas: tuple[float, ...]) -> int:
+    """Print what is proved of a file with dummies; return the exit code."""
+    from .tuples import prove_tuples
+
+    say("The promise above holds for a tuple too, which is made from one report and dummies; so nobody who sees")
+    say("the tuple guesses better, or learns more, than is said above of one report.")
+    proved = prove_tuples(held, deltas)
+    return 0 if kept and proved and (deltas or held.guarantees or held.tuple_guarantees) else 1
 
 
 def _of_mechanism(
