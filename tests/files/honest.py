@@ -10,6 +10,7 @@ import numpy as np
 import sfumato as sf
 from sfumato.core import Mechanism, Metric, Space
 from sfumato.files import MechanismFile
+from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import Design
 
 PLACES = Space("abcde", [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.5, 0.0], [5.0, 0.0]], unit="km")
@@ -61,6 +62,11 @@ def _own() -> MechanismFile:
     return _smoothed(PLACES, Metric(METRIC.array, "km", name="walk"), 0.8)
 
 
+def _tuples() -> MechanismFile:
+    coin = Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    return MechanismFile(Tupling(coin, 20, [0.5, 0.5]), guarantees=[TuplePrivacy(0.8, 0.01)])
+
+
 KINDS: dict[str, Callable[[], MechanismFile]] = {
     "expected": lambda: _of(sf.design(PRIOR, loss=METRIC, guarantees=[NEAR])),
     "worst": lambda: _of(sf.design(PRIOR, loss=METRIC, guarantees=[NEAR], objective="worst-case")),
@@ -77,6 +83,7 @@ KINDS: dict[str, Callable[[], MechanismFile]] = {
         sf.design(PRIOR, loss=METRIC, guarantees=[sf.ThresholdPrivacy(1.0, METRIC, "1.6 km")])
     ),
     "own": _own,
+    "tuples": _tuples,
     "grid": _grid,
     "hexagons": _hexagons,
     **{kind: partial(_named, kind) for kind in ("great-circle", "manhattan", "hamming", "absolute", "jaccard")},

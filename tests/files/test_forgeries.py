@@ -305,6 +305,34 @@ FORGERIES = [
         "NOT PROVED",
         1,
     ),
+    Forgery(
+        "a tuple that hides more than it does",
+        "tuples",
+        lambda f: f.guarantee.update(epsilon=0.1),
+        "from a tuple. The least delta there is",
+        1,
+    ),
+    Forgery(
+        "a tuple of rarer failures",
+        "tuples",
+        lambda f: f.guarantee.update(delta=1e-9),
+        "from a tuple. The least delta there is",
+        1,
+    ),
+    Forgery(
+        "a tuple without dummies",
+        "tuples",
+        lambda f: f.manifest["tupling"].update(dummies=0),
+        "from a tuple. The least delta there is",
+        1,
+    ),
+    Forgery("a tuple that is none", "tuples", lambda f: f.manifest.update(tupling=None), "sends no dummies"),
+    Forgery(
+        "dummies that give the secret away",
+        "tuples",
+        lambda f: f.change(f.manifest["tupling"]["source"], "weights", lambda array: array * [[0, 2]]),
+        "never drawn as dummies",
+    ),
 ]
 
 
@@ -366,3 +394,19 @@ def test_an_honest_file_is_believed(base, forge, audited):
     assert "NOT PROVED" not in printed
     assert ("not checked" in printed) == (base == "own")
     assert read(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
+
+
+@pytest.mark.parametrize(
+    "base", ["expected", "grid", "great-circle", "manhattan", "hamming", "absolute", "jaccard"]
+)
+def test_every_single_distance_of_a_named_metric_counts(base, forge):
+    size = len(honest(base).mechanism.secrets)
+    for i, j in zip(*np.triu_indices(size, 1), strict=True):
+        for factor in (1 - 1e-6, 1 + 1e-6):
+            lie = Forgery("one distance", base, metric(grown(int(i), int(j), factor)), "")
+            with pytest.raises(FileError, match=r"the distances are called|triangle"):
+                read(forge(lie))
+
+
+def grown(i: int, j: int, factor: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda array: at((i, j), array[i, j] * factor)(array)
