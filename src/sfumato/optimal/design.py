@@ -73,8 +73,8 @@ class Design:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing that matters is left to gain: the gap is small enough, or all that a spanner allows."""
-        return self.status is Status.RESTRICTED or self.certificate.gap <= self.enough
+        """Whether nothing that matters is left to gain: the gap is small enough, or as small as a spanner allows."""
+        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -289,7 +289,7 @@ class _Run:
         """Prove an answer, or the untied one where that costs nothing of the wanted gap."""
         tie_gap: float | None = None
         found = None if untied is None else proved(problem, untied[0])
-        if untied is not None and found is not None and found[1].gap <= self.control.gap:
+        if untied is not None and found is not None and self._reached(problem, found[1]):
             answer, tie_gap = untied
         else:
             found = proved(problem, answer)
@@ -307,8 +307,7 @@ class _Run:
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
-            reached = gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
-            status = Status.OPTIMAL if reached else short
+            status = Status.OPTIMAL if self._reached(problem, certificate) else short
         promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
         return Design(
             mechanism.promising(promised),
@@ -323,6 +322,9 @@ class _Run:
             _optimality(problem, answer),
             answer,
         )
+
+    def _reached(self, problem: Problem, certificate: Certificate) -> bool:
+        return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
 
 
 def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float] | None:
