@@ -95,12 +95,14 @@ def design(
     each place is visited.
     """
     from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy, units
+    from ..optimal import check_size
 
     target = _target(output, visits)
     endings = (".csv",) if sweep is not None or sweep_distortions is not None else (".sfm", ".md")
     check_outputs([target.with_suffix(ending) for ending in (*endings, *((".png",) if picture else ()))], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
     places = cells_over(found, region, cell, cells, hexagons)
+    check_size(len(places), len(places), time_limit)
     with option("--metric"):
         distances = _ground(places, metric)
     with option("--loss"):

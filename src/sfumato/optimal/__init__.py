@@ -5,6 +5,7 @@ from .auto import Auto
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .design import Design, design, design_private
+from .effort import check_size
 from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
@@ -36,6 +37,7 @@ __all__ = [
     "Solver",
     "Status",
     "Structured",
+    "check_size",
     "closed_form",
     "design",
     "design_private",

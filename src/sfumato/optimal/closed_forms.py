@@ -22,6 +22,7 @@ from .answer import gap_of
 from .problem import EXPECTED, Problem
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
+_MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is hardly ever private
 _SAME = 1e-12  # relative: distances that add up along a line
 
 
@@ -95,6 +96,8 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         return None
     line = _line(exponents)
     if line is not None and np.diff(exponents[line[0], line]).max(initial=0.0) > _LARGEST:
+        return None
+    if line is None and len(space) > _MANY:
         return None
     try:
         tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)

@@ -25,6 +25,7 @@ from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
+from .effort import check_time
 from .fallback import fallback, standing_in
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
 from .proof import proved
@@ -73,7 +74,7 @@ class Design:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing that matters is left to gain: the gap is small enough, or as small as a spanner allows."""
+        """Whether the gap is as small as was asked for, or as a spanner allows."""
         return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
 
     def __repr__(self) -> str:
@@ -268,11 +269,17 @@ class _Run:
             _AIM if gap is None else gap, self.start + time_limit, stop or (lambda: False), report, pairs, dilation
         )
         self.log: list[Progress] = []
+        self.kept: float | None = None
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
         """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
         small = scaled(problem)
-        control = replace(self.control, gap=gap or self.control.gap, report=small.report(self.control.report))
+        control = self.control
+        if np.isfinite(control.deadline):
+            if self.kept is None:
+                self.kept = check_time(*problem.shape, control.remaining)
+            control = replace(control, deadline=control.deadline - self.kept)
+        control = replace(control, gap=gap or control.gap, report=small.report(control.report))
         try:
             found = self.solver.answer(small.problem, control, start)
         except SolverError:

@@ -12,10 +12,11 @@ import numpy as np
 from ..core import Mechanism
 from ..core.arrays import Floats
 from ..evidence import Multipliers
-from .answer import Answer, Status, mended, objective_of, proved_bound
+from .answer import Answer, Status, objective_of, proved_bound
 from .problem import DISTORTION, WORST_CASE, Problem
+from .repair import joined, repaired
 
-_ROOM = 1e-9  # of the way to the limit of the loss, left for rounding
+_ROOM = 1e-9  # left for rounding
 
 
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
@@ -36,8 +37,12 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     bound = proved_bound(problem, prices)
     sign = -1.0 if problem.objective == DISTORTION else 1.0
     answers = []
+    distance = problem.distance.array if problem.distance is not None and problem.minimum > 0 else None
     for name, matrix in candidates.items():
-        kept, share = mended(problem, matrix)
+        # Their ratios are within by construction; only the distortion may lack something.
+        kept, share = repaired(
+            matrix, None, prior=problem.prior.probabilities, distance=distance, minimum=problem.minimum
+        )
         value = objective_of(problem, kept)
         answers.append(Answer(kept, share, value, bound, status, (), f"closed form: {name} ({why})", prices))
     usable = [answer for answer in answers if answer.usable]
@@ -69,7 +74,7 @@ def _telling(problem: Problem) -> Floats:
         closest = np.zeros((n, m))
         closest[np.arange(n), loss.argmin(axis=1)] = 1.0
         return closest
-    seen = np.exp(-problem.exponents / 2)
+    seen = np.exp(-joined(problem.exponents) * (0.5 - _ROOM))
     seen /= seen.sum(axis=1, keepdims=True)
     weights = np.full(n, 1.0 / n) if problem.objective == WORST_CASE else prior
     best = ((seen * weights[:, None]).T @ loss).argmin(axis=1)

@@ -19,6 +19,7 @@ from ..evidence import Multipliers
 from .answer import Answer, Progress, objective_of, proved_bound
 from .problem import DISTORTION, Problem
 
+_MODERATE = 100  # binary exponents of units in which nothing that matters underflows
 _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities
 
 
@@ -39,6 +40,12 @@ class Scaled:
     distance: int
 
     @property
+    def exact(self) -> bool:
+        """Whether a bound for the scaled problem is one for the original, times a power of two."""
+        same = self.problem.prior is self.original.prior
+        return same and max(abs(self.loss), abs(self.distance)) <= _MODERATE
+
+    @property
     def objective(self) -> int:
         """Binary exponent of the unit of the objective."""
         return self.distance if self.problem.objective == DISTORTION else self.loss
@@ -50,7 +57,9 @@ class Scaled:
         with np.errstate(over="ignore", invalid="ignore"):
             if prices is not None:
                 prices = self._prices(prices)
-                bound = proved_bound(self.original, prices)
+                # Powers of two scale a proof without rounding, away from the ends of the floats' range.
+                same = self.exact and math.isfinite(found.bound)
+                bound = math.ldexp(found.bound, self.objective) if same else proved_bound(self.original, prices)
             log = tuple(map(self.progress, found.log))
         if math.isnan(bound):  # without prices, or where they leave the range of floats
             prices, bound = None, math.inf if self.problem.objective == DISTORTION else -math.inf
@@ -82,12 +91,12 @@ def scaled(problem: Problem) -> Scaled:
     """Return a problem whose largest loss and distance are between one and two."""
     loss = _exponent(problem.loss.array)
     distance = 0 if problem.distance is None else _exponent(problem.distance.array)
-    mass = problem.prior.probabilities
+    prior, mass = problem.prior, problem.prior.probabilities
     if ((mass > 0) & (mass < _NO_MASS)).any():
-        mass = np.where(mass < _NO_MASS, 0.0, mass)
+        prior = Prior(prior.space, np.where(mass < _NO_MASS, 0.0, mass))
     found = replace(
         problem,
-        prior=Prior(problem.prior.space, mass),
+        prior=prior,
         loss=_divided(problem.loss, loss),
         distance=None if problem.distance is None else _divided(problem.distance, distance),
         minimum=float(np.ldexp(problem.minimum, -distance)),
@@ -102,4 +111,4 @@ def _exponent(array: Floats) -> int:
 
 
 def _divided(loss: Loss, exponent: int) -> Loss:
-    return Loss(np.ldexp(loss.array, -exponent), loss.unit, name=loss.name)
+    return loss if exponent == 0 else Loss(np.ldexp(loss.array, -exponent), loss.unit, name=loss.name)

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, SolverError
 from ..evidence import Multipliers
 from . import interior
 from .answer import Answer, Control, Progress, Status, gap_of, mended, objective_of, proved_bound
+from .effort import check_memory
 from .pairs import spanner_pairs
 from .problem import DISTORTION, WORST_CASE, Problem
 from .repair import joined
@@ -25,6 +26,7 @@ from .solver import Solver
 
 _ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
+_MENDED = 20_000_000  # likelihood ratios that are quickly looked through
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 _STATUS = {
@@ -101,12 +103,19 @@ class Structured(Solver):
                 warm=start.state if start is not None and isinstance(start.state, interior.Result) else None,
                 threads=self.threads,
                 symmetry=self.symmetry,
+                memory=check_memory,
             )
+        except interior.StoppedError:
+            raise SolverError(
+                f"the {self.name} had no answer in time.", "allow more time, or use fewer or larger cells."
+            ) from None
         except interior.Infeasible as error:
             raise InfeasibleError(str(error).split("\nHint: ")[0], "ask for less.") from None
         prices = _prices(problem, result, exponents)
         bound = proved_bound(problem, prices)
-        matrix, share = mended(problem, result.matrix)
+        # Iterates are strictly private by themselves, and mending a large one takes as long as an iteration.
+        small = problem.shape[0] ** 2 * problem.shape[1] <= _MENDED
+        matrix, share = mended(problem, result.matrix) if small else (result.matrix, 0.0)
         value = objective_of(problem, matrix)
         status = _STATUS[result.status]
         if status is Status.INACCURATE and gap_of(problem, value, bound) <= control.gap:
@@ -127,18 +136,20 @@ def _prices(problem: Problem, result: interior.Result, exponents: Floats) -> Mul
     first = _first_members(result.merged)
     target = _merged_into(problem, result.kept)
     used = np.flatnonzero(found.weight > 0)  # what is left of a single secret's imaginary companion has none
-    # A dominated observable has the prices of the one it was merged into: its reduced costs are no smaller.
-    order = used[np.argsort(found.block[used], kind="stable")]
-    counts = np.bincount(found.block[used], minlength=len(result.kept))
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    picks = [order[begins[b] : begins[b + 1]] for b in target]
-    pick = np.concatenate(picks) if picks else np.empty(0, dtype=np.intp)
-    o = np.repeat(np.arange(m), [len(chosen) for chosen in picks])
-    s, t = first[found.upper[pick]], first[found.lower[pick]]
+    if len(result.kept) < m:
+        # A dominated observable has the prices of the one it was merged into: its reduced costs are no smaller.
+        order = used[np.argsort(found.block[used], kind="stable")]
+        begins = np.concatenate([[0], np.cumsum(np.bincount(found.block[used], minlength=len(result.kept)))])
+        picks = [order[begins[b] : begins[b + 1]] for b in target]
+        used = np.concatenate(picks)
+        o = np.repeat(np.arange(m), [len(chosen) for chosen in picks])
+    else:
+        o = found.block[used]
+    s, t = first[found.upper[used]], first[found.lower[used]]
     allowed = _between(problem, s, t)
     # What p(o|s') earns stays as the method left it, and what p(o|s) pays shrinks by a hair: kept as it was, the
     # price would multiply what its exponent gained by exp(e), and a large epsilon would spoil the bound.
-    price = found.weight[pick] * np.exp(exponents[s, t] - allowed)
+    price = found.weight[used] * np.exp(exponents[s, t] - allowed)
 
     guesses = None
     if problem.distance is not None and found.guesses is not None and found.weighted is not None:

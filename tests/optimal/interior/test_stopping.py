@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.optimal.interior import Status
+from sfumato.optimal.interior import Status, StoppedError
 
 from .programs import Case, check, check_kept, grid, skewed
 
@@ -19,23 +19,34 @@ def best():
 
 @pytest.mark.parametrize("after", range(0, 14, 2))
 def test_on_request(best, after):
-    calls = []
-
-    def stop():
-        calls.append(1)
-        return len(calls) > after
-
-    early = CASE.solve(gap=1e-8, stop=stop)
+    told = []
+    early = CASE.solve(gap=1e-8, stop=lambda: len(told) > after, progress=lambda *entry: told.append(entry))
     assert early.status is Status.STOPPED
     assert early.iterations == after
     check(CASE, early, best, tolerance=10.0)
 
 
-def test_at_once_where_there_is_no_time(best):
-    early = CASE.solve(gap=1e-8, time_limit=0.0)
-    assert early.status is Status.TIME_LIMIT
-    assert early.iterations == 0
+@pytest.mark.parametrize("blocks", [1, 40, 100, 200])
+def test_between_blocks(best, blocks):
+    told, calls = [], []
+
+    def stop():
+        if told:
+            calls.append(1)
+        return len(calls) > blocks
+
+    early = CASE.solve(gap=1e-8, stop=stop, progress=lambda *entry: told.append(entry))
+    assert early.status is Status.STOPPED
+    assert early.iterations == len(told) - 1
+    assert blocks < len(calls) < blocks + 8
     check(CASE, early, best, tolerance=10.0)
+
+
+def test_before_there_is_an_iterate():
+    with pytest.raises(StoppedError):
+        CASE.solve(gap=1e-8, time_limit=0.0)
+    with pytest.raises(StoppedError):
+        CASE.solve(gap=1e-8, stop=lambda: True)
 
 
 def test_at_the_time_limit():

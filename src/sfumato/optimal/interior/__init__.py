@@ -7,6 +7,7 @@ them, and every iterate is strictly private for all pairs.
 
 from ._result import Entry, Multipliers, Result, Status
 from ._start import Infeasible
+from ._workers import StoppedError
 from .solve import solve
 
-__all__ = ["Entry", "Infeasible", "Multipliers", "Result", "Status", "solve"]
+__all__ = ["Entry", "Infeasible", "Multipliers", "Result", "Status", "StoppedError", "solve"]

@@ -62,6 +62,7 @@ class DenseBlocks:
             inverse, plain = np.empty((size, size)), np.empty((size, size))
             mixed = np.empty((len(share), size))
             for place, o in enumerate(share):
+                self._workers.check()
                 block, k = store[o], int(anchor[o])
                 pairs.fill(o, pair_weights, diagonals, plain)
                 if guesses is not None:

@@ -20,7 +20,7 @@ from ._result import Entry, Status
 from ._rows import BreakdownError, Point, Rows
 from ._steps import compute, end
 from ._tails import Tails
-from ._workers import Workers
+from ._workers import StoppedError, Workers
 
 NEIGHBOURS = 4
 FLOOR = 1e-9
@@ -48,7 +48,7 @@ class Control:
         deadline: A value of `time.perf_counter`, or None.
         started: The same clock at the start of the solve.
         iterations: The most iterations.
-        stop: Asked once per iteration; True ends the solve.
+        stop: Asked between blocks; True ends the solve.
         progress: Told iteration, value, bound, gap and seconds.
         below: Stop once the value is below this (phase one of the game), or None.
     """
@@ -67,11 +67,15 @@ class Control:
             self.below is not None and (entry.value < self.below or entry.bound > self.below)
         ):
             return Status.OPTIMAL
+        return self.over() or (Status.ITERATION_LIMIT if entry.iteration >= self.iterations else None)
+
+    def over(self) -> Status | None:
+        """Return why the work must stop now, or None."""
         if self.stop is not None and self.stop():
             return Status.STOPPED
         if self.deadline is not None and time.perf_counter() >= self.deadline:
             return Status.TIME_LIMIT
-        return Status.ITERATION_LIMIT if entry.iteration >= self.iterations else None
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +169,22 @@ def run(form: Form, x: Floats, pairs: PairRows, threshold: Floats, control: Cont
             system = System(rows, point, z, blocks, workers)
             floor_of_mean = OVERSHOOT * control.gap * max(abs(value), least) / rows.count
             step = compute(system, point, z, floor_of_mean, aim, workers)
+            best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
+            lags = value - best.bound > LAG * float(point.lam @ z)
+            tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
+            if lags:
+                best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)
+            d, primal, dual = step.direction, step.primal, step.dual
+            there, aim = point.u + primal * d.u, AIM
+            if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
+                lifted = tails.lift(d, primal)
+                if lifted is not None:
+                    (there, primal), aim = lifted, LIFTED_AIM
+            new = broken(rows, there[:, :n], threshold, workers)
         except BreakdownError:
             return Outcome(rows, point, best, Status.STALLED, growths, tuple(log))
-        best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
-        lags = value - best.bound > LAG * float(point.lam @ z)
-        tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
-        if lags:
-            best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)
-        d, primal, dual = step.direction, step.primal, step.dual
-        there, aim = point.u + primal * d.u, AIM
-        if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
-            lifted = tails.lift(d, primal)
-            if lifted is not None:
-                (there, primal), aim = lifted, LIFTED_AIM
-        new = broken(rows, there[:, :n], threshold, workers)
+        except StoppedError:
+            return Outcome(rows, point, best, control.over() or Status.STOPPED, growths, tuple(log))
         kept = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
         primal *= kept
         moved = Point(

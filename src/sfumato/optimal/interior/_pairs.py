@@ -38,6 +38,7 @@ def irreducible(ratio: Floats, workers: Workers) -> Bools:
     def part(rows: range) -> Bools:
         keep = np.ones((len(rows), n), dtype=np.bool_)
         for k, s in enumerate(rows):
+            workers.check()
             detour = (columns + bare[s]).min(axis=1)
             keep[k] = detour > limit[s]
         return keep
@@ -195,6 +196,7 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
         for start in range(0, n, step):
             some = bound[start : start + step]
             count = len(some)
+            workers.check()
             for o in share:
                 np.multiply(some, point[o], out=product[:count])
                 np.less(product[:count], point[o, start : start + step, None], out=hits[:count])

@@ -111,6 +111,7 @@ class BandedBlocks:
         inverse, natural = np.zeros((size, size)), np.zeros((size, size))
         pasts = np.empty((len(share), size))
         for o in share:
+            self._workers.check()
             order = self._arrange(o, rows)
             if order.secrets is not None:
                 self._secrets[o] = order.secrets

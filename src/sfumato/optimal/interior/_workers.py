@@ -13,6 +13,11 @@ from typing import Self, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+
+class StoppedError(Exception):
+    """The work was asked to stop."""
+
+
 T = TypeVar("T")
 # Of long arrays, as many entries at a time as stay in the cache.
 PIECE = 1 << 15
@@ -23,9 +28,11 @@ class Workers:
 
     Args:
         threads: How many shares, at least 1.
+        over: Asked often, between blocks, whether the work must stop.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, over: Callable[[], bool] | None = None) -> None:
+        self._over = over
         self.threads = threads
         # A breakdown shows as a number that is not finite, which the method looks for: it needs no warnings.
         self._pool = ThreadPoolExecutor(threads, initializer=np.seterr, initargs=("ignore",))
@@ -43,8 +50,14 @@ class Workers:
         if self._limits is not None:
             self._limits.restore_original_limits()
 
+    def check(self) -> None:
+        """Raise `StoppedError` if the work must stop."""
+        if self._over is not None and self._over():
+            raise StoppedError
+
     def share(self, function: Callable[[range], T], blocks: int) -> list[T]:
         """Return the results of ``function`` on each share of range(blocks), in order."""
+        self.check()
         count = max(1, min(self.threads, blocks))
         edges = [blocks * k // count for k in range(count + 1)]
         shares = [range(a, b) for a, b in pairwise(edges)]

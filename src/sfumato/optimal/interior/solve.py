@@ -40,6 +40,7 @@ def solve(
     warm: Result | None = None,
     threads: int = 2,
     symmetry: bool = True,
+    memory: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Solve a program of optimal design: expected or worst-case loss, or the zero-sum game.
 
@@ -61,10 +62,11 @@ def solve(
         time_limit: Seconds, or None.
         iteration_limit: The most interior-point iterations.
         progress: Called once per iteration with iteration, value, bound, gap and seconds.
-        stop: Asked once per iteration; True ends the solve.
+        stop: Asked between blocks; True ends the solve.
         warm: An earlier result of a similar program; its pair rows are present from the start.
         threads: Worker threads; BLAS is held to one thread in each.
         symmetry: Whether to look for symmetries and use them.
+        memory: Told the number of blocks and the size of each before memory is taken; may raise.
 
     Returns:
         The mechanism, its value, the proved bound and the multipliers behind it. Every way of
@@ -73,6 +75,7 @@ def solve(
     Raises:
         InputError: If the data does not fit.
         Infeasible: If no mechanism meets the demands strictly.
+        StoppedError: If the time is over, or a stop was asked for, before the first iterate.
 
     Source:
         Shokri, "Privacy Games", programs 21 to 24.
@@ -101,17 +104,20 @@ def solve(
             warm=warm,
             threads=threads,
             symmetry=symmetry,
+            memory=memory,
         )
         if float((distance @ (prior[:, None] * plain.matrix)).min(axis=0).sum()) >= minimum:
             return plain
     control = Control(
         INNER * gap, None if time_limit is None else started + time_limit, started, iteration_limit, stop, progress
     )
-    with Workers(threads) as workers:
+    with Workers(threads, lambda: control.over() is not None) as workers:
         keys = None if warm is None else warm.keys
         interior, spent = _interior(program, control, workers)
         group = _symmetry.detect(program) if symmetry else _symmetry.trivial(len(program.prior), len(program.kept))
         form = _form.build(program, group)
+        if memory is not None:
+            memory(form.blocks, form.size)
         pairs, threshold = _loop.first_rows(form, workers, keys)
         outcome = _loop.run(form, interior[group.representatives], pairs, threshold, control, workers)
     return _result(outcome, interior, started, spent, gap)

@@ -1,0 +1,129 @@
+"""What a design takes in memory and in time, estimated before it begins."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ..core.arrays import Floats
+from ..errors import InputError, argument
+from ..rounding import at_most
+
+# Measured: factors of 8 bytes an entry, and pair rows of about 2,000 bytes for each probability.
+_PER_ENTRY, _PER_PROBABILITY = 8, 2_000
+_SHARE = 0.9  # of the free memory that may be taken
+_PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
+_OVERHEAD_S = 0.1
+_NO_TIME = 2.0  # seconds of a proof that are not worth a refusal
+_MOST_KEPT, _UNDERSTATED = 0.6, 2.0  # of the time that is left: kept for the proof at most, and refused beyond
+_MOST_SYMMETRIC = 8  # images of a square
+_SAMPLE = 2_000_000  # likelihood ratios that are looked at to time all of them
+_SMALL = 1_000_000  # likelihood ratios that take no time worth measuring
+
+
+def check_memory(blocks: int, size: int) -> None:
+    """Refuse a program of the structured method that does not fit into memory.
+
+    Args:
+        blocks: The number of blocks: observables, or orbits of them under a symmetry.
+        size: The length of each: the number of secrets, or one more.
+
+    Raises:
+        InputError: If it does not fit; the hint says what does.
+    """
+    free = _SHARE * free_bytes()
+    wanted = needed_bytes(blocks, size)
+    if wanted <= free:
+        return
+    fits = size
+    while fits > 1 and needed_bytes(fits, fits) > free:
+        fits -= 1 + fits // 50
+    cells = argument("cells", f"({math.isqrt(fits)}, {math.isqrt(fits)})")
+    raise InputError(
+        f"the optimum for {size:,} secrets takes about {_gigabytes(wanted)} of memory, and "
+        f"{_gigabytes(free)} can be had.",
+        f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.",
+    )
+
+
+def needed_bytes(blocks: int, size: int) -> float:
+    """Return about how much memory the structured method takes."""
+    return float(blocks) * size * (_PER_ENTRY * size + _PER_PROBABILITY)
+
+
+def free_bytes() -> float:
+    """Return the memory that this process can still take; infinite where the system does not say."""
+    free = math.inf
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                free = 1024.0 * int(line.split()[1])
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        if limit != "max":
+            used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
+            free = min(free, float(int(limit) - used))
+    except (OSError, ValueError, IndexError):
+        pass  # another system, or one that does not tell
+    return free
+
+
+def check_size(secrets: int, observables: int, time_limit: float) -> None:
+    """Refuse, before any large array is made, what cannot fit into memory or be proved in time.
+
+    Args:
+        secrets: How many there are.
+        observables: How many there are.
+        time_limit: Seconds for the whole design; ``inf`` for no limit.
+
+    Raises:
+        InputError: If not even the most symmetric problem of this size would fit, or its proof
+            alone takes longer than the time limit.
+    """
+    check_time(secrets, observables, time_limit)
+    check_memory(max(1, observables // _MOST_SYMMETRIC), secrets)
+
+
+def check_time(secrets: int, observables: int, left: float) -> float:
+    """Return the seconds to keep for ending and proving a design.
+
+    Args:
+        secrets: How many there are.
+        observables: How many there are.
+        left: Seconds that are left.
+
+    Raises:
+        InputError: If the proof alone takes much longer than that.
+    """
+    wanted, left = proof_seconds(secrets, observables), max(left, 0.0)
+    if wanted > max(_UNDERSTATED * left, _NO_TIME):
+        raise InputError(
+            f"a design of {secrets:,} secrets takes about {at_most(wanted, 2)} seconds to prove alone, and "
+            f"{at_most(left, 2)} are left.",
+            f"allow {argument('time_limit', at_most(2 * wanted, 2))}",
+            "use fewer or larger cells.",
+        )
+    return min(wanted, _MOST_KEPT * left)
+
+
+def proof_seconds(secrets: int, observables: int) -> float:
+    """Return about how long ending and proving take, from a sample of the work on this machine."""
+    n, m = secrets, observables
+    if n * n * m <= _SMALL:
+        return _OVERHEAD_S
+    rows = np.full((min(n, max(1, _SAMPLE // m)), m), 0.5)
+    seconds = min(_seconds_of(rows) for _ in range(5))  # the others were interrupted
+    return _OVERHEAD_S + _PASSES * seconds * n * n / len(rows) + _PER_PRICE_S * n * m
+
+
+def _seconds_of(rows: Floats) -> float:
+    start = time.perf_counter()
+    (rows[0] * rows).argmax(axis=1)
+    return time.perf_counter() - start
+
+
+def _gigabytes(size: float) -> str:
+    gigabytes = size / 2**30
+    return f"{gigabytes:,.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"
