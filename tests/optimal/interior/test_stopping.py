@@ -19,7 +19,7 @@ def best():
 
 @pytest.mark.parametrize("after", range(0, 14, 2))
 def test_on_request(best, after):
-    told = []
+    told: list[object] = []
     early = CASE.solve(gap=1e-8, stop=lambda: len(told) > after, progress=lambda *entry: told.append(entry))
     assert early.status is Status.STOPPED
     assert early.iterations == after
@@ -28,7 +28,8 @@ def test_on_request(best, after):
 
 @pytest.mark.parametrize("blocks", [1, 40, 100, 200])
 def test_between_blocks(best, blocks):
-    told, calls = [], []
+    told: list[object] = []
+    calls: list[int] = []
 
     def stop():
         if told:
