@@ -122,9 +122,8 @@ def test_notions_are_what_their_definitions_say_of_ten_thousand_channels():
     check_notions(1, 10_000)
 
 
-TRADE_OFF = {"trade-off"}
-"""Notions without one value; their closure is tested beside them."""
 NAMES = {
+    "trade-off": ["delta of differential-privacy"],  # curves are as good as all their deltas
     "divergence-privacy": ["total variation", "chi-square divergence", "squared Hellinger distance"],
     "differential-privacy": ["differential-privacy", "differential-privacy at delta"],
     "distribution-privacy": ["distribution-privacy", "distribution-privacy at delta"],
@@ -167,7 +166,9 @@ TOGETHER: dict[str, Callable[[float, float], float]] = {
 def kept(asked):
     """The names of the values that a property keeps, by the table or, for semantic privacy, by its words."""
     for notion, row in PROPERTIES.items():
-        if notion not in TRADE_OFF and (row[asked].holds or notion == "semantic"):
+        if notion == "trade-off" and asked is Property.COMPOSITION:
+            continue  # it composes as a curve, not as a number
+        if row[asked].holds or notion == "semantic":
             yield from NAMES.get(notion, [notion])
 
 
