@@ -146,6 +146,7 @@ def audit(
     measured_by = _Measured(metric, distances, unit, prior)
     kept = True
     if function is not None:
+        _check_shown(also)
         found, kept = _of_function(function, secrets, epsilon, measured_by, numbers, bins, failure, limit)
     elif file is not None and samples:
         found = _of_samples(file, columns, bins, measured_by, numbers, also, failure)
@@ -261,6 +262,12 @@ def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
             option = max(parameter.opts, key=len)
             problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
             raise InputError(f"{option} was given, {problem}.", f"leave {option} out.")
+
+
+def _check_shown(also: Iterable[Request]) -> None:
+    for request in also:
+        if request.name not in ("epsilon", "differential-privacy", "metric-privacy"):
+            raise InputError(f"calls of a function cannot show {request}.", "they can show epsilon.")
 
 
 def _held(file: Path | None) -> MechanismFile:

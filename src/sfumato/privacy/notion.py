@@ -111,6 +111,11 @@ class Notion(ABC):
         """
         return None
 
+    @property
+    def unclaimed(self) -> str:
+        """Why its findings make no claim, such as that it looks at single reports only; empty if they do."""
+        return ""
+
     @abstractmethod
     def measure(self, mechanism: AnyMechanism) -> Finding:
         """Return the least value of the parameter that the mechanism satisfies.

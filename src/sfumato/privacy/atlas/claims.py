@@ -299,8 +299,8 @@ def _same_events(held: object, wanted: object) -> bool:
 
 def _of_finding(finding: Finding) -> Claim:
     word = described(finding.notion.key)
-    if getattr(finding.notion, "sets", True) is not True:
-        raise InputError("the finding is about single reports.", "measure with sets=True for a claim.")
+    if finding.notion.unclaimed:
+        raise InputError(f"the finding {finding.notion.unclaimed}.", "measure with sets=True for a claim.")
     if finding.notion.parameter not in word.numbers:
         raise InputError(
             f"{finding!r} is not about one of {', '.join(word.numbers) or 'no numbers'}.", "state the claim."

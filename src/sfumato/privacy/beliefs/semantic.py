@@ -175,6 +175,11 @@ class SemanticPrivacy(Notion):
         rounding = 2 * log_error(largest)
         return min(1.0, math.tanh((largest + rounding) / 4) * (1 + 2.0**-50))
 
+    @property
+    def unclaimed(self) -> str:
+        """Claims are about sets of reports."""
+        return "" if self.sets else "is about single reports"
+
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         if self.maps is None:

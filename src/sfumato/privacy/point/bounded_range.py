@@ -1,4 +1,4 @@
-"""Range-bounded privacy: how far the privacy loss of a pair ranges over all reports."""
+"""Bounded range: how far the privacy loss of a pair ranges over all reports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DESCRIPTION: Final = Description(
 @final
 @dataclass(frozen=True, slots=True)
 class BoundedRange(Notion):
-    """Range-bounded privacy: the least eta.
+    """Bounded range: the least eta.
 
     L(o) - L(o') <= eta for all related (s, s') and observables o, o', with L(o) = ln(p(o|s) / p(o|s'))
 
