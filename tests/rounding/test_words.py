@@ -63,6 +63,8 @@ def test_what_fits_into_the_digits_is_written_exactly(mantissa, exponent):
         (1e308, "1e308", "1e308"),
         (1.7976931348623157e308, "1.798e308", "1.797e308"),
         (math.inf, "infinite", "infinite"),
+        (0.5 + 1e-15, "0.50000000001", "0.5"),
+        (1.0 - 1e-15, "1", "0.99999999999"),
         (math.nan, "unknown", "unknown"),
     ],
 )
@@ -88,7 +90,8 @@ def test_factors_are_never_below_the_exponential(epsilon):
         (1.0, "2.719"),
         (20.0, "e^20"),
         (1234.56, "e^1235"),
-        (5e-324, "1.001"),
+        (5e-324, "1.0000000001"),
+        (math.log(3), "3.0000000001"),
         (math.inf, "infinite"),
     ],
 )

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Prior, as_distance, units
+from ..core import AnyLoss, Loss, Mechanism, Prior, as_distance
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
+from ..rounding import amount, percent
 
 ROW_TOLERANCE: Final = 1e-9
 
@@ -74,10 +75,10 @@ class Attack:
 
     def __repr__(self) -> str:
         observables, guesses = self.strategy.shape
-        hits = "" if self.hit_rate is None else f", finds the secret {100 * self.hit_rate:.3g} % of the time"
+        hits = "" if self.hit_rate is None else f", finds the secret {percent(self.hit_rate)} of the time"
         return (
             f"Attack {self.name!r} with {guesses} guesses from {observables} observables: "
-            f"errs by {units.show(self.error, self.unit)} on average{hits}"
+            f"errs by about {amount(self.error, self.unit)} on average{hits}"
         )
 
 

@@ -139,7 +139,7 @@ def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: 
 
 
 def _print_rows(console: Screen, title: str, rows: dict[str, Attack]) -> None:
-    from ..rounding import amount, percent
+    from ..rounding import amount_at_least, percent_at_most
     from .tables import print_table
 
     print_table(
@@ -149,9 +149,9 @@ def _print_rows(console: Screen, title: str, rows: dict[str, Attack]) -> None:
         [
             (
                 name,
-                amount(found.error, found.unit),
-                amount(found.worst_case_error, found.unit),
-                "" if found.hit_rate is None else percent(found.hit_rate),
+                amount_at_least(found.error, found.unit),
+                amount_at_least(found.worst_case_error, found.unit),
+                "" if found.hit_rate is None else percent_at_most(found.hit_rate),
             )
             for name, found in rows.items()
         ],
@@ -160,19 +160,19 @@ def _print_rows(console: Screen, title: str, rows: dict[str, Attack]) -> None:
 
 def _print_leakage(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
     from .. import leakage
-    from ..rounding import percent
+    from ..rounding import about, at_least, at_most, percent, percent_at_most
     from .tables import print_table
 
     capacity = leakage.shannon_capacity(mechanism)
     rows = {
         "finds the secret with one guess, without the report": percent(goals.blind_hit_rate),
-        "finds the secret with one guess, with it": percent(goals.hit_rate),
-        "min-entropy leakage": f"{leakage.min_entropy_leakage_bits(mechanism, prior):.3f} bits",
-        "min-entropy capacity (over all priors)": f"{leakage.min_entropy_capacity_bits(mechanism):.3f} bits",
-        "entropy of the prior": f"{prior.entropy_bits:.3f} bits",
-        "mutual information": f"{leakage.mutual_information_bits(mechanism, prior):.3f} bits",
-        "remaining entropy": f"{leakage.conditional_entropy_bits(mechanism, prior):.3f} bits",
-        "Shannon capacity": f"{capacity.lower_bits:.3f} to {capacity.upper_bits:.3f} bits",
+        "finds the secret with one guess, with it": percent_at_most(goals.hit_rate),
+        "min-entropy leakage": f"{at_most(leakage.min_entropy_leakage_bits(mechanism, prior))} bits",
+        "min-entropy capacity (over all priors)": f"{at_most(leakage.min_entropy_capacity_bits(mechanism))} bits",
+        "entropy of the prior": f"{about(prior.entropy_bits)} bits",
+        "mutual information": f"{at_most(leakage.mutual_information_bits(mechanism, prior))} bits",
+        "remaining entropy": f"{at_least(leakage.conditional_entropy_bits(mechanism, prior))} bits",
+        "Shannon capacity": f"{at_least(capacity.lower_bits)} to {at_most(capacity.upper_bits)} bits",
     }
     print_table(console, "Leakage", ("", ""), list(rows.items()))
 

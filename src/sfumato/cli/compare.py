@@ -96,7 +96,7 @@ def compare(
 
 def _print(comparison: Comparison, source: str) -> None:
     from ..core.units import per_unit
-    from ..rounding import amount, at_most, percent
+    from ..rounding import amount, amount_at_least, amount_at_most, at_least, at_most, percent
     from ..studies.tuples import DRAWS
     from .screen import Screen
     from .tables import print_table
@@ -104,7 +104,7 @@ def _print(comparison: Comparison, source: str) -> None:
     console = Screen()
     unit = comparison.unit
     if comparison.equal == "loss":
-        common = f"equal loss, {amount(comparison.value, unit)}"
+        common = f"equal loss, {amount_at_most(comparison.value, unit)}"
     else:
         common = f"equal epsilon, {at_most(comparison.value, 5)}{per_unit(unit)}"
     headings = (
@@ -122,16 +122,16 @@ def _print(comparison: Comparison, source: str) -> None:
     spreads = [row.spread for row in comparison.rows if row.spread is not None]
     optimum = next((row for row in present if row.loss_lower_bound is not None), None)
     if optimum is not None and optimum.loss_lower_bound is not None:
-        bound = amount(optimum.loss_lower_bound, unit)
-        at = f"{at_most(optimum.epsilon_upper, 5)}{per_unit(unit)}"
+        bound = amount_at_least(optimum.loss_lower_bound, unit)
+        at = f"{at_least(optimum.epsilon_upper, 5)}{per_unit(unit)}"
         alone = " with one report" if spreads else ""
         console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
     console.print(
-        f"Without a report the attacker errs by {amount(comparison.blind_error, unit)}, or finds the secret "
-        f"{percent(comparison.blind_hit_rate)} of the time."
+        f"Without a report the attacker errs by about {amount(comparison.blind_error, unit)}, or finds the secret "
+        f"about {percent(comparison.blind_hit_rate)} of the time."
     )
     if spreads:
-        within = amount(2 * max(spreads), unit)
+        within = amount_at_most(2 * max(spreads), unit)
         console.print("Among dummies the loss is that of a tuple's best answer, and epsilon is as for one report.")
         console.print(
             f"There the attacker's columns are estimates from {DRAWS:,} simulated tuples, the error ± {within}."
@@ -142,13 +142,13 @@ def _print(comparison: Comparison, source: str) -> None:
 
 
 def _cells(row: Row, unit: str) -> tuple[str, ...]:
-    from ..rounding import amount, at_most, percent
+    from ..rounding import amount_at_least, amount_at_most, at_least, at_most, percent_at_most
 
     return (
         at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
-        amount(row.loss, unit),
-        amount(row.attacker_error, unit),
-        percent(row.hit_rate),
-        f"{row.information_bits:.2f}",
-        f"{row.entropy_bits:.2f}",
+        amount_at_most(row.loss, unit),
+        amount_at_least(row.attacker_error, unit),
+        percent_at_most(row.hit_rate),
+        at_most(row.information_bits, 3),
+        at_least(row.entropy_bits, 3),
     )

@@ -99,6 +99,7 @@ def estimate(
 
 
 def _print_likeliest(console: Screen, found: Estimate) -> None:
+    from ..rounding import percent_at_least, percent_at_most
     from .tables import print_table
 
     order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
@@ -109,7 +110,7 @@ def _print_likeliest(console: Screen, found: Estimate) -> None:
     for s in order[:_SHOWN]:
         cells = [str(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
         if sure is not None:
-            cells.append(f"{100 * sure.lower[s]:.2f} to {100 * sure.upper[s]:.2f} %")
+            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
         rows.append(cells)
     more = f" ({rest} more in the written table)" if rest > 0 else ""
     print_table(console, f"The likeliest values{more}", headings, rows)

@@ -271,7 +271,7 @@ def _print(
     limit: float,
 ) -> bool:
     """Print what was found, and return whether the learned mechanism is within the bound."""
-    from ..rounding import amount, gap_at_most, percent
+    from ..rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent, percent_at_most
     from .tables import print_table
 
     rows = []
@@ -282,11 +282,12 @@ def _print(
         ("certified optimum, on visits kept apart", optimum.mechanism, judging),
     ):
         hits, bits, loss = _measured(each, data, places)
-        rows.append((name, percent(hits), f"{bits:.3f}", amount(loss, "m")))
-    title = f"Hiding the value at a loss of at most {amount(limit, 'm')}"
+        rows.append((name, percent_at_most(hits), at_most(bits, 3), amount_at_most(loss, "m")))
+    title = f"Hiding the value at a loss of at most {amount_at_most(limit, 'm')}"
     print_table(console, title, ("", "finds the value", "information (bits)", "average loss"), rows)
     console.print(
-        f"Without a report the best attacker finds the value {percent(1 - learning.blind_error)} of the time."
+        f"Without a report the best attacker finds the value about {percent(1 - learning.blind_error)} of "
+        f"the time."
     )
     console.print(
         "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
@@ -296,8 +297,8 @@ def _print(
     within = lost <= limit * (1 + _ROUNDING)
     if not within:
         console.print(
-            f"NOT within the bound: the learned mechanism loses {amount(lost, 'm')} on average, "
-            f"and {amount(limit, 'm')} were allowed."
+            f"NOT within the bound: the learned mechanism loses at least {amount_at_least(lost, 'm')} on average, "
+            f"and at most {amount_at_most(limit, 'm')} were allowed."
         )
     return within
 

@@ -93,7 +93,7 @@ def run_sweep(
 
 def _print(console: Screen, points: list[Point], unit: str, *, ties: bool) -> None:
     from ..core.units import per_unit
-    from ..rounding import amount, gap_at_most, percent
+    from ..rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
     from .tables import print_table
 
     headings = (
@@ -108,14 +108,14 @@ def _print(console: Screen, points: list[Point], unit: str, *, ties: bool) -> No
     )
     rows = []
     for point in points:
-        epsilon = "" if point.epsilon is None else f"{point.epsilon:g}"
-        minimum = "" if point.minimum is None else amount(point.minimum, unit)
+        epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
+        minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
         if point.design is None:
             rows.append((point.who, epsilon, minimum, "none", "", "", "", ""))
             continue
         c = point.design.certificate
-        loss = percent(c.value) if not c.loss_unit else amount(c.value, c.loss_unit)
-        errs, hits = amount(point.distortion, unit), percent(point.hit_rate)
+        loss = percent_at_most(c.value) if not c.loss_unit else amount_at_most(c.value, c.loss_unit)
+        errs, hits = amount_at_least(point.distortion, unit), percent_at_most(point.hit_rate)
         rows.append(
             (point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, hits, f"{point.design.seconds:.1f}")
         )

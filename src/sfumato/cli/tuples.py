@@ -71,7 +71,7 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
         deltas: At which the least epsilon is told, too.
     """
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
-    from ..rounding import amount, at_least, at_most
+    from ..rounding import amount_at_most, at_least, at_most
     from .screen import Screen
 
     tupling = held.tupling
@@ -92,9 +92,12 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
                 f"{labels[0]} and {labels[1]})."
             )
     if held.prior is not None and held.loss is not None:
-        best = amount(quality_loss(tupling, held.prior, held.loss), held.loss.unit)
-        single = amount(tupling.inner.expected_loss(held.prior, held.loss), held.loss.unit)
-        say(f"The best of {tupling.queries:,} answers loses {best} on average, a single report {single}.")
+        best = amount_at_most(quality_loss(tupling, held.prior, held.loss), held.loss.unit)
+        single = amount_at_most(tupling.inner.expected_loss(held.prior, held.loss), held.loss.unit)
+        say(
+            f"The best of {tupling.queries:,} answers loses at most {best} on average, a single report at "
+            f"most {single}."
+        )
     return all(proof.holds for proof in proofs)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, UnitError, python
 from ..escaping import plain
+from ..rounding import amount_at_least
 from . import units
 from .arrays import Floats
 from .frozen import Frozen
@@ -125,7 +126,7 @@ class DistortionPrivacy(Frozen):
         return f"DistortionPrivacy({self})"
 
     def __str__(self) -> str:
-        return f"distortion of at least {units.show(self.minimum, self.distance.unit)}"
+        return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)}"
 
 
 Guarantee = MetricPrivacy | DistortionPrivacy

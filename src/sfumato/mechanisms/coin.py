@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior, Space, as_distance, blind_error, units
 from ..errors import InfeasibleError, InputError
-from ..rounding import UNIT
+from ..rounding import UNIT, amount, amount_at_least, amount_at_most
 
 
 def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
@@ -70,9 +70,9 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
     most = blind_error(prior.probabilities, d)
     if wanted > most:
         raise InfeasibleError(
-            f"a distortion of {units.show(wanted, found.unit)} was asked for, but an adversary who sees nothing "
-            f"errs by {units.show(most, found.unit)}.",
-            f"ask for at most {units.show(most, found.unit)}.",
+            f"a distortion of {amount(wanted, found.unit)} was asked for, but an attacker who sees no report "
+            f"errs by at most {amount_at_most(most, found.unit)}.",
+            f"ask for at most {amount_at_least(most, found.unit)}.",
         )
     room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
     share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0

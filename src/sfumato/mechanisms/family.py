@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, units
 from ..errors import InputError, python
+from ..rounding import at_most
 from ..sampling import Recipe
 
 LISTABLE: Final = 1 << 20
@@ -59,7 +60,7 @@ class Family(ABC):
         """
 
     def __repr__(self) -> str:
-        return f"{self.name}, epsilon {self.epsilon:.6g}{', for studies only' if self.study_only else ''}"
+        return f"{self.name}, epsilon {at_most(self.epsilon, 6)}{', for studies only' if self.study_only else ''}"
 
 
 class FrequencyOracle(Family):

@@ -14,6 +14,7 @@ from ..core import AnyLoss, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space
 from ..core.arrays import Floats
 from ..errors import InfeasibleError
 from ..leakage import mutual_information_bits
+from ..rounding import amount_at_most, at_most
 from ._information import Marginal, best_marginal
 from ._strict import joined, lowered
 from .family import positive
@@ -67,7 +68,7 @@ class RateDistortion:
     def __repr__(self) -> str:
         return (
             f"RateDistortion of slope {self.slope:.6g}: loss {units.show(self.loss, self.unit)}, "
-            f"{self.information_bits:.6g} bits, at most {self.gap_bits:.2g} above the least"
+            f"{self.information_bits:.6g} bits, at most {at_most(self.gap_bits, 2)} above the least"
         )
 
 
@@ -274,7 +275,7 @@ def _allowed(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[f
         raise InfeasibleError(
             f"{int(empty.sum())} secrets, the first is {secrets.labels[int(np.argmax(empty))]!r}, have no report "
             f"that loses at most {units.show(most, loss.unit)}.",
-            f"allow at least {units.show(float(loss.array.min(axis=1).max()), loss.unit)}.",
+            f"allow at least {amount_at_most(float(loss.array.min(axis=1).max()), loss.unit)}.",
         )
     return most, allowed
 

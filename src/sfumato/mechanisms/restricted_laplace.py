@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core import AnyLoss, Mechanism, Space, as_loss, units
 from ..errors import InfeasibleError, InputError
+from ..rounding import amount_at_most
 
 
 def restricted_laplace(
@@ -59,7 +60,7 @@ def restricted_laplace(
         raise InfeasibleError(
             f"{int(empty.sum())} secrets have no observable within {units.show(limit, found.unit)}; the nearest "
             f"to {space.labels[s]!r} is {nearest} away.",
-            f"use a radius of at least {units.show(float(found.array.min(axis=1).max()), found.unit)}.",
+            f"use a radius of at least {amount_at_most(float(found.array.min(axis=1).max()), found.unit)}.",
         )
     closest = np.where(near, found.array, np.inf).min(axis=1, keepdims=True)
     matrix = np.where(near, np.exp(-rate * (found.array - closest)), 0.0)

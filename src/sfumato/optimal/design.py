@@ -23,7 +23,7 @@ from ..core import (
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality
-from ..rounding import amount_at_least, amount_at_most, at_most
+from ..rounding import amount, amount_at_least, amount_at_most, at_most
 from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .effort import check_time
 from .fallback import fallback, standing_in
@@ -222,14 +222,14 @@ def design_private(
     reached, bound = least.certificate.loss, least.certificate.bound
     if reached <= most:
         return run.finished(problem, standing_in(problem, least.mechanism))
-    limit, shown = units.show(most, unit), units.show(bound if bound > most else reached, unit)
+    limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
     what = (
         f"no mechanism with these guarantees loses at most {limit}: the least possible is {shown}."
         if bound > most
         else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
     )
     more = ", or raise epsilon" if problem.guarantees else ""
-    raise InfeasibleError(what, f"allow at least {units.show(reached, unit)}{more}.")
+    raise InfeasibleError(what, f"allow at least {amount_at_most(reached, unit)}{more}.")
 
 
 def _of_least_loss(problem: Problem) -> Design:

@@ -18,12 +18,12 @@ from ..core import (
     Space,
     as_loss,
     blind_error,
-    units,
 )
 from ..core.arrays import Floats
 from ..core.guarantees import as_errors, as_guarantees
 from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
+from ..rounding import amount, amount_at_least, amount_at_most
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 
@@ -133,9 +133,10 @@ def least_loss(
         if minimum > most * (1 - _ROOM):
             unit = distance.unit
             raise InfeasibleError(
-                f"a distortion of {units.show(minimum, unit)} was asked for, but an adversary who sees nothing "
-                f"errs by {units.show(most, unit)} with his best guess: no mechanism can make him err by more.",
-                f"ask for less than {units.show(most * (1 - 1e-3), unit)}.",
+                f"a distortion of {amount(minimum, unit)} was asked for, but an attacker who sees no report "
+                f"errs by at most {amount_at_most(most, unit)} with their best guess: no mechanism can make "
+                f"them err by more.",
+                f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
             )
     return Problem(prior, space, found, tuple(guarantees), objective, distance, minimum, np.inf, exponents)
 
@@ -167,9 +168,9 @@ def most_distortion(
     least = float(prior.probabilities @ found.array.min(axis=1))
     if max_loss <= least:
         raise InfeasibleError(
-            f"a loss of at most {units.show(max_loss, found.unit)} was asked for, but the best report for every "
-            f"secret already loses {units.show(least, found.unit)}, and rounding needs some room.",
-            f"allow more than {units.show(least, found.unit)}.",
+            f"a loss of at most {amount(max_loss, found.unit)} was asked for, but the best report for every "
+            f"secret already loses {amount(least, found.unit)}, and rounding needs some room.",
+            f"allow more than {amount_at_most(least, found.unit)}.",
         )
     d = _distance(prior, as_errors(distance))
     return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)

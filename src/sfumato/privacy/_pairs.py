@@ -8,9 +8,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import Mechanism
 from ..core.arrays import Floats
 from ..divergences import MaxDivergence
 from ..errors import InputError
+from ._channel import AnyMechanism, channel
 
 Mask = NDArray[np.bool_]
 
@@ -117,3 +119,17 @@ def least_epsilon(
         if value > epsilon:
             epsilon, worst = value, pair
     return epsilon, worst
+
+
+def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
+    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
+
+    Args:
+        mechanism: A mechanism or array.
+        mask: Ordered pairs, array (n, n).
+    """
+    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
+    for s, t in np.argwhere(mask):
+        if not np.array_equal(rows[s], rows[t]):
+            return int(s), int(t)
+    return None

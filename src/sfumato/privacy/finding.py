@@ -71,12 +71,15 @@ class Finding:
 
     @property
     def upper(self) -> float:
-        """A value that the mechanism satisfies for certain: rounded up."""
-        return self.value if math.isinf(self.value) else math.nextafter(self.value + self.rounding, math.inf)
+        """A value that the mechanism satisfies for certain: rounded up, unless it is exact."""
+        exact = math.isinf(self.value) or self.rounding == 0
+        return self.value if exact else math.nextafter(self.value + self.rounding, math.inf)
 
     @property
     def lower(self) -> float:
         """A value below which it fails for certain: rounded down, at least 0."""
+        if self.rounding == 0:
+            return self.value
         if math.isinf(self.value):
             return 0.0 if math.isinf(self.rounding) else self.value
         return max(0.0, math.nextafter(self.value - self.rounding, -math.inf))

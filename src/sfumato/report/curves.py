@@ -205,7 +205,7 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
     unit = outside(metric.unit)
     reach = float(d.max())
     per = f"/{unit}" if unit else ""
-    ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=f"epsilon {slope:.4g}{per}")
+    ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=f"epsilon {at_most(slope)}{per}")
     ax.set_xlabel("distance" + (f" ({unit})" if unit else ""))
     ax.set_ylabel("largest ln of a likelihood ratio")
     hidden = int((apart & np.isposinf(logs)).sum())

@@ -13,7 +13,7 @@ from ..escaping import csv_row
 from ..escaping import figure as outside
 from ..leakage import prior_vulnerability
 from ..optimal import Point
-from ..rounding import amount
+from ..rounding import amount_at_least
 from .drawing import blank
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if not mine:
                 continue
             losses = [point.design.certificate.value for point in mine if point.design is not None]
-            text = who if minimum is None else f"{who}, at least {amount(minimum, unit)}"
+            text = who if minimum is None else f"{who}, at least {amount_at_least(minimum, unit)}"
             style = {
                 "linestyle": styles[k % len(styles)],
                 "marker": markers[i % len(markers)],

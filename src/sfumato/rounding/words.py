@@ -2,7 +2,8 @@
 
 A decimal in a text stands for the double nearest to it, as it does in a program. So the
 number 0.1 is written "0.1", exactly; and the text of a bound, read back, is never on the
-wrong side of it.
+wrong side of it. A bound that only rounding error parts from a short number is written in
+more digits, "3.0000000001" and not "3.001".
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from typing import Final
 
 _PLAIN: Final = range(-5, 9)  # powers of ten that are written out
+_TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may be that number
+_DIGITS_OF_TIES: Final = 11
 _PRECISION: Final = 40  # digits of exponentials before they are rounded
 _METRES: Final = {"m": 0, "km": 3}  # as powers of ten
 
@@ -44,7 +47,7 @@ def factor_at_most(epsilon: float, digits: int = 4) -> str:
         return "infinite" if math.isinf(epsilon) else f"e^{at_most(epsilon, digits)}"
     context = Context(prec=_PRECISION)
     value = context.next_plus(context.exp(Decimal(epsilon)))  # exp is correctly rounded
-    return _text(_rounded(value, digits, ROUND_CEILING))
+    return _text(_close(value, digits, ROUND_CEILING))
 
 
 def percent(share: float) -> str:
@@ -116,7 +119,7 @@ def _percent(share: float, rounding: str) -> str:
 def _directed(value: float, digits: int, rounding: str) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
-    return "unknown" if math.isnan(value) else _text(_rounded(_named(value), digits, rounding))
+    return "unknown" if math.isnan(value) else _text(_close(_named(value), digits, rounding))
 
 
 def _named(value: float) -> Decimal:
@@ -128,6 +131,14 @@ def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
     if value.adjusted() in _PLAIN:
         digits = max(digits, value.adjusted() + 1)  # whole parts are written in full
     return Context(prec=digits, rounding=rounding).plus(value).normalize(Context(prec=_PRECISION))
+
+
+def _close(value: Decimal, digits: int, rounding: str) -> Decimal:
+    """Return the value rounded to so many digits, or to more where rounding error alone parts it from fewer."""
+    found, nearest = _rounded(value, digits, rounding), _rounded(value, digits, ROUND_HALF_EVEN)
+    if found != nearest and abs(value - nearest) <= _TIE * abs(value):
+        return _rounded(value, max(digits, _DIGITS_OF_TIES), rounding)
+    return found
 
 
 def _text(value: Decimal) -> str:

@@ -20,6 +20,7 @@ from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_
 from ..mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
 from ..mechanisms.tupling.mechanism import check_dummies
 from ..optimal import Design, design
+from ..rounding import amount_at_least
 from .contestants import Contestant, tightened, usual
 from .tuples import attacked, tupled
 
@@ -178,7 +179,7 @@ def compare(
             raise InfeasibleError(
                 f"a loss of {units.show(value, metric.unit)} was asked for, but always reporting the same place "
                 f"loses {units.show(blind, metric.unit)} and tells nothing.",
-                f"compare at less than {units.show(blind, metric.unit)}.",
+                f"compare at less than {amount_at_least(blind, metric.unit)}.",
             )
         rows = [*_at_loss(families, prior, metric, value, gap, tell, remap=remap)]
     equal = "loss" if epsilon is None else "epsilon"

@@ -59,3 +59,18 @@ def test_the_condition_is_that_of_the_matrix():
 def test_other_secrets_are_refused():
     with pytest.raises(sf.errors.InputError, match="different secrets"):
         identifiability([Reports(channel(1), [1] * 5 + [0]), Reports(channel(1, 3), [1] * 5 + [0])])
+
+
+def test_reports_that_are_never_made_identify_nothing():
+    # Of 12 reports 3 are used; the others have what a repair leaves, yet nearly all rows are independent.
+    random = np.random.default_rng(3)
+    likely = np.hstack([random.dirichlet(np.ones(3), 12), np.zeros((12, 9))])
+    rest = np.hstack([np.zeros((12, 3)), random.dirichlet(np.ones(9), 12)])
+    mechanism = sf.Mechanism((1 - 1e-12) * likely + 1e-12 * rest)
+    assert np.linalg.matrix_rank(mechanism.matrix, tol=1e-18) == 11
+    found = identifiability(mechanism)
+    assert (found.rank, found.seen, found.reports) == (3, 3, 12)
+    assert "Only 3 of 12 different reports are made in practice" in str(found)
+    assert "identify 3 of 12 independent combinations" in str(found)
+    # The reports identify no single probability: another distribution gives the same likely reports.
+    assert len(found.untold) == 12

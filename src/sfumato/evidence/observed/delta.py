@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from ...core import Metric, units
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
+from ...rounding import at_least
 from .events import strongest
 from .sample import Sample
 
@@ -46,13 +46,13 @@ class DeltaFinding:
 
     def __str__(self) -> str:
         """The finding in words."""
-        sure = f"with confidence {1 - self.failure:.6g}"
+        sure = f"with confidence {at_least(1 - self.failure, 6)}"
         per = f"/{plain(self.unit)}" if self.unit else ""
         if self.value == 0:
-            return f"The samples show no positive delta at epsilon {self.epsilon:g}{per} ({sure})."
+            return f"The samples show no positive delta at epsilon {at_least(self.epsilon, 6)}{per} ({sure})."
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
         return (
-            f"delta is at least {math.floor(self.value * 1e6) / 1e6:g} at epsilon {self.epsilon:g}{per}, {sure}: "
+            f"delta is at least {at_least(self.value)} at epsilon {at_least(self.epsilon, 6)}{per}, {sure}: "
             f"one of {len(self.event)} outputs was seen in {a} of {n} reports of {s!r} "
             f"and in {b} of {m} reports of {t!r}."
         )

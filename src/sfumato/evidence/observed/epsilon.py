@@ -12,6 +12,7 @@ from ...core import Metric
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
+from ...rounding import at_least
 from .events import Gain, Shown, strongest
 from .sample import Sample
 
@@ -52,15 +53,15 @@ class EpsilonFinding:
 
     def __str__(self) -> str:
         """The finding in words."""
-        sure = f"with confidence {1 - self.failure:.6g}"
+        sure = f"with confidence {at_least(1 - self.failure, 6)}"
         if self.value == 0:
             return f"The samples show no positive epsilon ({sure}); this does not prove privacy."
         per = f"/{plain(self.unit)}" if self.unit else ""
-        at = f" at delta {self.delta:g}" if self.delta else ""
+        at = f" at delta {at_least(self.delta, 6)}" if self.delta else ""
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
         more = "; it may be infinite" if self.unbounded and math.isfinite(self.value) else ""
         return (
-            f"epsilon is at least {_down(self.value)}{per}{at}, {sure}{more}: "
+            f"epsilon is at least {at_least(self.value)}{per}{at}, {sure}{more}: "
             f"one of {len(self.event)} outputs was seen in {a} of {n} reports of {s!r} "
             f"and in {b} of {m} reports of {t!r}."
         )
@@ -155,8 +156,3 @@ def as_finding(
         shown.comparisons,
         unit,
     )
-
-
-def _down(value: float) -> str:
-    """Write a bound with four decimals, rounded down."""
-    return f"{math.floor(value * 1e4) / 1e4:g}" if math.isfinite(value) else "infinite"

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import Prior
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...rounding import at_least, at_most
 from . import binomial
 from .binomial import Counts
 from .sample import Sample
@@ -65,8 +66,9 @@ class GuessingEstimate:
     def __str__(self) -> str:
         """The estimate in words."""
         return (
-            f"The best guess from an output is right with probability {self.lower:.4f} to {self.upper:.4f} "
-            f"(confidence {1 - self.failure:.6g}); without it, {self.prior_lower:.4f} to {self.prior_upper:.4f}."
+            f"The best guess from an output is right with probability {at_least(self.lower)} to "
+            f"{at_most(self.upper)} (confidence {at_least(1 - self.failure, 6)}); without it, "
+            f"{at_least(self.prior_lower)} to {at_most(self.prior_upper)}."
         )
 
 

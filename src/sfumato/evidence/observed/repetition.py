@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Mechanism, Metric, Space
 from ...errors import InputError
+from ...rounding import at_most
 from .events import distances_of
 from .sample import as_label
 
@@ -50,7 +51,7 @@ class Repetition:
             )
         return (
             f"{seen}; fresh noise {self.against} would repeat like this "
-            f"with probability at most {self.probability:.3g}."
+            f"with probability at most {at_most(self.probability, 3)}."
         )
 
 

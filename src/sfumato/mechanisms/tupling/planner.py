@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...core import AnyLoss, Prior
 from ...errors import InfeasibleError, InputError
+from ...rounding import at_most
 from .accountant import FARTHEST
 from .family import FamilyAccountant, Worst
 from .mechanism import Tupling
@@ -44,10 +45,10 @@ class Plan:
     @property
     def sentence(self) -> str:
         """The plan in plain words."""
-        worth = "" if self.loss is None else f" The expected loss is then {self.loss:.6g}."
+        worth = "" if self.loss is None else f" The expected loss is then at most {at_most(self.loss, 6)}."
         return (
-            f"{self.dummies:,} dummies ({self.tupling.queries:,} queries) give epsilon {self.epsilon:g} "
-            f"with delta {self.found_delta.bounds.upper:.4g}, at most {self.delta:g}.{worth}"
+            f"{self.dummies:,} dummies ({self.tupling.queries:,} queries) give epsilon {at_most(self.epsilon, 6)} "
+            f"with delta {at_most(self.found_delta.bounds.upper)}, at most {at_most(self.delta, 6)}.{worth}"
         )
 
 

@@ -39,7 +39,10 @@ class TuplePrivacy:
             )
 
     def __str__(self) -> str:
-        return f"epsilon {self.epsilon:g} with delta {self.delta:g} between every two secrets, from a tuple"
+        return (
+            f"epsilon {at_most(self.epsilon, 6)} with delta {at_most(self.delta, 6)} between every two "
+            f"secrets, from a tuple"
+        )
 
     def prove(self, tupling: Tupling) -> TupleProof:
         """Return the proof or refutation of this promise for a mechanism, from its integers."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...core import Mechanism, units
+from ...core import Mechanism
 from ...core.arrays import Floats
 from ...evidence import relative_gap
+from ...rounding import amount_at_most, at_least, at_most
 from ..answer import Progress, Status
 from .problem import VULNERABILITY, SensitiveProblem
 
@@ -58,10 +59,10 @@ class SensitiveDesign:
     def __repr__(self) -> str:
         unit = self.problem.loss.unit
         if self.problem.objective == VULNERABILITY:
-            leak = f"Bayes error at least {self.bayes_error:.6g}"
+            leak = f"Bayes error at least {at_least(self.bayes_error, 6)}"
         else:
-            leak = f"information at most {self.information_bits:.6g} bits"
+            leak = f"information at most {at_most(self.information_bits, 6)} bits"
         return (
-            f"SensitiveDesign of {self.mechanism!r}: {leak}, loss {units.show(self.loss, unit)}, "
-            f"gap {self.gap:.1e} ({self.status.name})"
+            f"SensitiveDesign of {self.mechanism!r}: {leak}, loss at most {amount_at_most(self.loss, unit)}, "
+            f"gap {at_most(self.gap, 2)} ({self.status.name})"
         )

@@ -18,7 +18,7 @@ from ...core.arrays import Floats, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
-from ...rounding import UNIT
+from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
 from .._pairs import check_delta
 from ._ball import Ball
@@ -111,7 +111,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     delta = after_steps(notion.delta, exponents)
     names = family.names[path[0]], family.names[path[-1]]
     ends = Family(dict(zip(names, family.distributions[[path[0], path[-1]]], strict=True)), [names])
-    form = f"{len(steps)} steps, {' to '.join(beliefs)}: ({epsilon:.9g}, {delta:.9g})"
+    form = f"{len(steps)} steps, {' to '.join(beliefs)}: ({at_most(epsilon, 9)}, {at_most(delta, 9)})"
     reason = Reason("close beliefs", form, _SOURCE, f"{PROOFS}#close-beliefs")
     return Promise(DistributionPrivacy(ends, delta), epsilon, (*promise.reasons, reason))
 

@@ -24,6 +24,7 @@ from ...divergences import (
 )
 from ...errors import InputError
 from ...intervals import above, exact
+from ...rounding import at_most
 from ..notion import Notion
 from ..relation import Relation
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
@@ -271,4 +272,4 @@ def _deltas(a: float, b: float) -> float:
 
 def _added(notion: Notion, value: float) -> str:
     delta = getattr(notion, "delta", 0.0)
-    return f"together {notion.parameter} {value:.9g}" + (f", delta {delta:.9g}" if delta else "")
+    return f"together {notion.parameter} {at_most(value, 9)}" + (f", delta {at_most(delta, 9)}" if delta else "")

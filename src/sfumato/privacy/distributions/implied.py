@@ -24,6 +24,7 @@ from ...divergences import (
 )
 from ...errors import InputError
 from ...intervals import above, exact
+from ...rounding import at_most
 from .._pairs import check_delta
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
@@ -65,7 +66,8 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
     total = with_mass(delta, float(family.outside.max()))
     reason = Reason(
         "lifting of differential privacy",
-        f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: ({epsilon:.9g}, {total:.9g})",
+        f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: ({at_most(epsilon, 9)}, "
+        f"{at_most(total, 9)})",
         _SOURCE,
         f"{PROOFS}#differential-privacy",
     )
@@ -93,7 +95,8 @@ def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float
     total = with_mass(delta, float(distance.ignored.max()))
     reason = Reason(
         "lifting of metric privacy",
-        f"epsilon per unit of d gives epsilon per unit of W_inf: ({guarantee.epsilon:.9g}, {total:.9g})",
+        f"epsilon per unit of d gives epsilon per unit of W_inf: ({at_most(guarantee.epsilon, 9)}, "
+        f"{at_most(total, 9)})",
         _SOURCE,
         f"{PROOFS}#metric-privacy",
     )
@@ -134,7 +137,7 @@ def lifted_divergence_privacy(
             )
         reason = Reason(
             "lifting of divergence metric privacy",
-            f"epsilon per unit of d gives epsilon per unit of W_1: {epsilon:.9g}",
+            f"epsilon per unit of d gives epsilon per unit of W_1: {at_most(epsilon, 9)}",
             _SOURCE,
             f"{PROOFS}#divergences",
         )
@@ -152,7 +155,7 @@ def lifted_divergence_privacy(
         value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
     reason = Reason(
         "lifting of divergence privacy",
-        f"epsilon for the relation gives epsilon for its lifting: {value:.9g}",
+        f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}",
         _SOURCE,
         f"{PROOFS}#divergences",
     )

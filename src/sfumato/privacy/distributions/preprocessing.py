@@ -13,6 +13,7 @@ import numpy as np
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...intervals import Interval, above, exact
+from ...rounding import at_most
 from ...rounding.errors import log_error
 from .._channel import AnyMechanism
 from ._lifted import same_reports
@@ -71,7 +72,7 @@ def pre_processed(
     delta = after_steps(notion.delta, [promise.value] * steps, found.missed, found.slack)
     reason = Reason(
         _THEOREM,
-        f"images are at most c = {steps} steps apart ({names}): ({epsilon:.9g}, {delta:.9g})",
+        f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})",
         _SOURCE,
         f"{PROOFS}#pre-processing",
     )
@@ -132,7 +133,8 @@ def _stretched(
     delta = after_steps(notion.delta, [0.0], missed, slack)
     reason = Reason(
         _THEOREM,
-        f"images are at most c = {c:.9g} times as far apart ({names}): ({needed:.9g}, {delta:.9g})",
+        f"images are at most c = {at_most(c, 9)} times as far apart ({names}): ({at_most(needed, 9)}, "
+        f"{at_most(delta, 9)})",
         _SOURCE,
         f"{PROOFS}#pre-processing",
     )

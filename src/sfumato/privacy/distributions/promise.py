@@ -69,7 +69,9 @@ class Promise:
             InputError: If the finding is infinite.
         """
         reason = Reason(
-            "measurement", f"{finding.notion.parameter} {finding.upper:.9g}", finding.notion.description.source
+            "measurement",
+            f"{finding.notion.parameter} {at_most(finding.upper, 9)}",
+            finding.notion.description.source,
         )
         return cls(finding.notion, finding.upper, (reason,))
 

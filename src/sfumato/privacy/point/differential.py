@@ -14,7 +14,7 @@ from ...divergences import max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import inversion_error, log_error, mass_error
 from .._channel import AnyMechanism, channel
-from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span
+from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span, unequal
 from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
@@ -80,7 +80,10 @@ class DifferentialPrivacy(Notion):
         mask = relation_on(self.relation, len(matrix)).array
         scales = np.ones(mask.shape)
         value, pair = least_epsilon(matrix, mask, scales, self.delta)
-        rounding = epsilon_rounding(matrix, mask, scales, self.delta, value) if self.delta else log_error(value)
+        if self.delta:
+            rounding = epsilon_rounding(matrix, mask, scales, self.delta, value)
+        else:
+            rounding = 0.0 if value == 0 and unequal(mechanism, mask) is None else log_error(value)
         return Finding(self, value, rounding, attained(matrix, pair, self.delta))
 
     def as_metric_privacy(self, secrets: Space) -> Metric | None:

@@ -25,12 +25,12 @@ from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
 from .._channel import AnyMechanism, channel
-from .._pairs import check_epsilon, largest, per_unit, span
+from .._pairs import check_epsilon, largest, per_unit, span, unequal
 from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, related, relation_on
-from .metric import metric_on, protected, same_place, unequal
+from .metric import metric_on, protected, same_place
 
 _BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 

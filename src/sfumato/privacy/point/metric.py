@@ -8,14 +8,14 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from ...core import Mechanism, Metric, Space
+from ...core import Metric, Space
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
-from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit
+from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit, unequal
 from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
@@ -149,20 +149,6 @@ def protected(metric: Metric) -> Mask:
 def same_place(metric: Metric) -> Mask:
     """Return the distinct pairs at distance zero, array (n, n)."""
     return np.asarray((metric.array == 0) & ~np.eye(len(metric), dtype=np.bool_))
-
-
-def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
-    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
-
-    Args:
-        mechanism: A mechanism or array.
-        mask: Ordered pairs, array (n, n).
-    """
-    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
-    for s, t in np.argwhere(mask):
-        if not np.array_equal(rows[s], rows[t]):
-            return int(s), int(t)
-    return None
 
 
 def _rounding(matrix: Floats, mask: Mask, distances: Floats, value: float) -> float:

@@ -11,6 +11,7 @@ from ...core import Mechanism, MetricPrivacy
 from ...core.arrays import integer
 from ...errors import InputError
 from ...evidence import prove_metric_privacy
+from ...rounding import at_most
 from ...sampling import Sampler
 from .ledger import Ledger
 
@@ -43,7 +44,7 @@ class MeteredSampler:
         proof = prove_metric_privacy(mechanism, guarantee)
         if not proof.holds:
             raise InputError(
-                f"{guarantee} is claimed, but the mechanism's epsilon is {proof.upper:.9g}.",
+                f"{guarantee} is claimed, but the mechanism's epsilon is up to {at_most(proof.upper, 9)}.",
                 "charge what the mechanism really spends.",
             )
         if guarantee.metric.unit != ledger.unit:

@@ -14,6 +14,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
 from ...evidence import worst_ratios
+from ...rounding import at_most
 
 # A ratio errs by less than 2**-50 and a logarithm by a few units in the last place.
 _LOG: Final = 1e-14
@@ -44,8 +45,8 @@ class Composition:
         """The finding in words."""
         per = f"/{plain(self.unit)}" if self.unit else ""
         return (
-            f"{self.reports} reports about one secret: epsilon {self.epsilon_upper:.6g}{per} together "
-            f"(the sum of each alone is {self.summed:.6g}{per})."
+            f"{self.reports} reports about one secret: epsilon at most {at_most(self.epsilon_upper, 6)}{per} "
+            f"together (the sum of each alone is {at_most(self.summed, 6)}{per})."
         )
 
 

@@ -1,9 +1,10 @@
-"""What reports can tell at all, however many there are."""
+"""What reports can identify, apart from those that are hardly ever made."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +12,12 @@ from numpy.typing import ArrayLike
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
+from ...rounding import about
 from .reports import Reports
 
 Channels = Mechanism | Reports | Sequence[Reports]
+
+_RARE: Final = 1e-9  # no secret makes such a report even once in a billion times
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -21,8 +25,8 @@ class Identifiability:
     """Which combinations of the population's probabilities the reports identify.
 
     Two distributions give the same reports exactly when their difference v satisfies
-    v C = 0. The ranks are computed in doubles: singular values below ``rounding`` times
-    the largest count as zero.
+    v C = 0, where C holds the reports that are made in practice. The ranks are computed
+    in doubles: singular values below ``rounding`` times the largest count as zero.
 
     Attributes:
         secrets: The secrets.
@@ -34,6 +38,9 @@ class Identifiability:
         twins: Groups of secrets whose rows are the same integers, which nothing can tell
             apart: only their sum is identified.
         rounding: Below which share of the largest a singular value counts as zero.
+        reports: How many different reports there are.
+        seen: How many of them some secret makes at least once in a billion times; only
+            these count, because the others are not received in practice.
     """
 
     secrets: Space
@@ -42,6 +49,8 @@ class Identifiability:
     hidden: Floats
     twins: tuple[tuple[Hashable, ...], ...]
     rounding: float
+    reports: int
+    seen: int
 
     @property
     def complete(self) -> bool:
@@ -72,11 +81,19 @@ class Identifiability:
     def __str__(self) -> str:
         """The finding in words."""
         n = len(self.secrets)
+        rare = self.reports - self.seen
+        used = (
+            f"Only {self.seen} of {self.reports} different reports are made in practice (each of the others less "
+            "than once in a billion). "
+            if rare
+            else ""
+        )
         if self.complete:
-            return f"Reports identify all {n} probabilities; the condition number is {self.condition:.3g}."
+            known = f"Reports identify all {n} probabilities; the condition number is {about(self.condition, 3)}."
+            return used + known
         text = (
-            f"Reports identify {self.rank} of {n} independent combinations; "
-            f"the probabilities of {len(self.untold)} secrets are not told (such as {self.untold[0]!r})."
+            f"{used}Reports identify {self.rank} of {n} independent combinations; "
+            f"the probabilities of {len(self.untold)} secrets are not identified (such as {self.untold[0]!r})."
         )
         if self.twins:
             text += f" {len(self.twins)} groups of secrets have equal rows (such as {_listed(self.twins[0])})."
@@ -108,6 +125,8 @@ def identifiability(channels: Channels) -> Identifiability:
         )
     matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
     n = len(matrix)
+    seen = matrix.max(axis=0) >= _RARE
+    matrix = np.where(seen, matrix, 0.0)
     left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
     rounding = max(matrix.shape) * float(np.finfo(float).eps)
     rank = int((values > rounding * values[0]).sum())
@@ -118,6 +137,8 @@ def identifiability(channels: Channels) -> Identifiability:
         hidden=readonly(left[:, rank:].T.copy()),
         twins=_twins(mechanisms),
         rounding=rounding,
+        reports=len(seen),
+        seen=int(np.count_nonzero(seen)),
     )
 
 
