@@ -75,8 +75,8 @@ def test_the_default_case():
     assert attack.hit_rate == pytest.approx((8 + 8 + 7) / 32, abs=CLOSE)
     assert (attack.unit, attack.minimax) == ("km", None)
     assert repr(attack) == (
-        "Attack 'optimal' with 4 guesses from 5 observables: errs by 312 m on average, "
-        "finds the secret 71.9 % of the time"
+        "Attack 'optimal' with 4 guesses from 5 observables: errs by about 312 m on average, "
+        "finds the secret 72 % of the time"
     )
 
 

@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.cli.screen import Screen
 from sfumato.cli.tables import column_widths, print_table
 from sfumato.leakage import bayes_vulnerability, prior_vulnerability
-from sfumato.rounding import amount, percent
+from sfumato.rounding import amount, amount_at_least, amount_at_most, percent, percent_at_most
 
 WIDTHS = (60, 80, 120)
 HEADINGS = {
@@ -118,13 +118,14 @@ def test_attack_says_the_same_as_the_report(run, designed, tmp_path):
     ):
         hits = shown.hit_rate
         assert hits is not None
-        numbers = f"{amount(shown.error, 'km')} {amount(shown.worst_case_error, 'km')} {percent(hits)}"
+        errors = f"{amount_at_least(shown.error, 'km')} {amount_at_least(shown.worst_case_error, 'km')}"
+        numbers = f"{errors} {percent_at_most(hits)}"
         assert f"{row} {numbers}" in table
-    for hits in (goals.hit_rate, goals.blind_hit_rate):
-        assert percent(hits) in report
-        assert f"the report {percent(hits)}" in table or f"with it {percent(hits)}" in table
-    for error in (goals.near.error, goals.near_blind.error):
-        assert amount(error, "km") in report
+    for words in (percent_at_most(goals.hit_rate), percent(goals.blind_hit_rate)):
+        assert words in report
+        assert f"the report {words}" in table or f"with it {words}" in table
+    for error in (amount_at_least(goals.near.error, "km"), amount(goals.near_blind.error, "km")):
+        assert error in report
 
 
 def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, visits_file):
@@ -137,13 +138,13 @@ def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, v
     assert held.prior is not None
     km = held.mechanism.secrets.metric("euclidean", unit="km")
     goals = sf.attacks.goals(held.mechanism, held.prior, km)
-    hits, error = percent(goals.hit_rate), amount(goals.near.error, "km")
-    loss = amount(held.mechanism.expected_loss(held.prior, km), "km")
+    hits, error = percent_at_most(goals.hit_rate), amount_at_least(goals.near.error, "km")
+    loss = amount_at_most(held.mechanism.expected_loss(held.prior, km), "km")
     assert re.search(rf"optimum \S+ {loss} {error} {hits}", compared)
     assert re.search(rf"{loss} \S+ % {error} {hits}", swept)
     assert re.search(rf"finds the secret most often \S+ k?m \S+ k?m {hits}", attacked)
-    blind = f"errs by {amount(goals.near_blind.error, 'km')}, or finds the secret {percent(goals.blind_hit_rate)}"
-    assert blind in compared
+    blind = f"errs by about {amount(goals.near_blind.error, 'km')}, or finds the secret about "
+    assert f"{blind}{percent(goals.blind_hit_rate)}" in compared
 
 
 def test_a_sweep_says_which_of_several_mechanisms_of_equal_loss_it_took(run, visits_file, tmp_path):

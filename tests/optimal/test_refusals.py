@@ -77,7 +77,7 @@ def test_a_budget_in_another_unit(limit):
 
 @pytest.mark.parametrize("minimum", ["1 km", "1001 m", 7.0, 1 - 1e-9])
 def test_more_distortion_than_the_blind_adversary_allows_names_the_maximum(minimum):
-    with pytest.raises(InfeasibleError, match=r"errs by 1 km with his best guess") as error:
+    with pytest.raises(InfeasibleError, match=r"errs by at most 1 km with their best guess") as error:
         least(guarantees=[DistortionPrivacy(minimum, WALK)])
     assert error.value.hint == "ask for less than 999 m."
 

@@ -123,7 +123,8 @@ def _print(comparison: Comparison, source: str) -> None:
     optimum = next((row for row in present if row.loss_lower_bound is not None), None)
     if optimum is not None and optimum.loss_lower_bound is not None:
         bound = amount_at_least(optimum.loss_lower_bound, unit)
-        at = f"{at_least(optimum.epsilon_upper, 5)}{per_unit(unit)}"
+        common_epsilon = comparison.value if comparison.equal == "epsilon" else optimum.epsilon_upper
+        at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
         alone = " with one report" if spreads else ""
         console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
     console.print(

@@ -85,7 +85,7 @@ def test_leakage_of_a_perfect_channel_is_the_entropy():
     assert found.plug_in == found.tested == 1
     assert found.prior_lower == found.prior_upper == 0.25
     assert 1.9 < found.min_entropy_leakage_lower_bits < 2 <= found.min_entropy_leakage_upper_bits + 1e-12
-    assert "0.2500 to 0.2500" in str(found)
+    assert "0.25 to 0.25" in str(found)
 
 
 def test_a_prior_weighs_the_secrets_however_often_they_were_sampled():
