@@ -105,7 +105,7 @@ def test_hexagons(run):
         (("--epsilon", "0.6/year"), "does not fit"),
         (("--epsilon", "0.6 km"), "an amount per unit"),
         (("--epsilon", "much"), "is not a number with a unit"),
-        (("--distortion", "900 km"), "an adversary who sees nothing errs by"),
+        (("--distortion", "900 km"), "an attacker who sees no report errs by"),
         (("--max-loss", "10 m", "--epsilon", "1/km"), "the least possible is"),
         (("--objective", "median"), "is unknown"),
         (("--loss", "beauty"), "is unknown"),
