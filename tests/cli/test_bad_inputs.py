@@ -216,7 +216,7 @@ audit m.sfm --columns a,b | --columns
 audit samples.csv --samples --columns secret | --columns
 audit samples.csv --samples --columns a,b | a
 audit samples.csv --samples --bins 0 | --bins
-audit samples.csv --samples --bins 4 | numbers
+audit samples.csv --samples --bins 4 | number
 audit samples.csv --samples --failure 0 | 0
 audit nowhere.csv --samples | nowhere.csv
 audit header.csv --samples --columns lat,lon | header.csv
@@ -293,6 +293,32 @@ estimate labels.sfm header.csv --column lat | no report
 """
 
 COMPARE_LEARN = """
+tuple | file
+tuple m.sfm | --output
+tuple nowhere.sfm -o t.sfm --dummies 2 | nowhere.sfm
+tuple visits.csv -o t.sfm --dummies 2 | visits.csv
+tuple m.sfm -o t.sfm | --dummies
+tuple m.sfm -o t.sfm --dummies many | --dummies
+tuple m.sfm -o t.sfm --dummies 2 --epsilon 1 | --epsilon
+tuple m.sfm -o t.sfm --epsilon 1 | --delta
+tuple m.sfm -o t.sfm --epsilon -1 --delta 1e-3 | epsilon
+tuple m.sfm -o t.sfm --epsilon 1 --delta 2 | delta
+tuple m.sfm -o t.sfm --dummies 2 --source magic | magic
+tuple m.sfm -o t.txt --dummies 2 | .sfm
+tuple m.sfm -o folder.sfm --dummies 2 | folder.sfm
+tuple m.sfm -o no/such.sfm --dummies 2 | no/such.sfm
+tuple m.sfm -o m.sfm --dummies 2 | m.sfm
+audit m.sfm --measure beauty | beauty
+audit m.sfm --events nowhere.csv | nowhere.csv
+audit m.sfm --family words.csv | words.csv
+audit m.sfm --relation wrong.csv | wrong.csv
+audit m.sfm --order much | --order
+audit m.sfm --order -1 | -1
+audit m.sfm --delta-at -1 | -1
+audit m.sfm --curve nowhere.csv | nowhere.csv
+audit m.sfm --curve mu=much | much
+audit m.sfm --rivals d.csv | --events
+audit m.sfm --interventions d.csv | d.csv
 compare nowhere.csv | nowhere.csv
 compare visits.csv --epsilon 1 | --epsilon
 compare --epsilon 1/km --loss '500 m' | --loss

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import say
+from .outputs import check_outputs
 
 if TYPE_CHECKING:
     from ..core import Mechanism, Prior
@@ -48,6 +49,7 @@ def among_dummies(
         raise InputError("--epsilon and --delta go together.", "give both, such as --epsilon 0.5 --delta 1e-3.")
     if output.suffix.lower() != ".sfm":
         raise InputError(f"{str(output)!r} does not end in .sfm.", "name a .sfm file.")
+    check_outputs([output], [file])
     held = read(file).alone()
     tupling = Tupling(held.mechanism, dummies or 0, _dummies(held.mechanism, source))
     promised: tuple[TuplePrivacy, ...] = ()
