@@ -210,3 +210,25 @@ def test_an_audit_is_short_where_it_is_named_and_readable_where_it_is_printed():
     assert "/km" in str(found.find("metric-privacy"))
     verdict = Requirement.parse("epsilon <= 9").hold_against(found)
     assert len(repr(verdict)) < 400
+
+
+def test_the_note_on_many_reports_holds_for_points_and_claims_nothing_for_beliefs():
+    """Two reports together give the parity of two fair bits away, of which each alone says nothing."""
+    bits = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    space = sf.Space(bits)
+    first, second = (np.array([[1.0 - bit[k], bit[k]] for bit in bits]) for k in range(2))
+    parity = Events([[a ^ b == 0 for a, b in bits], [a ^ b == 1 for a, b in bits]], attribute=True)
+    given: dict[str, Any] = {"prior": sf.Prior.uniform(space), "events": parity}
+    both = np.stack([np.outer(p, q).ravel() for p, q in zip(first, second, strict=True)])
+    alone = [sf.audit(sf.Mechanism(each, space), **given) for each in (first, second)]
+    assert [found.find("noiseless").value for found in alone] == [0.0, 0.0]
+    together = sf.audit(sf.Mechanism(both, space), **given)
+    assert together.find("noiseless").value == math.inf
+    assert "under a prior may grow by more" in str(together)
+    soft = 0.8 * MECHANISM.matrix + 0.2 * MECHANISM.matrix.mean(axis=0)
+    twice = np.stack([np.outer(p, q).ravel() for p, q in zip(MECHANISM.matrix, soft, strict=True)])
+    epsilons = [
+        sf.audit(sf.Mechanism(rows, SPACE)).find("differential-privacy").shown
+        for rows in (MECHANISM.matrix, soft, twice)
+    ]
+    assert epsilons[2] <= epsilons[0] + epsilons[1] + 1e-9

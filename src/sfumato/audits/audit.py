@@ -107,7 +107,10 @@ def audit(
         if progress is not None:
             progress(entry)
         entries.append(entry)
-    notes = ["The values are for one report. k reports of one person add up to k times epsilon."]
+    notes = [
+        "The values are for one report. Over k reports of one person, the epsilon of differential and of metric "
+        "privacy is at most k times as large; what is promised under a prior may grow by more."
+    ]
     if prior is None:
         notes.append("No prior was given: what an attacker gains under one was not measured.")
     if metric is None:
