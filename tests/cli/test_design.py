@@ -229,7 +229,7 @@ def test_sweep_over_users_goes_on_where_one_fails(run, visits_file, tmp_path):
     with open(tmp_path / "visits.csv", encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     assert len(table) == 4
-    assert sum("sees nothing" in row["status"] for row in table) == 2
+    assert sum("sees no report" in row["status"] for row in table) == 2
 
 
 @pytest.mark.parametrize(

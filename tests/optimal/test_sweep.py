@@ -46,7 +46,7 @@ def test_failures_are_points_with_their_reason():
         {"uniform": PRIORS["uniform"]}, loss=METRIC, metric=METRIC, epsilons=[None], distortions=[0.5, 100.0]
     )
     assert [point.design is None for point in points] == [False, True]
-    assert "sees nothing" in points[1].failure
+    assert "sees no report" in points[1].failure
     assert points[0].distortion >= 0.5
 
 
