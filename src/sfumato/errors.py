@@ -143,7 +143,7 @@ def _spelt(text: str, spelling: Spelling) -> str | None:
 def _joined(hints: list[str | None]) -> str:
     """Return several ways out as one sentence."""
     found = [hint for hint in hints if hint]
-    if len(found) < 2:
+    if len(hints) < 2 or not found:
         return "".join(found)
     last = found[-1] if found[-1].endswith(".") else f"{found[-1]}."
     return "; or ".join([*(hint.removesuffix(".") for hint in found[:-1]), last])

@@ -65,7 +65,7 @@ def test_rates(text, unit, value):
         ("0.6 km", True, "km", "an amount per unit"),
         ("5/", False, "km", "without a unit"),
         ("5", False, "km", "has no unit.\nHint: write '5 m' or '5 km'"),
-        ("0.5", True, "km", "has no unit.\nHint: write '0.5/m' or '0.5/km'"),
+        ("0.5", True, "km", "has no unit.\nHint: write '0.5/km'."),
         ("3", False, "hops", "has no unit.\nHint: write '3 hops'"),
         ("5 s", False, "km", "'s' does not fit 'km'"),
         ("1 parsec", False, "km", "'parsec' does not fit"),

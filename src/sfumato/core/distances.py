@@ -118,7 +118,8 @@ def _jaccard(rows: Space, columns: Space) -> tuple[Floats, str]:
         if not isinstance(label, (frozenset, tuple)):
             raise InputError(
                 f"the 'jaccard' distance needs labels that are sets, but {label!r} was given.",
-                "use frozensets as labels.",
+                "choose another distance",
+                python("use frozensets as labels."),
             )
     members: dict[Hashable, int] = {}
     for label in (*rows.labels, *columns.labels):

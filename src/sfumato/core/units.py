@@ -101,7 +101,7 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     Raises:
         UnitError: If the text is not a finite quantity or its unit does not fit.
     """
-    example = f"0.6/{unit}" if per and unit else f"800 {unit}" if unit else "0.6"
+    example = f"0.6/{unit}" if per and unit else f"0.6 {unit}" if unit else "0.6"
     if not isinstance(text, str):
         try:
             value, rate, found = float(text), per, ""
@@ -126,9 +126,8 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     try:
         scale = factor(found, unit)
     except UnitError as error:
-        raise UnitError(
-            f"{what} {text!r}: {error.problem}", f"write it as {example!r}, or in {_fitting(unit)}."
-        ) from None
+        others = f", or in {_fitting(unit)}" if unit else ""
+        raise UnitError(f"{what} {text!r}: {error.problem}", f"write it as {example!r}{others}.") from None
     return value / scale if per else value * scale
 
 
@@ -148,8 +147,8 @@ def show(value: float, unit: str) -> str:
 
 
 def _with_unit(text: str, unit: str, *, per: bool) -> str:
-    """Return the ways to complete a number without a unit: ``'500 m' or '500 km'``."""
-    known = ("m", "km") if _TABLE.get(unit, ("", 0.0))[0] == "length" else (unit,)
+    """Return how to complete a number without a unit: ``'500 m' or '500 km'``, ``'0.6/km'``."""
+    known = ("m", "km") if _TABLE.get(unit, ("", 0.0))[0] == "length" and not per else (unit,)
     number = text.strip().rstrip("/")
     return " or ".join(repr(f"{number}/{name}" if per else f"{number} {name}") for name in known)
 
