@@ -202,10 +202,8 @@ def _sides(cell: Length | tuple[Length, Length]) -> Floats:
     given = (cell, cell) if isinstance(cell, (str, int, float)) else cell
     sides = np.array([length_m(side, "the cell") for side in given])
     if sides.shape != (2,) or not (sides > 0).all():
-        raise InputError(
-            f"a cell of {cell if isinstance(cell, str) else ' x '.join(map(str, given))} has no extent.",
-            "use a positive length or two, such as '500 m'.",
-        )
+        shown = " x ".join(dict.fromkeys(map(str, given)))
+        raise InputError(f"a cell of {shown} has no extent.", "use a positive length or two, such as '500 m'.")
     return sides
 
 
