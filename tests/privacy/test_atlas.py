@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.core import Metric, MetricPrivacy, Prior
 from sfumato.privacy.atlas.catalogue import ATLAS, NOTIONS, Goal, Refusal, Tightness, implications, table
-from sfumato.privacy.atlas.claims import Claim
+from sfumato.privacy.atlas.claims import Claim, covers
 from sfumato.privacy.beliefs.priors import Priors
 from sfumato.privacy.beliefs.pufferfish import Rivals
 from sfumato.privacy.curves.trade_off import TradeOff
@@ -130,6 +130,9 @@ def claims(notion, rows, rng):
             value = by_lipschitz(rows, context["metric"])
         if notion == "concentrated-privacy":
             value = rho_above(rows, context["relation"])
+        if notion == "semantic":
+            possible = all((rows[images] > 0)[rows > 0].all() for images in context["maps"])
+            first = first.with_values(possible=possible)
         if math.isfinite(value):
             found.append(first.with_values(**{next(iter(first.numbers)): max(value, 0.0) * (1 + 1e-12)}))
     if notion == "differential-privacy":
@@ -198,7 +201,12 @@ def check(edge, seed):
     for rows in mechanisms(seed):
         starts = claims(edge.start, rows, rng)
         if edge.name == "information-to-distortion":
-            starts = [start.with_values(priors=each) for start in starts[:1] for each in PRIORS]
+            starts = [
+                start.with_values(priors=each)
+                for start in starts
+                for each in PRIORS
+                if covers("priors", start.context["priors"], each)
+            ]
         for start in starts:
             for given in goals(edge):
                 wanted = {name: value for name, value in given.items() if value is not None}
