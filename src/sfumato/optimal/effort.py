@@ -82,8 +82,8 @@ def check_size(secrets: int, observables: int, time_limit: float) -> None:
         InputError: If not even the most symmetric problem of this size would fit, or its proof
             alone takes longer than the time limit.
     """
-    check_time(secrets, observables, time_limit)
     check_memory(max(1, observables // _MOST_SYMMETRIC), secrets)
+    check_time(secrets, observables, time_limit)
 
 
 def check_time(secrets: int, observables: int, left: float) -> float:
