@@ -12,7 +12,7 @@ from sfumato.optimal import check_size, effort
 def test_ten_thousand_secrets_are_refused_at_once(monkeypatch):
     start = time.perf_counter()
     monkeypatch.setattr(effort, "free_bytes", lambda: 2.0**34)
-    with pytest.raises(InputError, match="the optimum for 10,000 secrets takes about .* GB of memory"):
+    with pytest.raises(InputError, match=r"the optimum for 10,000 secrets takes about .* GB of memory"):
         check_size(10_000, 10_000, 20.0)
     monkeypatch.setattr(effort, "free_bytes", lambda: float("inf"))
     with pytest.raises(InputError, match="seconds to prove alone, and 20 are left") as error:

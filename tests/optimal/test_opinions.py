@@ -5,6 +5,7 @@ import pytest
 
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError, SolverError
+from sfumato.geo import Grid, read_visits
 from sfumato.optimal import SOLVERS, Answer, Auto, Highs, Solver, Status, Structured, design
 from sfumato.optimal import auto as automatic
 
@@ -101,3 +102,13 @@ def test_a_gap_that_nobody_asked_for_is_finished_at_one_in_ten_thousand():
     plain = design(Prior.uniform(space), loss=hamming(space), guarantees=[MetricPrivacy(0.5, steps)])
     assert plain.enough == 1e-4
     assert plain.certificate.gap <= 1e-6
+
+
+@pytest.mark.parametrize("epsilon", ["3/km", "10/km"])
+def test_real_places_at_large_epsilons_reach_the_gap(shared_data, epsilon):
+    visits = read_visits(shared_data / "gowalla_paris.parquet")
+    grid = Grid.covering(visits, shape=(7, 6))
+    steps = grid.metric("euclidean", unit="km")
+    found = design(Prior.from_visits(grid, visits), loss=steps, guarantees=[MetricPrivacy(epsilon, steps)])
+    assert found.status is Status.OPTIMAL
+    assert found.certificate.gap <= 1e-5
