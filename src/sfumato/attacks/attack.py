@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import AnyLoss, Loss, Mechanism, Prior, as_distance
+from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
 from ..rounding import amount, percent
@@ -82,6 +83,7 @@ class Attack:
         )
 
 
+@checked
 def evaluate(
     mechanism: Mechanism, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
 ) -> Attack:
@@ -116,6 +118,7 @@ def evaluate(
     )
 
 
+@checked
 def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
     """Return the distance, array (guesses, secrets), as a `Loss`, if it and the prior fit the mechanism.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import AnyLoss, Mechanism, Prior
+from ..core.arguments import checked
 from ..errors import InputError
 from .attack import Attack, evaluate, fitting
 
 
+@checked
 def bayes(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack that guesses each secret with its posterior probability.
 

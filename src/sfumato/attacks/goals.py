@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core import AnyLoss, Mechanism, Prior, hamming
+from ..core.arguments import checked
 from .attack import Attack, evaluate
 from .blind import silence
 from .optimal import optimal_strategy
@@ -34,6 +35,7 @@ class Goals:
     blind_hit_rate: float
 
 
+@checked
 def goals(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Goals:
     """Return the best attacks for both goals, and what they achieve without the report.
 

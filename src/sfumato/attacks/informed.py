@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
 from .attack import ROW_TOLERANCE, Attack
 from .optimal import optimal
 
 
+@checked
 def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
     """Return the best attack with side information, averaged over what the attacker may be told.
 

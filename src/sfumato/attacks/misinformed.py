@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..core import AnyLoss, Mechanism, Prior
+from ..core.arguments import checked
 from .attack import Attack, evaluate
 from .optimal import optimal_strategy
 
 
+@checked
 def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
     """Return the attack that is optimal for a belief, with its error under the true prior.
 

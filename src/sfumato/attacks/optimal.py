@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import AnyLoss, Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from .attack import Attack, evaluate, fitting
 
 _BLOCK: Final = 2**23  # errors held at once: 64 MiB
 
 
+@checked
 def optimal(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack that errs least on average: no strategy does better.
 
@@ -51,6 +53,7 @@ def optimal(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     return evaluate(mechanism, prior, distance, strategy, name="optimal")
 
 
+@checked
 def optimal_strategy(mechanism: Mechanism, belief: Prior, distance: AnyLoss) -> Floats:
     """Return the strategy of least error under a belief, array (observables, guesses) of zeros and ones."""
     d = fitting(mechanism, belief, distance).array

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from ..core import AnyLoss, Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import SolverError
 from ._game import solve
@@ -18,6 +19,7 @@ from .optimal import optimal
 _GAP = 1e-6  # of the largest distance
 
 
+@checked
 def unweighted(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack of least summed error, every secret counting the same.
 
@@ -39,6 +41,7 @@ def unweighted(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     return replace(misinformed(mechanism, prior, distance, belief), name="unweighted")
 
 
+@checked
 def prior_free(
     mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
 ) -> Attack:
@@ -77,6 +80,7 @@ def prior_free(
     return replace(attack, minimax=_proved(found, scale))
 
 
+@checked
 def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None) -> Attack:
     """Return the attack whose largest share of error in any one guess about any one secret is least.
 

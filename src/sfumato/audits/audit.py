@@ -8,6 +8,7 @@ from itertools import chain
 from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Metric, Prior
+from ..core.arguments import checked
 from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
@@ -20,6 +21,7 @@ from .request import Request
 from .samples import SHOWN, audit_sample
 
 
+@checked
 def audit(
     subject: Mechanism | Sample | ArrayLike,
     *,

@@ -13,6 +13,7 @@ from ..errors import InputError, UnitError, python
 from ..escaping import plain
 from ..rounding import amount_at_least
 from . import units
+from .arguments import checked
 from .arrays import Floats
 from .frozen import Frozen
 from .loss import AnyLoss, Loss
@@ -41,6 +42,7 @@ class MetricPrivacy(Frozen):
     epsilon: float
     metric: Metric
 
+    @checked
     def __init__(self, epsilon: float | str, metric: Metric) -> None:
         value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
         _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
@@ -80,6 +82,7 @@ class ThresholdPrivacy(MetricPrivacy):
     distance: Metric
     within: float
 
+    @checked
     def __init__(self, epsilon: float | str, distance: Metric, within: float | str) -> None:
         hops = distance.threshold(within)
         try:
@@ -114,6 +117,7 @@ class DistortionPrivacy(Frozen):
     minimum: float
     distance: Loss
 
+    @checked
     def __init__(self, minimum: float | str, distance: AnyLoss) -> None:
         array = as_errors(distance)
         value = units.parse(minimum, unit=array.unit, what="the distortion")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..escaping import plain
 from . import units
+from .arguments import checked
 from .arrays import Floats, floats
 from .distances import between
 from .frozen import Frozen
@@ -33,6 +34,7 @@ class Loss(Frozen):
     unit: str
     name: str
 
+    @checked
     def __init__(self, array: ArrayLike, unit: str = "", *, name: str = "loss") -> None:
         object.__setattr__(self, "array", floats(array, f"the {name}", shape=(None, None)))
         object.__setattr__(self, "unit", units.canonical(unit))
@@ -47,6 +49,7 @@ class Loss(Frozen):
 AnyLoss = Loss | Metric | ArrayLike
 
 
+@checked
 def hamming(space: Space) -> Metric:
     """Return the Hamming metric: 0 for the same value, 1 for any other.
 
@@ -55,6 +58,7 @@ def hamming(space: Space) -> Metric:
     return space.metric("hamming")
 
 
+@checked
 def loss(
     secrets: Space,
     observables: Space,

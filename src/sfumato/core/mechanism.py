@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, python
+from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .frozen import Frozen
 from .guarantees import Guarantees, MetricPrivacy, as_guarantees, check_size
@@ -59,6 +60,7 @@ class Mechanism(Frozen):
     matrix: Floats
     guarantees: tuple[MetricPrivacy, ...]
 
+    @checked
     def __init__(self, matrix: ArrayLike, secrets: Space | None = None, observables: Space | None = None) -> None:
         array = floats(matrix, "the matrix", shape=(None, None))
         if array.size == 0:
@@ -183,6 +185,7 @@ class Mechanism(Frozen):
         object.__setattr__(mechanism, "guarantees", tuple(promised))
         return mechanism
 
+    @checked
     def joint(self, prior: Prior) -> Floats:
         """Return p(s, o) = prior(s) p(o|s), array (secrets, observables)."""
         if len(prior) != self.shape[0]:

@@ -12,6 +12,7 @@ from ..errors import InputError, MetricWarning
 from ..escaping import plain
 from ..rounding import exactly
 from . import units
+from .arguments import checked
 from .arrays import Floats, floats, readonly
 from .frozen import Frozen
 
@@ -57,6 +58,7 @@ class Metric(Frozen):
     name: str
     triangle: bool
 
+    @checked
     def __init__(
         self, array: ArrayLike, unit: str = "", *, name: str = "metric", triangle: bool | None = None
     ) -> None:
@@ -99,6 +101,7 @@ class Metric(Frozen):
         unit = self.unit if unit is None else unit
         return self._scaled(factor, unit, f"{exactly(factor)} x {self.name}")
 
+    @checked
     def to(self, unit: str) -> Metric:
         """Return the metric in another unit of the same dimension.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
+from .arguments import checked
 from .arrays import Floats, floats, readonly
 from .frozen import Frozen
 from .space import Space
@@ -33,6 +34,7 @@ class Prior(Frozen):
     space: Space
     probabilities: Floats
 
+    @checked
     def __init__(self, space: Space, probabilities: ArrayLike) -> None:
         array = floats(probabilities, "the prior", shape=(len(space),))
         if (array < 0).any():
@@ -52,11 +54,13 @@ class Prior(Frozen):
         object.__setattr__(self, "probabilities", array)
 
     @classmethod
+    @checked
     def uniform(cls, space: Space) -> Prior:
         """Return the prior that gives every secret the same probability."""
         return cls(space, np.full(len(space), 1.0 / len(space)))
 
     @classmethod
+    @checked
     def from_counts(cls, space: Space, counts: ArrayLike, *, smoothing: float = 0.0) -> Prior:
         """Return the prior proportional to counts or weights.
 
@@ -83,6 +87,7 @@ class Prior(Frozen):
         return cls(space, (weights + smoothing) / total)
 
     @classmethod
+    @checked
     def from_visits(
         cls, space: Space, visits: Any, *, user: Hashable | None = None, smoothing: float = 0.0
     ) -> Prior:

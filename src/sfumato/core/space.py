@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..escaping import plain
+from .arguments import checked
 from .arrays import Floats, floats, numbers
 from .frozen import Frozen
 from .metric import Metric
@@ -51,6 +52,7 @@ class Space(Frozen):
     crs: str | None = None
     _positions: dict[Hashable, int] = field(init=False)
 
+    @checked
     def __init__(
         self,
         labels: Iterable[Hashable],
@@ -97,10 +99,11 @@ class Space(Frozen):
         object.__setattr__(self, "_positions", positions)
 
     @classmethod
+    @checked
     def numbers(cls, values: Iterable[float], unit: str = "") -> Space:
         """Return a space of numbers, such as ages, each its own coordinate."""
         found = [_plain(value) for value in values]
-        return cls(found, np.asarray(found, dtype=float), unit)
+        return cls(found, numbers(found, "the space"), unit)
 
     def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
         """Return a space of sets of these labels, such as generalised cells.
@@ -143,13 +146,15 @@ class Space(Frozen):
         """Return the position of a label, or raise an error that names it."""
         try:
             return self._positions[_plain(label)]
-        except KeyError:
+        except (KeyError, TypeError):  # a list, which cannot be a label
             raise InputError(
                 f"the label {label!r} is not in the space.", f"its labels look like {self.labels[0]!r}."
             ) from None
 
     def positions(self, labels: Iterable[Hashable]) -> NDArray[np.intp]:
         """Return the positions of several labels."""
+        if not isinstance(labels, Iterable):
+            raise InputError(f"the labels are of type {type(labels).__name__}.", "pass a list of labels.")
         return np.array([self.position(label) for label in labels], dtype=np.intp)
 
     def counts(self, values: Any, user: Hashable | None = None) -> NDArray[np.int64]:
@@ -175,6 +180,7 @@ class Space(Frozen):
             f"build it with coordinates and crs={WGS84!r}, or use a Grid.",
         )
 
+    @checked
     def metric(
         self,
         kind: str = "euclidean",

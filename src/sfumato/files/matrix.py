@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core import Mechanism, Space
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.weights import ONE_WORD, TWO_WORDS
 from ..errors import DataError, InputError
@@ -22,6 +23,7 @@ SUFFIXES: Final = (".npy", ".csv", ".parquet")
 _LONG: Final = ("secret", "observable")
 
 
+@checked
 def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
     """Return the mechanism that a matrix or table on disk describes.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
+from ..core.arguments import checked
 from ..core.guarantees import as_guarantees, check_size
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
@@ -69,6 +70,7 @@ class MechanismFile:
     claims: dict[str, Any]
     stated: tuple[str, ...]
 
+    @checked
     def __init__(
         self,
         mechanism: Mechanism | Tupling,
@@ -148,6 +150,7 @@ class MechanismFile:
         return self
 
 
+@checked
 def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[str]) -> None:
     """Write a mechanism, or all of a `MechanismFile`, to a mechanism file (.sfm).
 
@@ -174,6 +177,7 @@ def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[s
     write_archive(path, manifest, members)
 
 
+@checked
 def read(path: str | os.PathLike[str]) -> MechanismFile:
     """Return all that a mechanism file holds.
 
@@ -210,6 +214,7 @@ def read(path: str | os.PathLike[str]) -> MechanismFile:
         raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Mechanism:
     """Return the mechanism of a mechanism file; `read` gives all that the file holds.
 
@@ -226,6 +231,7 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
     return held.mechanism
 
 
+@checked
 def load_tupling(path: str | os.PathLike[str]) -> Tupling:
     """Return the tupling of a mechanism file.
 

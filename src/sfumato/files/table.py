@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..core import Mechanism
+from ..core.arguments import checked
 from ..core.limbs import split
 from ..releases.labels import label_column
 from ..releases.tables import write_table
 
 
+@checked
 def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a mechanism as a table with one row per secret and observable.
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
 from .visits import Visits
@@ -39,6 +40,7 @@ _BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and no
 _MONDAY: Final = np.datetime64("2024-01-01T00:00:00", "us")
 
 
+@checked
 def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
     """Return the visits of invented people in an invented city of 8 km x 6 km.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
+from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
@@ -83,6 +84,7 @@ class Grid(Places):
         object.__setattr__(self, "origin", (west, south))
 
     @classmethod
+    @checked
     def covering(
         cls,
         places: Visits | Region | str,
@@ -199,7 +201,7 @@ class Grid(Places):
 
 
 def _sides(cell: Length | tuple[Length, Length]) -> Floats:
-    given = (cell, cell) if isinstance(cell, (str, int, float)) else cell
+    given = cell if isinstance(cell, tuple | list) else (cell, cell)
     sides = np.array([length_m(side, "the cell") for side in given])
     if sides.shape != (2,) or not (sides > 0).all():
         shown = " x ".join(dict.fromkeys(map(str, given)))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
+from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, MissingExtraError, argument
@@ -67,6 +68,7 @@ class Hexagons(Places):
         object.__setattr__(self, "resolution", resolutions.pop())
 
     @classmethod
+    @checked
     def covering(
         cls,
         places: Visits | Region | str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, numbers
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +76,13 @@ class Projection:
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
-        x, y = self._proj()(coordinates(lon), coordinates(lat))
+        north, east = np.ravel(numbers(lat, "the latitude")), np.ravel(numbers(lon, "the longitude"))
+        if north.shape != east.shape:
+            raise InputError(
+                f"{len(north)} latitudes and {len(east)} longitudes were given.",
+                "pass as many of the one as the other.",
+            )
+        x, y = self._proj()(coordinates(east), coordinates(north))
         return np.column_stack([x, y])
 
     def check_reach(self, xy: Floats) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
 from .formats import arrow, delimited, foursquare, geolife, gpx, parquet, snap
 from .formats.arrow import ArrowStream
@@ -22,6 +23,7 @@ _KNOWN: Final = (
 )
 
 
+@checked
 def read_visits(
     path: str | os.PathLike[str] | ArrowStream,
     *,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import Floats
+from ..core.arguments import checked
+from ..core.arrays import Floats, numbers
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
@@ -53,7 +54,8 @@ class Region:
 
     def __post_init__(self) -> None:
         corners = (self.south, self.west, self.north, self.east)
-        if not np.isfinite(corners).all():
+        found = numbers(corners, "the region")
+        if found.shape != (4,) or not np.isfinite(found).all():
             raise InputError(f"the region {corners} is not four numbers.", _EXAMPLES)
         if max(abs(self.south), abs(self.north)) > 90 or max(abs(self.west), abs(self.east)) > 180:
             raise InputError(f"the region {self} leaves the globe.", _EXAMPLES)
@@ -79,6 +81,7 @@ class Region:
         return f"{self.south:.5f},{self.west:.5f},{self.north:.5f},{self.east:.5f}"
 
     @classmethod
+    @checked
     def parse(cls, text: str) -> Region:
         """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import DataError, argument
 from .formats.columns import NAMED
@@ -60,6 +61,7 @@ class Visits:
     attributes: Mapping[str, NDArray[Any]]
     notes: tuple[str, ...]
 
+    @checked
     def __init__(
         self,
         lat: ArrayLike,
@@ -75,7 +77,7 @@ class Visits:
         longitudes = floats(lon, "the longitudes", shape=(None,))
         size = len(latitudes)
         users = None if user is None else _objects(user)
-        times = None if time is None else readonly(np.array(time).astype("datetime64[us]"))
+        times = None if time is None else _times(time)
         others = {name: readonly(np.array(values)) for name, values in (attributes or {}).items()}
         for name, column in {"lon": longitudes, "user": users, "time": times, **others}.items():
             if column is not None and column.shape != (size,):
@@ -112,6 +114,7 @@ class Visits:
         del counts[None]
         return dict(counts.most_common())
 
+    @checked
     def of_user(self, user: Hashable) -> Visits:
         """Return the visits of one user.
 
@@ -206,6 +209,15 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
 
 def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _times(values: ArrayLike) -> Times:
+    try:
+        return readonly(np.array(values).astype("datetime64[us]"))
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"the times cannot be read ({error}).", "pass times of numpy, or texts such as 2024-03-01T18:30."
+        ) from None
 
 
 def _objects(values: Iterable[Hashable]) -> Objects:

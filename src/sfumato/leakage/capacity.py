@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import entr
 
 from ..core import Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
 from .shannon import divergences_bits, mutual_information_bits
@@ -49,6 +50,7 @@ class ShannonCapacity:
         )
 
 
+@checked
 def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
     """Return the largest min-entropy leakage under any prior, in bits.
 
@@ -66,6 +68,7 @@ def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
     return math.log2(float(mechanism.matrix.max(axis=0).sum()))
 
 
+@checked
 def shannon_capacity(
     mechanism: Mechanism, *, tolerance_bits: float = 1e-9, max_iterations: int = 100_000
 ) -> ShannonCapacity:

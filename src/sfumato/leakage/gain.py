@@ -8,6 +8,7 @@ from typing import Final
 from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats, floats
 from ..errors import InputError
 
@@ -30,6 +31,7 @@ def prior_g_vulnerability(prior: Prior, gain: ArrayLike) -> float:
     return float((_gains(gain, len(prior)) @ prior.probabilities).max())
 
 
+@checked
 def g_vulnerability(mechanism: Mechanism, prior: Prior, gain: ArrayLike) -> float:
     """Return the expected gain of the best guess from the report.
 
@@ -58,6 +60,7 @@ def g_vulnerability(mechanism: Mechanism, prior: Prior, gain: ArrayLike) -> floa
     return sum(float((gains @ block).max(axis=0).sum()) for block in blocks)
 
 
+@checked
 def g_leakage_bits(mechanism: Mechanism, prior: Prior, gain: ArrayLike) -> float:
     """Return the g-leakage in bits: log2 of V(after) / V(before).
 

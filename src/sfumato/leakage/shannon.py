@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Mechanism, Prior
+from ..core.arguments import checked
 from ..core.arrays import Floats
 
 _NEAR = 1e-4  # below this relative difference the divergence's terms cancel, and its series is exact
 
 
+@checked
 def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return how much a report tells of the secret on average, in bits.
 
@@ -32,6 +34,7 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
     return float(prior.probabilities[support] @ divergences_bits(mechanism.matrix[support], marginal))
 
 
+@checked
 def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return what remains unknown of the secret after the report, in bits.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Mechanism, Metric, MetricPrivacy, Space
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ._strict import exponents_of, joined, strictly_private
 
 
+@checked
 def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2).
 

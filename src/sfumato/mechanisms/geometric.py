@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Mechanism, MetricPrivacy, Space
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ._strict import exponents_of, strictly_private
 
 
+@checked
 def geometric(space: Space, epsilon: float | str) -> Mechanism:
     """Return the truncated geometric mechanism on a line of numbers.
 

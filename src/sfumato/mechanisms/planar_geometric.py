@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, MetricPrivacy, Space, units
+from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
 from ..sampling import Row
@@ -26,6 +27,7 @@ _ROUNDING: Final = 1e-12  # of sums of exponentials
 _CHUNK: Final = 1 << 22  # offsets at a time
 
 
+@checked
 def planar_geometric(
     space: Space, epsilon: float | str, norm: str = "euclidean", lattice: Lattice | None = None
 ) -> Mechanism:

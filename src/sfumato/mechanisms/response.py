@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, MetricPrivacy, Space, hamming
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..sampling import Row
 from ._strict import exponents_of, strictly_private
 from .family import FrequencyOracle, categorical, check_listable, reports_of
 
 
+@checked
 def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     """Return k-ary randomised response: the truth with odds exp(epsilon) to 1 against each other value.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Mechanism, Metric, MetricPrivacy, Space
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
 from ._strict import exponents_of, strictly_private
@@ -12,6 +13,7 @@ from ._strict import exponents_of, strictly_private
 _SUM_TOLERANCE = 1e-9
 
 
+@checked
 def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one.
 

@@ -20,6 +20,7 @@ from ..core import (
     as_loss,
     units,
 )
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality
@@ -90,6 +91,7 @@ class Design:
         return f"Design of {self.mechanism!r}: {promise}; {result}, gap {near} ({self.status.name})"
 
 
+@checked
 def design(
     prior: Prior,
     *,
@@ -156,6 +158,7 @@ def design(
     return run.finished(problem, answer, untied)
 
 
+@checked
 def design_private(
     prior: Prior,
     *,

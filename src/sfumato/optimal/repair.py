@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, floats
 from ..core.metric import shortest_paths
 from ..errors import InputError
 
@@ -45,14 +45,16 @@ def repaired(
         minimum: The distortion to keep.
         margin: The relative part of every exponent, and of the distortion, left for rounding.
     """
-    columns = np.maximum(matrix, 0.0)
+    columns = np.maximum(floats(matrix, "the matrix", shape=(None, None)), 0.0)
     columns[:, columns.max(axis=0) < _NEVER] = 0.0
     if not (columns.sum(axis=1) > 0).all():
         raise InputError("a row of the matrix has no positive entry.", "pass probabilities.")
     share = 0.0
     allowed: Floats | None = None
     if exponents is not None:
-        allowed = joined(_within(exponents, margin))
+        n = len(columns)
+        asked = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
+        allowed = joined(_within(asked, margin))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)

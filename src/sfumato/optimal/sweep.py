@@ -8,7 +8,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from math import nan
 
+import numpy as np
+
 from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
+from ..core.arguments import checked
 from ..errors import InputError, SfumatoError, argument
 from ..evidence import distortion_below
 from ..leakage import bayes_vulnerability
@@ -57,6 +60,7 @@ class _Chain:
     threads: int
 
 
+@checked
 def sweep(
     priors: Mapping[str, Prior],
     *,
@@ -101,6 +105,9 @@ def sweep(
     Raises:
         InputError: If there is nothing to do.
     """
+    for value in (*epsilons, *distortions):
+        if value is not None and not isinstance(value, str | int | float | np.number):
+            raise InputError(f"the sweep is asked for {value!r}.", "use numbers, in the units of the metric.")
     requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
     if not priors or not requests:
         raise InputError(

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..core import WGS84, Mechanism, Space
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.distances import great_circle_m
 from ..errors import DataError, InputError, argument, python
@@ -60,6 +61,7 @@ class Release:
         return "; ".join([*parts, *self.notes])
 
 
+@checked
 def release(
     mechanism: Mechanism | Tupling,
     source: Source,

@@ -12,6 +12,7 @@ from typing import Final
 from ..attacks import blind as without_report
 from ..attacks import optimal
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core.arguments import checked
 from ..core.atomic import atomically
 from ..errors import InfeasibleError, InputError, SfumatoError
 from ..escaping import csv_row
@@ -111,6 +112,7 @@ class Comparison:
             writer.writerows(csv_row(asdict(row).values()) for row in self.rows)
 
 
+@checked
 def compare(
     prior: Prior,
     metric: Metric,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior, Space
+from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.frozen import Frozen
 from ...errors import InputError
@@ -59,6 +60,7 @@ class Tupling(Frozen):
     dummies: int
     source: Mechanism
 
+    @checked
     def __init__(self, inner: Mechanism, dummies: int, distribution: Prior | ArrayLike) -> None:
         check_dummies(dummies)
         if isinstance(distribution, Prior):

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ...core import units
+from ...core.arguments import checked
 from ...errors import FileError, InfeasibleError, InputError
 from ._ledger_file import Account, Accounts, read_accounts, write_accounts
 from ._lock import locked
@@ -89,12 +90,14 @@ class Ledger:
     limit: Fraction
     unit: str
 
+    @checked
     def __init__(self, path: str | os.PathLike[str], limit: float | str, *, unit: str = "") -> None:
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "limit", amount(limit, self.unit, "the limit"))
         self._accounts()
 
+    @checked
     def charge(self, user: str, epsilon: float | str) -> Balance:
         """Spend some of a user's budget, or refuse.
 

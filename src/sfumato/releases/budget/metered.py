@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Mechanism, MetricPrivacy
+from ...core.arguments import checked
 from ...core.arrays import integer
 from ...errors import InputError
 from ...evidence import prove_metric_privacy
@@ -40,6 +41,7 @@ class MeteredSampler:
     ledger: Ledger
     _sampler: Sampler
 
+    @checked
     def __init__(self, mechanism: Mechanism, guarantee: MetricPrivacy, ledger: Ledger) -> None:
         proof = prove_metric_privacy(mechanism, guarantee)
         if not proof.holds:

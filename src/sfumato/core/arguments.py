@@ -1,0 +1,155 @@
+"""Arguments of the wrong kind: one check, from a function's own annotations, with one kind of error."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import cache, update_wrapper
+from typing import Any, Final, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, python
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What a number may be instead of Python's own.
+_ALSO: Final[dict[type, tuple[type, ...]]] = {
+    float: (float, int, np.integer, np.floating),
+    int: (int, np.integer),
+    bool: (bool, np.bool_),
+}
+_ADVICE: Final[Mapping[str, str]] = {
+    "Space": "make one with sf.Space(labels), or sf.Grid.covering for places.",
+    "Places": "make one with sf.Grid.covering.",
+    "Prior": "make one with sf.Prior(space, probabilities), or sf.Prior.uniform(space).",
+    "Metric": "make one with sf.Metric(array, unit), or space.metric('euclidean').",
+    "Mechanism": "make one with sf.Mechanism(matrix); sf.load reads one from a file.",
+    "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
+    "Ledger": "make one with sf.Ledger(path, limit).",
+    "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",
+    "PathLike": "pass the path of a file, as text or as a Path.",
+    "str": "pass a text.",
+    "float": "pass a single number.",
+    "int": "pass an integer.",
+    "bool": "pass True or False.",
+    "Iterable": "pass a list.",
+    "Sequence": "pass a list.",
+    "Callable": "pass a function.",
+    "Hashable": "pass a text or a number.",
+}
+
+
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Return the function, which refuses arguments that are of none of its annotated kinds.
+
+    Only kinds are told apart (a `Space` from a list), not contents; what is annotated as an
+    array, or as anything, is left to the function. Numpy's numbers count as Python's.
+
+    Args:
+        function: A function or a constructor, all of whose arguments are annotated.
+
+    Raises:
+        InputError: From the function, for an argument of another kind.
+
+    Example:
+        >>> from sfumato.core.arguments import checked
+        >>> @checked
+        ... def half(value: float) -> float:
+        ...     return value / 2
+        >>> half("3")
+        Traceback (most recent call last):
+        sfumato.errors.InputError: value= is of type str, but a float is needed.
+        Hint: pass a single number.
+    """
+    verify = _verify
+
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        verify(function, arguments, named)
+        return function(*arguments, **named)
+
+    # In the function's own namespace, or its doctests would be taken for another module's.
+    wrapped = types.FunctionType(
+        call.__code__, function.__globals__, function.__name__, call.__defaults__, call.__closure__
+    )
+    found: Callable[P, T] = update_wrapper(wrapped, function)
+    return found
+
+
+def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    signature, kinds = _described(function)
+    try:
+        bound = signature.bind(*arguments, **named)
+    except TypeError:
+        return  # a missing or unknown argument: Python says so itself
+    for name, value in bound.arguments.items():
+        wanted = kinds.get(name)
+        if wanted is not None and not isinstance(value, wanted):
+            raise _wrong(name, value, wanted)
+        if (
+            wanted is not None
+            and isinstance(value, bool)
+            and not {bool, object}.intersection(wanted)
+            and (int in wanted or float in wanted)
+        ):
+            raise _wrong(name, value, wanted)
+
+
+def _wrong(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
+    names = list(dict.fromkeys(_name(kind) for kind in wanted))
+    needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    given = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+    advice = next((_ADVICE[found] for found in names if found in _ADVICE), "see its documentation.")
+    article = "an" if needed[:1] in "AEIOUaeiou" else "a"
+    return InputError(f"{name}= is {given}, but {article} {needed} is needed.", python(advice))
+
+
+def _name(kind: type) -> str:
+    for plain, also in _ALSO.items():
+        if kind in also and kind.__module__ == "numpy":
+            return plain.__name__
+    return "None" if kind is type(None) else kind.__name__
+
+
+@cache
+def _described(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, tuple[type, ...]]]:
+    signature = inspect.signature(function)
+    space = getattr(function, "__globals__", {})
+    kinds = {}
+    for name, parameter in signature.parameters.items():
+        many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if many or parameter.annotation is parameter.empty:
+            continue
+        found = _kinds(_resolved(parameter.annotation, space))
+        if found is not None:
+            kinds[name] = found
+    return signature, kinds
+
+
+def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
+    """Return what an annotation means; Any where its names are known to type checkers only."""
+    holder = types.SimpleNamespace(__annotations__={"found": annotation})
+    try:
+        return typing.get_type_hints(holder, globalns=space)["found"]
+    except (NameError, TypeError):
+        return Any
+
+
+def _kinds(annotation: Any) -> tuple[type, ...] | None:
+    """Return the classes that an annotation allows, or None if they cannot be told."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        parts = [_kinds(part) for part in typing.get_args(annotation)]
+        known = [part for part in parts if part is not None]
+        return tuple(kind for part in known for kind in part) if len(known) == len(parts) else None
+    if origin is typing.Literal:
+        return tuple({type(value) for value in typing.get_args(annotation)})
+    kind = origin or annotation
+    if not isinstance(kind, type) or kind in (Any, object, np.ndarray):
+        return None
+    if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
+        return None
+    return _ALSO.get(kind, (kind,))

@@ -1,0 +1,193 @@
+"""Every public function called with slightly wrong arguments: an answer, or an error that explains itself."""
+
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.core.arguments import checked
+from sfumato.errors import InputError, SfumatoError
+from sfumato.mechanisms import Tupling
+
+SPACE = sf.Space.numbers(range(3))
+D = SPACE.metric("absolute")
+PRIOR = sf.Prior(SPACE, [0.5, 0.3, 0.2])
+GUARANTEE = sf.MetricPrivacy(1.0, D)
+MECHANISM = sf.mechanisms.geometric(SPACE, 1.0)
+CITY = sf.Grid.covering("2 km x 2 km around 48.85,2.35", shape=(2, 2))
+VISITS = sf.Visits([48.85, 48.851], [2.35, 2.351], user=["a", "b"])
+TABLE = pa.table({"lat": [48.85], "lon": [2.35], "label": [0]})
+
+WRONG: dict[str, Any] = {
+    "None": None,
+    "integer": 3,
+    "negative": -1,
+    "float": 2.5,
+    "nan": float("nan"),
+    "true": True,
+    "text": "x",
+    "bytes": b"ab",
+    "numpy integer": np.int64(2),
+    "numpy float": np.float64(0.5),
+    "list": [1, 2],
+    "ragged list": [[1], [1, 2]],
+    "list of texts": ["a", "b", "c"],
+    "tuple": (1, 2),
+    "set": {1, 2},
+    "mapping": {"a": 1},
+    "array": np.array([0.2, 0.3, 0.5]),
+    "matrix": np.ones((3, 3)),
+    "table": TABLE,
+    "path": pathlib.Path("nowhere.sfm"),
+    "object": object(),
+    "class": sf.Space,
+    "space": SPACE,
+    "metric": D,
+    "prior": PRIOR,
+    "mechanism": MECHANISM,
+    "guarantee": GUARANTEE,
+}
+
+
+class Call(NamedTuple):
+    function: Callable[..., Any]
+    good: dict[str, Any]
+
+
+CALLS: dict[str, Call] = {
+    "Space": Call(sf.Space, {"labels": ["a", "b"], "coordinates": [[0.0], [1.0]], "unit": "km"}),
+    "Space.numbers": Call(sf.Space.numbers, {"values": range(3), "unit": "km"}),
+    "Space.metric": Call(SPACE.metric, {"kind": "absolute"}),
+    "Space.position": Call(SPACE.position, {"label": 1}),
+    "Prior": Call(sf.Prior, {"space": SPACE, "probabilities": [0.5, 0.3, 0.2]}),
+    "Prior.uniform": Call(sf.Prior.uniform, {"space": SPACE}),
+    "Prior.from_visits": Call(sf.Prior.from_visits, {"space": SPACE, "visits": [0, 1, 1]}),
+    "Metric": Call(sf.Metric, {"array": D.array, "unit": "km", "name": "m"}),
+    "Metric.to": Call(D.to, {"unit": ""}),
+    "Loss": Call(sf.Loss, {"array": D.array, "unit": "km", "name": "m"}),
+    "loss": Call(sf.loss, {"secrets": SPACE, "observables": SPACE, "kind": "absolute", "unit": ""}),
+    "hamming": Call(sf.hamming, {"space": SPACE}),
+    "MetricPrivacy": Call(sf.MetricPrivacy, {"epsilon": 1.0, "metric": D}),
+    "ThresholdPrivacy": Call(sf.ThresholdPrivacy, {"epsilon": 1.0, "distance": D, "within": 1.0}),
+    "DistortionPrivacy": Call(sf.DistortionPrivacy, {"minimum": 0.1, "distance": D}),
+    "Mechanism": Call(sf.Mechanism, {"matrix": MECHANISM.matrix, "secrets": SPACE, "observables": SPACE}),
+    "Mechanism.promising": Call(MECHANISM.promising, {"guarantees": GUARANTEE}),
+    "MechanismFile": Call(
+        sf.MechanismFile,
+        {"mechanism": MECHANISM, "prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "claims": {}},
+    ),
+    "save": Call(sf.save, {"content": MECHANISM, "path": "o.sfm"}),
+    "load": Call(sf.load, {"path": "f.sfm"}),
+    "load_tupling": Call(sf.files.load_tupling, {"path": "t.sfm"}),
+    "read": Call(sf.read, {"path": "f.sfm"}),
+    "read_matrix": Call(sf.read_matrix, {"path": "m.npy"}),
+    "export_table": Call(sf.export_table, {"mechanism": MECHANISM, "path": "o.parquet"}),
+    "read_visits": Call(sf.read_visits, {"path": TABLE, "lat": "lat", "lon": "lon", "attributes": None}),
+    "Visits": Call(sf.Visits, {"lat": [48.85], "lon": [2.35], "user": ["a"], "time": None}),
+    "Visits.of_user": Call(VISITS.of_user, {"user": "a"}),
+    "Region": Call(sf.Region, {"south": 48.0, "west": 2.0, "north": 48.1, "east": 2.1}),
+    "Region.parse": Call(sf.Region.parse, {"text": "2 km x 2 km around 48.85,2.35"}),
+    "Grid.covering": Call(sf.Grid.covering, {"places": "2 km x 2 km around 48.85,2.35", "cell": "1 km"}),
+    "Grid.covering, by number": Call(
+        sf.Grid.covering, {"places": "2 km x 2 km around 48.85,2.35", "shape": (2, 2)}
+    ),
+    "Grid.locate": Call(CITY.locate, {"lat": 48.85, "lon": 2.35}),
+    "design": Call(
+        sf.design,
+        {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "objective": "expected", "gap": 1e-4},
+    ),
+    "design, limits": Call(sf.design, {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "time_limit": 10.0}),
+    "design_private": Call(
+        sf.design_private, {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE}
+    ),
+    "sweep": Call(sf.sweep, {"priors": {"a": PRIOR}, "loss": D, "metric": D, "epsilons": [1.0]}),
+    "repaired": Call(sf.repaired, {"matrix": MECHANISM.matrix, "exponents": D.array}),
+    "sampler": Call(sf.sampler, {"drawable": MECHANISM}),
+    "sampler.draw": Call(sf.sampler(MECHANISM).draw, {"indices": [0, 1]}),
+    "simulator": Call(sf.simulator, {"drawable": MECHANISM, "seed": 3}),
+    "release": Call(
+        sf.release,
+        {"mechanism": MECHANISM, "source": TABLE, "target": "o.csv", "column": "label", "keep": ("lat",)},
+    ),
+    "audit": Call(sf.audit, {"subject": MECHANISM, "prior": PRIOR, "metric": D}),
+    "compare": Call(sf.compare, {"prior": PRIOR, "metric": D, "epsilon": 1.0, "remap": False}),
+    "synthetic_city": Call(sf.synthetic_city, {"users": 2}),
+    "Ledger": Call(sf.Ledger, {"path": "l.json", "limit": 5.0}),
+    "MeteredSampler": Call(
+        sf.MeteredSampler, {"mechanism": MECHANISM, "guarantee": GUARANTEE, "ledger": sf.Ledger("m.json", 5.0)}
+    ),
+    "MeteredSampler.draw": Call(
+        sf.MeteredSampler(MECHANISM, GUARANTEE, sf.Ledger("m.json", 500.0)).draw, {"user": "a", "position": 1}
+    ),
+    "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
+    "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
+    "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),
+    "geometric": Call(sf.mechanisms.geometric, {"space": SPACE, "epsilon": 1.0}),
+    "exponential": Call(sf.mechanisms.exponential, {"space": SPACE, "metric": D, "epsilon": 1.0}),
+    "planar_geometric": Call(sf.mechanisms.planar_geometric, {"space": CITY, "epsilon": "1/km"}),
+    "Tupling": Call(Tupling, {"inner": MECHANISM, "dummies": 2, "distribution": [0.3, 0.3, 0.4]}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    sf.save(MECHANISM, "f.sfm")
+    sf.save(Tupling(MECHANISM, 2, [0.3, 0.3, 0.4]), "t.sfm")
+    np.save("m.npy", MECHANISM.matrix)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_arguments_are_explained(name: str) -> None:
+    call = CALLS[name]
+    call.function(**call.good)
+    crashes = []
+    for argument in call.good:
+        for kind, value in WRONG.items():
+            try:
+                call.function(**{**call.good, argument: value})
+            except SfumatoError as error:
+                if not (error.problem and error.hint):
+                    crashes.append(f"{argument}={kind}: {error!r} without a hint")
+            except Exception as error:  # noqa: BLE001 (whatever else is what is looked for)
+                crashes.append(f"{argument}={kind}: {error!r}")
+    assert not crashes
+
+
+def test_the_error_names_argument_and_kind() -> None:
+    with pytest.raises(InputError, match="space= is of type list, but a Space is needed") as raised:
+        sf.hamming([1, 2])  # type: ignore[arg-type]
+    assert "sf.Space(labels)" in raised.value.hint
+    with pytest.raises(InputError, match="space= is the class Space, but a Space is needed"):
+        sf.hamming(sf.Space)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="path= is of type int, but a str or PathLike is needed"):
+        sf.load(3)  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_are_numbers_and_truth_values_are_not() -> None:
+    @checked
+    def half(value: float, times: int = 1, *, exact: bool = False, text: str | None = None) -> float:
+        """Return the half."""
+        return value / 2 * times
+
+    given: list[Any] = [np.float32(3.0), np.int64(2), np.bool_(True)]
+    assert half(given[0], given[1]) == 3.0
+    assert half(3, exact=given[2], text=None) == 1.5
+    for arguments, named in (((True,), {}), ((1.0, 2.5), {}), ((1.0,), {"exact": 1}), ((1.0,), {"text": 3})):
+        with pytest.raises(InputError, match="is needed"):
+            half(*arguments, **named)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        half()  # type: ignore[call-arg]
+    assert half.__doc__ == "Return the half."
+    assert half.__module__ == __name__
+
+
+def test_paths_are_texts_or_paths() -> None:
+    assert sf.load(pathlib.Path("f.sfm")) == sf.load("f.sfm")
+    assert isinstance(pathlib.Path("f.sfm"), os.PathLike)
