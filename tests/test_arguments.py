@@ -166,7 +166,7 @@ def test_the_error_names_argument_and_kind() -> None:
     assert "sf.Space(labels)" in raised.value.hint
     with pytest.raises(InputError, match="space= is the class Space, but a Space is needed"):
         sf.hamming(sf.Space)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="path= is of type int, but a str or PathLike is needed"):
+    with pytest.raises(InputError, match="path= is of type int, but a text or path is needed"):
         sf.load(3)  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ def test_epsilon_is_per_unit_of_the_metric(given, metric, epsilon):
         (lambda: MetricPrivacy("0.6/km", PURE), "'km' does not fit 'none'", UnitError),
         (lambda: MetricPrivacy("0.6 km", KM), "per unit", UnitError),
         (lambda: MetricPrivacy("lots", KM), "not a number", UnitError),
-        (lambda: MetricPrivacy(None, KM), "not a number", UnitError),  # type: ignore[arg-type]
+        (lambda: MetricPrivacy(None, KM), "epsilon= is of type NoneType", InputError),  # type: ignore[arg-type]
         (lambda: ThresholdPrivacy("1/km", KM, "1 km"), "amount, not a rate", UnitError),
         (lambda: ThresholdPrivacy(0, KM, "1 km"), "positive", InputError),
         (lambda: ThresholdPrivacy(1, KM, "1 h"), "'h' does not fit 'km'", UnitError),

@@ -22,7 +22,25 @@ _ALSO: Final[dict[type, tuple[type, ...]]] = {
     int: (int, np.integer),
     bool: (bool, np.bool_),
 }
+_NAMES: Final[Mapping[str, str]] = {
+    "float": "number",
+    "int": "integer",
+    "str": "text",
+    "bool": "truth value",
+    "PathLike": "path",
+    "ArrowStream": "table",
+    "Iterable": "list",
+    "Sequence": "list",
+    "Mapping": "mapping",
+    "Callable": "function",
+    "Hashable": "label",
+    "NoneType": "None",
+}
 _ADVICE: Final[Mapping[str, str]] = {
+    "table": (
+        "pass a path, or a table that speaks Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
+        "(collect a lazy one), a pyarrow Table, a DuckDB relation."
+    ),
     "Space": "make one with sf.Space(labels), or sf.Grid.covering for places.",
     "Places": "make one with sf.Grid.covering.",
     "Prior": "make one with sf.Prior(space, probabilities), or sf.Prior.uniform(space).",
@@ -31,15 +49,15 @@ _ADVICE: Final[Mapping[str, str]] = {
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
     "Ledger": "make one with sf.Ledger(path, limit).",
     "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",
-    "PathLike": "pass the path of a file, as text or as a Path.",
-    "str": "pass a text.",
-    "float": "pass a single number.",
-    "int": "pass an integer.",
-    "bool": "pass True or False.",
-    "Iterable": "pass a list.",
-    "Sequence": "pass a list.",
-    "Callable": "pass a function.",
-    "Hashable": "pass a text or a number.",
+    "path": "pass the path of a file.",
+    "number": "pass a single number.",
+    "integer": "pass an integer.",
+    "text": "pass a text.",
+    "truth value": "pass True or False.",
+    "list": "pass a list.",
+    "mapping": "pass a mapping from names to values.",
+    "function": "pass a function.",
+    "label": "pass a text or a number.",
 }
 
 
@@ -62,7 +80,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         ...     return value / 2
         >>> half("3")
         Traceback (most recent call last):
-        sfumato.errors.InputError: value= is of type str, but a float is needed.
+        sfumato.errors.InputError: value= is of type str, but a number is needed.
         Hint: pass a single number.
     """
     verify = _verify
@@ -99,19 +117,21 @@ def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
 
 
 def _wrong(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
-    names = list(dict.fromkeys(_name(kind) for kind in wanted))
+    found = dict.fromkeys(_name(kind) for kind in wanted)
+    if "number" in found:
+        found.pop("integer", None)
+    names = list(found)
     needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     given = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
-    advice = next((_ADVICE[found] for found in names if found in _ADVICE), "see its documentation.")
+    advice = next((text for kind, text in _ADVICE.items() if kind in found), "see its documentation.")
     article = "an" if needed[:1] in "AEIOUaeiou" else "a"
     return InputError(f"{name}= is {given}, but {article} {needed} is needed.", python(advice))
 
 
 def _name(kind: type) -> str:
-    for plain, also in _ALSO.items():
-        if kind in also and kind.__module__ == "numpy":
-            return plain.__name__
-    return "None" if kind is type(None) else kind.__name__
+    if kind.__module__ == "numpy":
+        kind = next(plain for plain, also in _ALSO.items() if kind in also)
+    return _NAMES.get(kind.__name__, kind.__name__)
 
 
 @cache
@@ -149,6 +169,8 @@ def _kinds(annotation: Any) -> tuple[type, ...] | None:
         return tuple({type(value) for value in typing.get_args(annotation)})
     kind = origin or annotation
     if not isinstance(kind, type) or kind in (Any, object, np.ndarray):
+        return None
+    if kind.__module__.startswith("numpy._typing"):  # an array, or what becomes one
         return None
     if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
         return None

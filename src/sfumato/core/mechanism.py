@@ -166,7 +166,7 @@ class Mechanism(Frozen):
         Example:
             >>> import sfumato as sf
             >>> sf.mechanisms.randomised_response(sf.Space("ab"), 1.0).guarantees
-            (MetricPrivacy(epsilon 1, hamming distance),)
+            (MetricPrivacy(epsilon 1, hamming),)
         """
         promised = []
         for guarantee in as_guarantees(guarantees):
