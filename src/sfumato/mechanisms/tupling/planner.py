@@ -84,7 +84,7 @@ def plan_dummies(
         >>> inner = Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
         >>> pairs = FamilyAccountant.of_points(Tupling(inner, 0, [0.25] * 4))
         >>> plan_dummies(pairs, 0.5, 1e-3).sentence
-        '17 dummies (18 queries) give epsilon 0.5 with delta 0.0008237, at most 0.001.'
+        '17 dummies (18 queries) give epsilon 0.5 with delta 0.0008238, at most 0.001.'
 
     Source:
         docs/proofs/tupling.md (more dummies never hurt; the pure epsilon stays).
