@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, MetricPrivacy, Space, units
+from ..core import Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
@@ -176,7 +176,13 @@ class PlanarGeometric(Family):
             return region.matrix(row) / total
 
         span = float(exponents.max()) + 8 * radius
-        promised = MetricPrivacy(self._epsilon, self.space.metric(self.norm))
+        known = self.norm != "maximum"  # a norm of the lattice only, not a named distance of spaces
+        metric = (
+            self.space.metric(self.norm)
+            if known
+            else Metric(distances, self.space.unit, name=self.norm, triangle=True)
+        )
+        promised = MetricPrivacy(self._epsilon, metric)
         return lowered(build, exponents, self.space, self.space, span=span).promising(promised)
 
     def recipe(self) -> Row:
