@@ -41,7 +41,9 @@ def test_audit_does_not_believe_the_file(run, designed):
     sf.save(liar, "liar.sfm")
     done = run("audit", "liar.sfm")
     assert done.code == 1
+    assert "It promises this: no report is more than e^(0.5 x distance" in done.text
     assert "NOT PROVED" in done.text
+    assert "breaks the promise most" in done.text
 
 
 def test_audit_of_a_mechanism_saved_alone(run, designed):

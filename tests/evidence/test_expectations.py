@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core import Loss
-from sfumato.evidence import distortion_below, expected_loss_above, worst_loss_above
+from sfumato.core import Loss, Mechanism, Prior
+from sfumato.evidence import distortion_below, expectations, expected_loss_above, worst_loss_above
 
 from ..catalogue import CASES
 from ..leakage.channels import cases
@@ -49,3 +49,40 @@ def test_the_catalogue(case):
     assert expected <= Fraction(worst_loss_above(mechanism, loss)) + CLOSE
     error = exact.distortion(mechanism, prior, distance)
     assert error - CLOSE <= Fraction(distortion_below(mechanism, prior, distance)) <= error
+
+
+def test_small_numbers_are_bounded_without_slack():
+    half, coin = Mechanism([[0.5, 0.5], [0.5, 0.5]]), Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    prior = Prior.uniform(half.secrets)
+    swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert expected_loss_above(half, prior, swapped) == 0.5
+    assert worst_loss_above(half, np.ones((2, 2))) == 1.0
+    assert distortion_below(coin, prior, swapped) == 0.25
+    assert -distortion_below(coin, prior, -np.eye(2)) == 0.75
+
+
+@pytest.mark.parametrize("most", [1e-320, 1e-300, 1.0, 1.7e308])
+def test_losses_of_any_size_are_bounded(most):
+    mechanism = Mechanism([[0.3, 0.7], [0.9, 0.1]])
+    prior = Prior.uniform(mechanism.secrets)
+    loss = most * np.array([[0.0, 1.0], [1.0, 0.5]])
+    for bound, value in (
+        (expected_loss_above(mechanism, prior, loss), exact.expected(mechanism, prior, loss)),
+        (worst_loss_above(mechanism, loss), exact.worst(mechanism, loss)),
+    ):
+        assert value <= Fraction(bound) <= value + Fraction(np.spacing(bound))
+
+
+def test_large_mechanisms_are_bounded_as_small_ones(monkeypatch):
+    random = np.random.default_rng(5)
+    matrix = random.dirichlet(np.ones(7), 6)
+    mechanism, loss = Mechanism(matrix), random.normal(size=(6, 7))
+    prior = Prior(mechanism.secrets, random.dirichlet(np.ones(6)))
+    gain = -np.abs(loss[:, :6])
+    monkeypatch.setattr(expectations, "_EXACT", 0)
+    for bound, true in (
+        (expected_loss_above(mechanism, prior, loss), exact.expected(mechanism, prior, loss)),
+        (worst_loss_above(mechanism, loss), exact.worst(mechanism, loss)),
+        (-distortion_below(mechanism, prior, gain), -exact.distortion(mechanism, prior, gain)),
+    ):
+        assert true <= Fraction(bound) <= true + CLOSE

@@ -62,6 +62,12 @@ def _own() -> MechanismFile:
     return _smoothed(PLACES, Metric(METRIC.array, "km", name="walk"), 0.8)
 
 
+def _far() -> MechanismFile:
+    space = Space("abc", [[0.0, 0.0], [0.1, 0.0], [1e13, 0.0]], unit="km")
+    mechanism = Mechanism([[0.5, 0.49, 0.01], [0.49, 0.5, 0.01], [0.4, 0.4, 0.2]], space)
+    return MechanismFile(mechanism, guarantees=[sf.MetricPrivacy(1.0, space.metric("euclidean"))])
+
+
 def _tuples() -> MechanismFile:
     coin = Mechanism([[0.75, 0.25], [0.25, 0.75]])
     return MechanismFile(Tupling(coin, 20, [0.5, 0.5]), guarantees=[TuplePrivacy(0.8, 0.01)])
@@ -83,6 +89,7 @@ KINDS: dict[str, Callable[[], MechanismFile]] = {
         sf.design(PRIOR, loss=METRIC, guarantees=[sf.ThresholdPrivacy(1.0, METRIC, "1.6 km")])
     ),
     "own": _own,
+    "far": _far,
     "tuples": _tuples,
     "grid": _grid,
     "hexagons": _hexagons,

@@ -121,11 +121,28 @@ def negative_with_minimum(forger: Forger) -> None:
     forger.manifest["guarantees"][0]["minimum"] = 0.0
 
 
+def far_guesses(forger: Forger) -> None:
+    """Let reports lie 1,000 km aside, and the attacker guess only there."""
+    place = dict(forger.manifest["spaces"][0])
+    forger.change(place, "coordinates", lambda array: array + np.array([0.0, 1000.0]))
+    forger.manifest["spaces"].append(place)
+    forger.manifest["mechanism"]["observables"] = len(forger.manifest["spaces"]) - 1
+    distance(lambda array: np.hypot(array, 1000.0))(forger)
+    forger.guarantee.update(minimum=1000.0)
+    forger.manifest.update(optimality=None)
+
+
 NAMED = "the distances are called"
 STATED = "Distances (walk) as the file states them, not checked."
 
 FORGERIES = [
     # Distances under the name of others
+    Forgery(
+        "neighbours are far apart, for one is farther still",
+        "far",
+        both(metric(at((0, 1), 5.1)), lambda f: f.metric.update(triangle=False)),
+        NAMED,
+    ),
     Forgery("all distances are ten times as long", "expected", metric(scaled(10)), NAMED),
     Forgery(
         "epsilon a tenth of the true one",
@@ -277,6 +294,34 @@ FORGERIES = [
         "NOT PROVED",
         1,
     ),
+    Forgery(
+        "an attacker who may guess only where nobody is",
+        "distortion",
+        far_guesses,
+        "The attacker is taken to guess one of the reports; who guesses anything else may err less.",
+        0,
+    ),
+    Forgery(
+        "an optimum of a promise too weak to bind anything",
+        "expected",
+        lambda f: f.guarantee.update(epsilon=1e308),
+        "loses less than 0 m on average",
+        0,
+    ),
+    Forgery(
+        "an optimum of a promise too weak for floats",
+        "expected",
+        both(own_name("metric"), metric(scaled(100)), lambda f: f.guarantee.update(epsilon=1e308)),
+        "loses less than 0 m on average",
+        0,
+    ),
+    Forgery(
+        "losses of which no float holds the sum",
+        "joint",
+        both(own_name("loss"), loss(scaled(1.7e308))),
+        "The loss (walk) as the file states it, not checked.",
+        0,
+    ),
     Forgery("own distances, ten times as long", "own", metric(scaled(10)), STATED, 0),
     Forgery(
         "own distances under the package's", "expected", both(own_name("metric"), metric(scaled(10))), STATED, 0
@@ -325,6 +370,13 @@ FORGERIES = [
         lambda f: f.manifest["tupling"].update(dummies=0),
         "from a tuple. The least delta there is",
         1,
+    ),
+    Forgery(
+        "a tuple that hides more than it does by a hair",
+        "tuples",
+        lambda f: f.guarantee.update(epsilon=0.8000004),
+        "Proved: epsilon 0.8000004 with delta 0.01",
+        0,
     ),
     Forgery("a tuple that is none", "tuples", lambda f: f.manifest.update(tupling=None), "sends no dummies"),
     Forgery(

@@ -8,6 +8,7 @@ from ..core import Mechanism, MetricPrivacy
 from ..divergences import Divergence
 from ..evidence import prove_metric_privacy
 from ..privacy import Notion, Priors
+from ..rounding import exactly
 from .choice import fixed
 from .findings import Entry
 
@@ -46,5 +47,5 @@ def _title(notion: Notion) -> str:
         elif isinstance(value, Priors):
             parts.append(f"under {value}")
         elif isinstance(value, int | float) and name in fixed(notion):
-            parts.append(f"{name} {value:g}")
+            parts.append(f"{name} {exactly(value)}")
     return f"{notion.heading} ({', '.join(parts)})" if parts else notion.heading

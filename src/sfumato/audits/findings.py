@@ -66,7 +66,7 @@ class Entry:
         if safe is None and (self.lower is None) == (self.upper is None):
             return "estimate"
         if self.failure:
-            return f"{word}, with confidence {1 - self.failure:.3g}"
+            return f"{word}, with confidence {at_least(1 - self.failure)}"
         return f"{word}, proved" if self.proved else f"{word}, rounded {'down' if word == 'at least' else 'up'}"
 
     @property

@@ -11,6 +11,7 @@ from ..core import units
 from ..divergences import NAMED, Divergence, named
 from ..errors import InputError
 from ..privacy.vocabulary import kinds
+from ..rounding import exactly
 
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")
 _HINT: Final = 'write it as "gaussian", "renyi-privacy(order=8)" or "divergence-privacy(of=total-variation)".'
@@ -69,7 +70,9 @@ def request_name(key: str, parameter: str) -> str:
 
 def named_with(name: str, given: Mapping[str, float | str]) -> str:
     """Return a name with what is held fixed, as requests are written."""
-    fixed = ", ".join(f"{key}={value if isinstance(value, str) else f'{value:g}'}" for key, value in given.items())
+    fixed = ", ".join(
+        f"{key}={value if isinstance(value, str) else exactly(value)}" for key, value in given.items()
+    )
     return f"{name}({fixed})" if fixed else name
 
 

@@ -133,7 +133,7 @@ def _side(entry: Entry, *, upper: bool) -> str:
     value = entry.upper if upper else entry.lower
     number = (at_most if upper else at_least)(entry.value if value is None else value, 6)
     word = "at most" if upper else "at least"
-    certain = f" with confidence {1 - entry.failure:.3g}" if entry.failure else ""
+    certain = f" with confidence {at_least(1 - entry.failure)}" if entry.failure else ""
     return f"{word} {number}{_unit(entry)}{certain}"
 
 

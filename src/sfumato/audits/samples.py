@@ -17,6 +17,7 @@ from ..evidence.observed import (
     zero_leakage_test,
 )
 from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
+from ..rounding import exactly
 from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000
@@ -64,7 +65,7 @@ def audit_sample(
         entries.append(
             Entry(
                 DeltaOfDifferentialPrivacy.description.key,
-                f"{DeltaOfDifferentialPrivacy.description.heading} (epsilon {epsilon:g})",
+                f"{DeltaOfDifferentialPrivacy.description.heading} (epsilon {exactly(epsilon)})",
                 DeltaOfDifferentialPrivacy.parameter,
                 spread.value,
                 spread.value,
@@ -122,7 +123,7 @@ def epsilon_entry(found: EpsilonFinding, metric: Metric | None, delta: float) ->
     kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
     return Entry(
         kind.description.key,
-        kind.description.heading + (f" (delta {delta:g})" if delta else ""),
+        kind.description.heading + (f" (delta {exactly(delta)})" if delta else ""),
         kind.parameter,
         found.value,
         found.value,

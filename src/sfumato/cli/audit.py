@@ -294,8 +294,7 @@ def _of_tuples(held: MechanismFile, kept: bool, deltas: tuple[float, ...]) -> in
     """Print what is proved of a file with dummies; return the exit code."""
     from .tuples import prove_tuples
 
-    say("The promise above holds for a tuple too, which is made from one report and dummies; so nobody who sees")
-    say("the tuple guesses better, or learns more, than is said above of one report.")
+    say("A tuple is made from one report and dummies: what is proved above of one report holds for it too.")
     proved = prove_tuples(held, deltas)
     return 0 if kept and proved and (deltas or held.guarantees or held.tuple_guarantees) else 1
 

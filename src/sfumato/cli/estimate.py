@@ -105,7 +105,7 @@ def _print_likeliest(console: Screen, found: Estimate) -> None:
     order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
     rest = len(order) - _SHOWN
     sure = found.intervals
-    headings = ["value", "share"] + ([] if sure is None else [f"{sure.confidence:.0%} interval"])
+    headings = ["value", "share"] + ([] if sure is None else [f"{100 * sure.confidence:g} % interval"])
     rows = []
     for s in order[:_SHOWN]:
         cells = [str(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]

@@ -73,7 +73,7 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
         deltas: At which the least epsilon is told, too.
     """
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
-    from ..rounding import amount_at_most, at_least, at_most
+    from ..rounding import amount_at_most, at_least, at_most, exactly
     from .screen import Screen
 
     tupling = held.tupling
@@ -89,9 +89,9 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
             found = family.epsilon(delta)
             labels = [tupling.inner.secrets.labels[place] for place in found.pair]
             say(
-                f"Proved: at delta {delta:g} every two secrets are indistinguishable from a tuple with epsilon "
-                f"{at_most(found.bounds.upper)} (the least is at least {at_least(found.bounds.lower)}, for "
-                f"{labels[0]} and {labels[1]})."
+                f"Proved: at delta {exactly(delta)} every two secrets are indistinguishable from a tuple with "
+                f"epsilon {at_most(found.bounds.upper)} (the least is at least {at_least(found.bounds.lower)}, "
+                f"for {labels[0]} and {labels[1]})."
             )
     if held.prior is not None and held.loss is not None:
         best = amount_at_most(quality_loss(tupling, held.prior, held.loss), held.loss.unit)

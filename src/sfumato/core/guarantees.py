@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, UnitError, python
 from ..escaping import plain
-from ..rounding import amount_at_least
+from ..rounding import amount_at_least, exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats
@@ -54,7 +54,7 @@ class MetricPrivacy(Frozen):
 
     def __str__(self) -> str:
         per = f"/{plain(self.metric.unit)}" if self.metric.unit else ""
-        return f"epsilon {self.epsilon:g}{per}, {plain(self.metric.name)}"
+        return f"epsilon {exactly(self.epsilon)}{per}, {plain(self.metric.name)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -13,7 +13,8 @@ from .metric import Metric
 from .space import Space
 
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
-_ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance
+_ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance,
+_MOST = 1e-6  # but no more of any: a place far away is no excuse for those nearby
 
 
 def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
@@ -40,7 +41,8 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
             f"the {given.name} distances are for {n} x {m} values, but there are {len(rows)} x {len(columns)}.",
             "use distances between the mechanism's own secrets and observables.",
         )
-    near = np.abs(given.array - expected) <= _RELATIVE * expected + _ABSOLUTE * expected.max(initial=0.0)
+    slack = _RELATIVE * expected + np.minimum(_ABSOLUTE * expected.max(initial=0.0), _MOST * expected)
+    near = np.abs(given.array - expected) <= slack
     if near.all():
         return True
     i, j = np.argwhere(~near)[0]

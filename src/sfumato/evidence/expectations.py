@@ -1,11 +1,23 @@
-"""Expected losses and errors of a mechanism, with rounding bounded on the safe side."""
+"""Expected losses and errors of a mechanism, with rounding bounded on the safe side.
+
+Small ones are computed in integers, without any rounding but that of the answer: a loss of
+exactly 1 is then told as 1, and not as a little more.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any, Final
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import AnyLoss, Mechanism, Prior, as_distance, as_loss
-from ..rounding import UNIT, above, below, sum_error, underflow
+from ..core.arrays import Floats
+from ..rounding import UNIT, above, below, float_above, float_below, sum_error, underflow
+
+_EXACT: Final = 1 << 17  # products of integers that are quick to add up
+Integers = NDArray[Any]  # of Python's own, which do not overflow
 
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
@@ -13,6 +25,11 @@ def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> fl
     costs = as_loss(loss, *mechanism.shape).array
     if not costs[prior.probabilities > 0][mechanism.matrix[prior.probabilities > 0] > 0].any():
         return 0.0
+    if costs.size <= _EXACT:
+        (weights, a), (prices, b) = _integers(prior.probabilities), _integers(costs)
+        return float_above(
+            _scaled((weights * (_exact(mechanism) * prices).sum(axis=1)).sum(), a + b - mechanism.bits)
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         terms = mechanism.joint(prior) * costs
         error = sum_error(terms.size, float(np.abs(terms).sum()))
@@ -24,6 +41,9 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
     costs = as_loss(loss, *mechanism.shape).array
     if not costs[mechanism.matrix > 0].any():
         return 0.0
+    if costs.size <= _EXACT:
+        prices, shift = _integers(costs)
+        return float_above(_scaled((_exact(mechanism) * prices).sum(axis=1).max(), shift - mechanism.bits))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = mechanism.matrix * costs
         sums, sizes = terms.sum(axis=1).tolist(), np.abs(terms).sum(axis=1).tolist()
@@ -40,6 +60,10 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     """
     d, joint = as_distance(distance).array, mechanism.joint(prior)
     n, m = mechanism.shape
+    if len(d) * n * m <= _EXACT:
+        (weights, a), (errors, b) = _integers(prior.probabilities), _integers(d)
+        least = (errors @ (weights[:, None] * _exact(mechanism))).min(axis=0).sum()
+        return float_below(_scaled(least, a + b - mechanism.bits))
     lost = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
     with np.errstate(over="ignore", invalid="ignore"):
         found = float((d @ joint).min(axis=0).sum())
@@ -47,3 +71,19 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
             return below(found, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + lost)
     # Without negative terms each sum errs relatively, and small distortions are proved as sharply as large ones.
     return max(0.0, below(found * (1 - 2 * (n + m + 8) * UNIT), lost))
+
+
+def _exact(mechanism: Mechanism) -> Integers:
+    return mechanism.weights.astype(object)
+
+
+def _integers(array: Floats) -> tuple[Integers, int]:
+    """Return integers and a power of two by which they are the floats, array of the same shape."""
+    fractions, powers = np.frexp(array)
+    found = (fractions * 2.0**53).astype(np.int64).astype(object)
+    lowest = int(powers[array != 0].min(initial=2000))
+    return found << np.where(array != 0, powers - lowest, 0).astype(object), lowest - 53
+
+
+def _scaled(value: int, power: int) -> Fraction:
+    return Fraction(value << power) if power >= 0 else Fraction(value, 1 << -power)

@@ -96,7 +96,9 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
     _check(loss, guarantees, optimality)
     prices = optimality.multipliers
     exponents = _allowed(guarantees, len(prior))[prices.secrets, prices.others]
-    prices = replace(prices, exponents=np.where(np.isinf(exponents), 0.0, exponents))
+    # What is infinite, or too large for a float, constrains nothing: its price counts for nothing.
+    bound = np.isfinite(exponents)
+    prices = replace(prices, exponents=np.where(bound, exponents, 0.0), local=np.where(bound, prices.local, 0.0))
     if optimality.objective == DISTORTION and optimality.distance is not None:
         distance = optimality.distance.array
         return distortion_bound(prior.probabilities, loss.array, distance, optimality.max_loss, prices)
@@ -174,6 +176,7 @@ def _allowed(guarantees: Sequence[Guarantee], n: int) -> Floats:
     plain = 0
     for guarantee in guarantees:
         if isinstance(guarantee, MetricPrivacy):
-            exponents = np.minimum(exponents, guarantee.epsilon * guarantee.metric.array)
+            with np.errstate(over="ignore"):
+                exponents = np.minimum(exponents, guarantee.epsilon * guarantee.metric.array)
             plain += 1 if guarantee.metric.triangle else 2
     return exponents if plain <= 1 else shortest_paths(exponents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core import Guarantee, Loss, Mechanism, Metric, MetricPrivacy, ThresholdPrivacy
+from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, ThresholdPrivacy
 from ..core.named import as_named
 from ..errors import InputError
 from ..evidence import Optimality
@@ -31,27 +31,27 @@ def stated(
             metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
             if not as_named(metric, secrets, secrets):
                 found.append(f"distances ({metric.name}) as the file states them, not checked")
-        elif not _guessed(guarantee.distance, mechanism):
-            found.append(
-                f"the attacker's distances ({guarantee.distance.name}) as the file states them, not checked"
-            )
-    if optimality is not None and optimality.distance is not None and not _guessed(optimality.distance, mechanism):
-        found.append(f"the attacker's distances ({optimality.distance.name}) as the file states them, not checked")
+        else:
+            found += _attacker(guarantee.distance, mechanism)
+    if optimality is not None and optimality.distance is not None:
+        found += _attacker(optimality.distance, mechanism)
     if loss is not None and not as_named(loss, secrets, observables):
         found.append(f"the loss ({loss.name}) as the file states it, not checked")
     return tuple(dict.fromkeys(found))
 
 
-def _guessed(distance: Loss | Metric, mechanism: Mechanism) -> bool:
-    """Return whether an attacker's distances are as named; guesses are secrets or observables."""
+def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
+    """Return in words what nothing confirms of an attacker's distances and guesses."""
     secrets, observables = mechanism.secrets, mechanism.observables
-    guesses = len(distance.array)
-    if guesses not in (len(secrets), len(observables)):
-        return False
-    if guesses == len(observables) and observables != secrets:
+    guesses, refused = len(distance.array), None
+    if guesses == len(secrets):
         try:
-            return as_named(distance, observables, secrets)
-        except InputError:
-            if guesses != len(secrets):
-                raise
-    return as_named(distance, secrets, secrets)
+            if as_named(distance, secrets, secrets):
+                return []
+        except InputError as error:
+            refused = error
+    if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
+        return ["the attacker is taken to guess one of the reports; who guesses anything else may err less"]
+    if refused is not None:
+        raise refused
+    return [f"the attacker's distances ({distance.name}) as the file states them, not checked"]

@@ -174,7 +174,8 @@ def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
     s, t = proof.worst_pair
     labels = mechanism.secrets.labels
     report = mechanism.observables.labels[proof.worst_observable]
-    return f"The pair {labels[s]} and {labels[t]} comes closest to the bound, at the report {report}."
+    how = "comes closest to the bound" if proof.holds else "breaks the promise most"
+    return f"The pair {labels[s]} and {labels[t]} {how}, at the report {report}."
 
 
 def promises(
@@ -192,12 +193,15 @@ def promises(
     for guarantee in guarantees:
         if isinstance(guarantee, MetricPrivacy):
             proof = next(proofs)
-            sentences.append(_ratio_sentence(guarantee, noun))
+            sentence = _ratio_sentence(guarantee, noun)
+            sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
             sentences.append(
                 f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)} and {m:,} "
                 f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if proof.holds
                 else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                if math.isfinite(proof.upper)
+                else "NOT PROVED, not for any epsilon."
             )
         elif isinstance(guarantee, DistortionPrivacy):
             found = next(others)
@@ -219,7 +223,7 @@ def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) 
     n, m = mechanism.shape
     exact = hamming(prior.space)
     before = goals(mechanism, prior, exact if ground is None else ground)
-    hits = min(1.0, up(1 - distortion_below(mechanism, prior, exact)))
+    hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(n)))
     sentences = [
         f"The best attacker, who knows how likely each {noun} is, finds yours at most {percent_at_most(hits)} of "
         f"the time: about {percent(before.blind_hit_rate)} without seeing a report, 100 % without the mechanism."

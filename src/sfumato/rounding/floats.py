@@ -9,6 +9,7 @@ Numerical Algorithms, chapter 4).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -46,22 +47,31 @@ def below(value: float, error: float) -> float:
 
 def float_above(value: Fraction) -> float:
     """Return the least float that is at least the fraction, so that an epsilon is never understated."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else up(nearest)
+    nearest = _nearest(value)
+    return nearest if nearest == math.inf or Fraction(nearest) >= value else up(nearest)
 
 
 def float_below(value: Fraction) -> float:
     """Return the largest float that is at most the fraction."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else down(nearest)
+    return -float_above(-value)
+
+
+def _nearest(value: Fraction) -> float:
+    """Return the nearest float; what is too large is told by ``inf``, or the least finite float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
 
 
 def sum_above(terms: Sequence[float]) -> float:
-    """Return the least float that is at least the exact sum of the terms; ``inf`` where it overflows."""
+    """Return the least float that is at least the exact sum of the terms; ``inf`` where it overflows or one is."""
     try:
         nearest = math.fsum(terms)
     except OverflowError:
         return math.inf
+    if not math.isfinite(nearest):
+        return nearest
     return nearest if math.fsum((*terms, -nearest)) <= 0 else up(nearest)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...errors import InputError
-from ...rounding import at_most
+from ...rounding import at_most, exactly
 from .accountant import FARTHEST
 from .family import FamilyAccountant, Worst
 from .mechanism import Tupling
@@ -39,10 +39,8 @@ class TuplePrivacy:
             )
 
     def __str__(self) -> str:
-        return (
-            f"epsilon {at_most(self.epsilon, 6)} with delta {at_most(self.delta, 6)} between every two "
-            f"secrets, from a tuple"
-        )
+        numbers = f"epsilon {exactly(self.epsilon)} with delta {exactly(self.delta)}"
+        return f"{numbers} between every two secrets, from a tuple"
 
     def prove(self, tupling: Tupling) -> TupleProof:
         """Return the proof or refutation of this promise for a mechanism, from its integers."""
