@@ -94,7 +94,7 @@ def _probabilities(instance: Instance) -> Floats:
 
 
 def _of_user(instance: Instance, source: str) -> tuple[sf.Grid, sf.Prior]:
-    """Return the map around a user's middle place, and his prior on it."""
+    """Return the map around a user's middle place, and their prior on it."""
     rank = int(instance.prior.split()[1])
     everyone = sf.read_visits(DATA / CHECK_INS[source])
     own = everyone.of_user(list(everyone.users())[rank - 1])

@@ -66,7 +66,7 @@ def table(rows: Sequence[Row], levels_km: Sequence[float] = LEVELS_KM) -> list[s
 
 
 def of_neighbours(groups: Groups, line: Line, parameter: float, dummies: int) -> float:
-    """Return the proved epsilon for two neighbouring cells that somebody visits: what hides the person himself."""
+    """Return the proved epsilon for two neighbouring cells that somebody visits: what hides the person."""
     inner = line.build(parameter)
     d, visited = groups.metric.array, groups.everyone.support
     between = d[np.ix_(visited, visited)]

@@ -1,7 +1,7 @@
 """Scenarios 1 and 2 of "Privacy Games" for real users: what three optimal mechanisms cost, and what they hide.
 
-For each user a map of 15 km x 8 km is laid where he has most visits, and cut into 20 x 15 cells. His prior is
-how often he visits each cell; the cost of a report is 0 where it is the true cell and 1 elsewhere (Hamming);
+For each user a map of 15 km x 8 km is laid where they have most visits, and cut into 20 x 15 cells. Their prior is
+how often they visit each cell; the cost of a report is 0 where it is the true cell and 1 elsewhere (Hamming);
 attackers err by Euclidean distance. Then, for every epsilon:
 
 - *metric*: the mechanism of least cost with metric privacy epsilon, for all pairs of cells (equation 22);
@@ -10,7 +10,7 @@ attackers err by Euclidean distance. Then, for every epsilon:
 
 In scenario 1, d_m is the error of the best attacker against *metric*; in scenario 2 it lies halfway between that
 and the most that any mechanism can force. Each mechanism is attacked by the best attacker (equation 19) and by
-one who draws his guess from his posterior (equation 25). In section 9.2 the user is more often at the two
+one who draws their guess from their posterior (equation 25). In section 9.2 the user is more often at the two
 likeliest cells than the design assumed; the best attacker either knows that, or believes the design's prior.
 
 The results are one row per design (``privacy_games.csv``), one per attack of section 9.2

@@ -16,7 +16,7 @@ def paris(folder):
 
 
 def one_person(folder):
-    """The person of most check-ins, on 7 x 7 cells over the middle of his places."""
+    """The person of most check-ins, on 7 x 7 cells over the middle of their places."""
     everyone = sf.read_visits(folder / "foursquare_nyc.parquet")
     person = next(iter(everyone.users()))
     visits = everyone.of_user(person)
@@ -48,7 +48,7 @@ def test_joint_against_each_single_mechanism(make, shared_data):
     assert joint.certificate.distortion[0].lower >= wanted.minimum
     np.testing.assert_allclose(joint.certificate.loss, alone.certificate.loss, rtol=5e-6)
     assert distortion.certificate.loss <= joint.certificate.loss * (1 + 2e-6)
-    # Against the attacker who draws from his posterior, metric privacy is the more robust (Figures 3 and 4).
+    # Against the attacker who draws from their posterior, metric privacy is the more robust (Figures 3 and 4).
     gaps = [
         sf.attacks.bayes(result.mechanism, prior, d).error - sf.attacks.optimal(result.mechanism, prior, d).error
         for result in (alone, distortion, joint)

@@ -151,7 +151,7 @@ design --sweep 1/km --users many | --users
 design --sweep '' | --sweep
 design --sweep-distortions 500 | --sweep-distortions
 design --sweep-distortions '500 m, far' | far
-design --sweep 1/km -o folder.sfm | folder
+design --sweep 1/km -o folder.csv | folder
 design --user nobody | nobody
 design --user-column who | --user-column
 design --lat lat | --lat

@@ -208,8 +208,8 @@ def test_disk_full_leaves_nothing(run, tmp_path, monkeypatch):
 def test_sweep_writes_the_frontier(run, tmp_path):
     done = run("design", *FAST, "--sweep", "0.5..2/km:3", "--sweep-distortions", "1 km", "--loss", "hamming")
     assert done.code == 0, done.err
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["city.csv", "city.png"]
-    with open(tmp_path / "city.csv", encoding="utf-8") as file:
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["city-sweep.csv", "city-sweep.png"]
+    with open(tmp_path / "city-sweep.csv", encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     assert [float(row["epsilon"]) for row in table] == [0.5, 1.25, 2.0] * 2
     alone, joint = table[:3], table[3:]
@@ -222,11 +222,20 @@ def test_sweep_writes_the_frontier(run, tmp_path):
         assert float(both["distortion"]) >= 1.0
 
 
+def test_sweep_does_not_take_the_name_of_the_visits(run, visits_file, tmp_path):
+    """The table of visits.csv has a name of its own, so that the command runs beside them."""
+    here = tmp_path / "visits.csv"
+    here.write_bytes(Path(visits_file).read_bytes())
+    done = run("design", str(here), "--cells", "4x3", "--sweep", "1/km", "--no-picture")
+    assert done.code == 0, done.err
+    assert (tmp_path / "visits-sweep.csv").exists()
+
+
 def test_sweep_over_users_goes_on_where_one_fails(run, visits_file, tmp_path):
     options = ("--cells", "4x3", "--sweep-distortions", "1 m, 90 km", "--users", "2", "--no-picture")
     done = run("design", visits_file, *options)
     assert done.code == 3
-    with open(tmp_path / "visits.csv", encoding="utf-8") as file:
+    with open(tmp_path / "visits-sweep.csv", encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     assert len(table) == 4
     assert sum("sees no report" in row["status"] for row in table) == 2

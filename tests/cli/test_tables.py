@@ -131,7 +131,7 @@ def test_attack_says_the_same_as_the_report(run, designed, tmp_path):
 def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, visits_file):
     small = (visits_file, "--cells", "4x3")
     compared = run("compare", *small).text
-    swept = run("design", *small, "--sweep", "1/km", "-o", "s.sfm", "--no-picture").text
+    swept = run("design", *small, "--sweep", "1/km", "-o", "s.csv", "--no-picture").text
     assert run("design", *small, "--epsilon", "1/km", "-o", "d.sfm", "--no-picture").code == 0
     attacked = run("attack", "d.sfm").text
     held = sf.read("d.sfm")
@@ -151,7 +151,7 @@ def test_a_sweep_says_which_of_several_mechanisms_of_equal_loss_it_took(run, vis
     small = (visits_file, "--cells", "4x3", "--sweep", "0.5/km, 1/km", "--no-picture")
     tied = run("design", *small, "--loss", "hamming").text
     assert "among mechanisms of equal loss, one of most distortion privacy was taken" in tied
-    assert "hit_rate,tie_gap" in (tmp_path / "visits.csv").read_text()
+    assert "hit_rate,tie_gap" in (tmp_path / "visits-sweep.csv").read_text()
     assert "equal loss" not in run("design", *small).text  # loss is the attacker's error: no tie is left
 
 

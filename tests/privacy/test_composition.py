@@ -330,7 +330,7 @@ def test_pre_processing_of_members_at_given_distances():
     assert implied.value == pytest.approx(promise.value / 2)
     with pytest.raises(InputError, match="no c is enough"):
         pre_processed(promise, source, family.distributions[[0, 2]], FamilyDistance(0.0 * line(2), "km"))
-    with pytest.raises(InputError, match="is no distribution of the family"):
+    with pytest.raises(InputError, match="is not a distribution of the family"):
         pre_processed(promise, source, [[0.5, 0.5], [0.9, 0.1]], FamilyDistance(line(2), "km"))
 
 

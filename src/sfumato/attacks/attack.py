@@ -99,7 +99,7 @@ def evaluate(
         name: What the attack is called in texts.
 
     Raises:
-        InputError: If shapes do not fit, or a row of the strategy is no distribution.
+        InputError: If shapes do not fit, or a row of the strategy is not a distribution.
 
     Source:
         Shokri, "Privacy Games", equations 5 to 7.

@@ -44,7 +44,7 @@ def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayL
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism, or a row of
-            ``told`` is no distribution.
+            ``told`` is not a distribution.
     """
     channel = _distributions(told, len(prior))
     p = prior.probabilities
@@ -80,7 +80,7 @@ def told_of_main_places(prior: Prior, share: float, *, places: int = 2) -> Float
         Array (secrets, 3): told nothing, told "a main place", told "another place".
 
     Raises:
-        InputError: If the share is no probability, or there are not so many secrets.
+        InputError: If the share is not a probability, or there are not so many secrets.
     """
     if not 0 <= share <= 1:
         raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 to tell half of the time.")

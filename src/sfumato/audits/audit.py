@@ -69,7 +69,7 @@ def audit(
         progress: Called with each entry as it is found.
 
     Raises:
-        InputError: If the array is no mechanism, sizes do not fit, a number is out of
+        InputError: If the array is not a mechanism, sizes do not fit, a number is out of
             range, or what ``also`` names lacks something that was not given.
 
     Example:

@@ -71,7 +71,8 @@ def attack(
     if visits is not None:
         if not isinstance(space, Places):
             raise InputError(
-                "the mechanism's secrets are no places, so visits mean nothing to it.", "leave out --visits."
+                "the mechanism's secrets are not places, so visits cannot be read as its secrets.",
+                "leave out --visits.",
             )
         found, _ = visits_from(visits, None, None, None)
         prior = Prior.from_visits(space, found, user=user)

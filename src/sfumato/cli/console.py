@@ -85,7 +85,7 @@ class StopOnInterrupt:
 
 @contextmanager
 def progress_line(unit: str) -> Iterator[Any]:
-    """Show one live line of progress on the error stream; nothing where it is no terminal."""
+    """Show one live line of progress on the error stream; nothing where it is not a terminal."""
     from ..rounding import amount, gap_at_most
     from .screen import Screen
 

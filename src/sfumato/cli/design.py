@@ -28,7 +28,7 @@ def design(
         typer.Argument(help="Visits: CSV, Parquet, GeoParquet, GPX, ... Without it, a built-in synthetic city."),
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help=f"Metric privacy, such as '0.6/km'. {DEFAULT_EPSILON} if nothing is asked.")
+        str | None, typer.Option(help=f"Metric privacy, such as '0.6/km'. {DEFAULT_EPSILON} by default.")
     ] = None,
     within: Annotated[
         str | None,
@@ -57,7 +57,12 @@ def design(
     user: Annotated[str | None, typer.Option(help="Only this user's visits; by default everyone's.")] = None,
     smoothing: Annotated[float, typer.Option(help="Added to the visits of every cell.")] = 0.0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The mechanism file; the report lies beside it.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The mechanism file (.sfm), with the report beside it; in a sweep the table (.csv).",
+        ),
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds; then the best proved answer is written.")] = 600.0,
     gap: Annotated[
@@ -71,17 +76,20 @@ def design(
         typer.Option(help="auto, structured (our interior point), highs, simplex or clarabel."),
     ] = "auto",
     pairs: Annotated[
-        str, typer.Option(help="Rows of the program: generated, all, or spanner (faster, costs some loss).")
+        str,
+        typer.Option(help="Rows of the program: generated, all, or spanner (for comparisons: costs some loss)."),
     ] = "generated",
     sweep: Annotated[
         str | None,
-        typer.Option(help="Many epsilons instead of one: '0.15/km, 0.3/km' or '0.15..0.9/km:6'. Writes a table."),
+        typer.Option(
+            help="Many epsilons instead of one: '0.15/km, 0.3/km' or '0.15..0.9/km:6'. Writes a table (.csv)."
+        ),
     ] = None,
     sweep_distortions: Annotated[
         str | None, typer.Option(help="With or instead of --sweep, many distortions: '500 m, 1 km'.")
     ] = None,
     users: Annotated[
-        int | None, typer.Option(help="In a sweep, one prior for each of so many users with the most visits.")
+        int | None, typer.Option(help="In a sweep, one prior for each of the N users with the most visits.")
     ] = None,
     picture: Annotated[bool, typer.Option(help="Draw maps beside the file, if matplotlib is installed.")] = True,
     lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
@@ -91,14 +99,15 @@ def design(
     """Design the mechanism of least loss for a stated privacy, and prove it.
 
     Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these
-    names are replaced. The mechanism file holds the prior: who has it knows how often
+    names are replaced. The mechanism file holds the prior: anyone with it can see how often
     each place is visited.
     """
     from ..core import DistortionPrivacy, MetricPrivacy, ThresholdPrivacy, units
     from ..optimal import check_size
 
-    target = _target(output, visits)
-    endings = (".csv",) if sweep is not None or sweep_distortions is not None else (".sfm", ".md")
+    sweeping = sweep is not None or sweep_distortions is not None
+    target = _target(output, visits, sweeping=sweeping)
+    endings = (".csv",) if sweeping else (".sfm", ".md")
     check_outputs([target.with_suffix(ending) for ending in (*endings, *((".png",) if picture else ()))], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
     places = cells_over(found, region, cell, cells, hexagons)
@@ -107,7 +116,7 @@ def design(
         distances = _ground(places, metric)
     with option("--loss"):
         costs = _ground(places, loss)
-    if sweep is not None or sweep_distortions is not None:
+    if sweeping:
         for name, value in (("--epsilon", epsilon), ("--distortion", distortion), ("--within", within)):
             if value is not None:
                 raise InputError(f"{name} was given beside a sweep.", "put its values into the sweep.")
@@ -252,13 +261,15 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
         raise typer.Exit(PARTIAL)
 
 
-def _target(output: Path | None, visits: Path | None) -> Path:
+def _target(output: Path | None, visits: Path | None, *, sweeping: bool) -> Path:
+    ending = ".csv" if sweeping else ".sfm"
     if output is None:
-        if visits is None:
-            return Path("city.sfm")
-        return Path("mechanism.sfm") if piped(visits) else Path(visits.stem or "mechanism").with_suffix(".sfm")
-    if output.suffix != ".sfm":
-        raise InputError(f"the output {str(output)!r} does not end in .sfm.", f"write it as {output.stem}.sfm.")
+        name = "city" if visits is None else "mechanism" if piped(visits) else visits.stem or "mechanism"
+        return Path(f"{name}-sweep.csv" if sweeping else name).with_suffix(ending)
+    if output.suffix != ending:
+        raise InputError(
+            f"the output {str(output)!r} does not end in {ending}.", f"write it as {output.stem}{ending}."
+        )
     return output
 
 

@@ -112,7 +112,7 @@ def _print_likeliest(console: Screen, found: Estimate) -> None:
         if sure is not None:
             cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
         rows.append(cells)
-    more = f" ({rest} more in the written table)" if rest > 0 else ""
+    more = f" ({rest} more with --output)" if rest > 0 else ""
     print_table(console, f"The likeliest values{more}", headings, rows)
 
 

@@ -38,7 +38,7 @@ def facts_from(space: Space, path: Path) -> Facts:
     true; or ``secret`` and ``value``, the value of an attribute for every secret.
 
     Raises:
-        DataError: If the file is no such table.
+        DataError: If the file is not such a table.
         InputError: If a fact is true of no secret or of all.
     """
     import numpy as np
@@ -73,7 +73,7 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
     """Return pairs of facts that must look alike: a table with the columns ``event`` and ``rival``.
 
     Raises:
-        DataError: If the file is no such table, or names a fact that there is not.
+        DataError: If the file is not such a table, or names an unknown fact.
         InputError: If no facts were given, or two rivals share a secret.
     """
     import numpy as np
@@ -101,7 +101,7 @@ def relation_from(space: Space, path: Path) -> Relation:
     """Return the pairs of secrets that must look alike: a table with the columns ``secret`` and ``other``.
 
     Raises:
-        DataError: If the file is no such table.
+        DataError: If the file is not such a table.
     """
     from ..privacy import Relation
 
@@ -119,7 +119,7 @@ def family_from(space: Space, path: Path) -> Family:
     Secrets that a distribution does not name have probability 0 under it.
 
     Raises:
-        DataError: If the file is no such table.
+        DataError: If the file is not such a table.
         InputError: If a distribution does not sum to 1.
     """
     import numpy as np
@@ -147,7 +147,7 @@ def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]
     a row for each value of each record.
 
     Raises:
-        DataError: If the file is no such table, or a row is missing.
+        DataError: If the file is not such a table, or a row is missing.
     """
     import numpy as np
 
@@ -178,7 +178,7 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
     curve is straight between them.
 
     Raises:
-        DataError: If the file is no such table, or its points make no trade-off curve.
+        DataError: If the file is not such a table, or its points make no trade-off curve.
         InputError: If a number is out of range.
     """
     from ..core import units

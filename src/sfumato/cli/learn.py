@@ -164,7 +164,7 @@ def _certified(prior: Prior, places: Places, epsilon: str, limit: float) -> Desi
             f"a loss of at most {amount(limit, 'm')} was asked for, but at an epsilon of {guarantee.epsilon:g}/km "
             f"no mechanism on these cells loses less than {least} on average.",
             f"allow {argument('bound', amount_at_most(proof.loss, 'm', 4))}.",
-            f"or ask for a larger {argument('epsilon')}.",
+            f"ask for a larger {argument('epsilon')}.",
         )
     return found
 

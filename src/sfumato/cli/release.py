@@ -22,7 +22,7 @@ def release(
         list[str] | None, typer.Option(help="A column to carry over unchanged; it may give the secret away.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="The column of labels, where the secrets are no places.")
+        str | None, typer.Option(help="The column of labels, where the secrets are not places.")
     ] = None,
     lat: Annotated[str | None, typer.Option(help="Name of the latitude column.")] = None,
     lon: Annotated[str | None, typer.Option(help="Name of the longitude column.")] = None,

@@ -25,7 +25,10 @@ def among_dummies(
         float | None, typer.Option(help="Instead: the fewest dummies for this epsilon at --delta.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="With --epsilon: the largest advantage of any event after the factor.")
+        float | None,
+        typer.Option(
+            help="With --epsilon: what any set of tuples may be likelier by, beyond the factor e^epsilon."
+        ),
     ] = None,
     source: Annotated[
         str, typer.Option(help="Draw dummies from: mixture (what true reports look like) or uniform.")
@@ -34,8 +37,9 @@ def among_dummies(
 ) -> None:
     """Hide each report among dummies: users ask with all of them, in random order.
 
-    With --dummies their number is given. With --epsilon and --delta the fewest are found
-    for which every two secrets are proved indistinguishable, and the file promises that.
+    With --dummies their number is given, and the epsilon at delta 0.001 is shown. With
+    --epsilon and --delta the fewest are found for which every two secrets are proved
+    indistinguishable, and the file promises that.
     """
     from ..errors import InputError
     from ..files import MechanismFile, read, save

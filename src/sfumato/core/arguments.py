@@ -62,7 +62,7 @@ _ADVICE: Final[Mapping[str, str]] = {
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Return the function, which refuses arguments that are of none of its annotated kinds.
+    """Return the function, which refuses arguments of any but its annotated kinds.
 
     Only kinds are told apart (a `Space` from a list), not contents; what is annotated as an
     array, or as anything, is left to the function. Numpy's numbers count as Python's.

@@ -38,7 +38,7 @@ class Divergence(ABC):
             q: A distribution on the same observables.
 
         Raises:
-            InputError: If either is no distribution, or their lengths differ.
+            InputError: If either is not a distribution, or their lengths differ.
         """
         return float(self._between(*single(p, q)))
 

@@ -77,7 +77,7 @@ def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness
         delta: From 0 to 1.
 
     Raises:
-        InputError: If an argument is no distribution, or delta is not between 0 and 1.
+        InputError: If an argument is not a distribution, or delta is not between 0 and 1.
 
     Example:
         >>> max_divergence([0.98, 0.02, 0.0], [0.98, 0.0, 0.02]).outputs

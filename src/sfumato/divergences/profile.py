@@ -32,7 +32,7 @@ class Profile:
         total: The value at epsilon = -inf: the mass of p, which is one.
 
     Raises:
-        InputError: If either argument is no distribution, or their lengths differ.
+        InputError: If either argument is not a distribution, or their lengths differ.
 
     Example:
         >>> coin = Profile([0.75, 0.25], [0.25, 0.75])

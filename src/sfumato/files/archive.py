@@ -29,7 +29,7 @@ _MAX_MEMBERS: Final = 1000
 _MAX_MANIFEST: Final = 1 << 24
 _MAX_VALUES: Final = 1 << 20
 _MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
-# What zipfile raises on bytes that are no sound archive.
+# What zipfile raises on bytes that are not a sound archive.
 _UNSOUND: Final = (
     zipfile.BadZipFile,
     EOFError,

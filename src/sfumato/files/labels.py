@@ -38,7 +38,7 @@ def decoded(value: Any) -> Hashable:
     """Return the label that was encoded.
 
     Raises:
-        FileError: If the value is no encoded label.
+        FileError: If the value is not an encoded label.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value

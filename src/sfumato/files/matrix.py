@@ -145,7 +145,7 @@ def _of_weights(
         integers = [int(value) for value in column]
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"{os.fspath(path)!r} has a weight that is no integer ({error}).", "write whole numbers."
+            f"{os.fspath(path)!r} has a weight that is not an integer ({error}).", "write whole numbers."
         ) from None
     weights = np.zeros(shape, dtype=object)
     weights.flat[cells] = integers
@@ -175,7 +175,8 @@ def _numbers(path: str | os.PathLike[str], column: Sequence[Any]) -> Floats:
         return np.array([float(value) for value in column])
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"{os.fspath(path)!r} holds an entry that is no number ({error}).", "write probabilities such as 0.25."
+            f"{os.fspath(path)!r} holds an entry that is not a number ({error}).",
+            "write probabilities such as 0.25.",
         ) from None
 
 

@@ -88,7 +88,7 @@ def grid_error(
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 25 to 27. The
-        correction follows Quenouille's idea, with halves and this rate; it is no bound.
+        correction follows Quenouille's idea, with halves and this rate; it is not a bound.
     """
     if halvings < 1:
         raise InputError(f"{halvings} halves are too few.", "use at least one.")

@@ -19,8 +19,8 @@ class InformationBound:
 
     Attributes:
         bits: The estimate: what the attacker's beliefs gain over the prior on examples
-            that he had not seen; on average never above the truth. It may be negative, where
-            he believes wrongly.
+            that they had not seen; on average never above the truth. It may be negative, where
+            they believe wrongly.
         lower_bits: At least so many bits leak, except with probability ``failure``; at
             least 0.
         failure: That probability.

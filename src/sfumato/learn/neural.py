@@ -44,8 +44,8 @@ def learn_generator(
     """Train a network that reports a place of the plane with noise, against an attacker.
 
     In each round an attacker is trained from nothing on the reports of the present
-    generator and judged on records kept apart; then the generator is trained while he
-    stands still. It starts as planar Laplace noise, with several heads blurred and with a
+    generator and judged on records kept apart; then the generator is trained while they
+    stand still. It starts as planar Laplace noise, with several heads blurred and with a
     tenth of the reports, in place of the nearest ones, the place itself. The last round
     measures the mean of the last tenth's generators, which spends what the bound leaves: the
     place itself is reported as rarely as the confidence asked for allows. It is kept if its

@@ -115,7 +115,7 @@ class NeuralGame:
             optimiser.step()
 
     def measured(self, number: int) -> Round:
-        """Train an attacker from nothing and judge him on records kept apart."""
+        """Train an attacker from nothing and judge them on records kept apart."""
         import torch
 
         from ._networks import shares_of

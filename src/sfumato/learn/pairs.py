@@ -96,7 +96,7 @@ class Pairs:
         Args:
             share: The share of the first part, between 0 and 1.
             by_label: Whether each label has that share of its records, up to rounding, in the
-                first part. Such records are no independent draws.
+                first part. Such records are not independent draws.
             seed: For studies: makes the split the same each time.
 
         Raises:

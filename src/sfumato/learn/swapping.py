@@ -63,7 +63,7 @@ def play_swapping(
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, example 1.
     """
     if rounds < 1 or steps < 1:
-        raise InputError(f"{rounds} rounds of {steps} steps are no game.", "use at least one of each.")
+        raise InputError(f"{rounds} rounds of {steps} steps make no game.", "use at least one of each.")
     begin = floats(start, "the start", shape=(2, 2))
     device = device_for("Playing the game")
     game = TableGame(

@@ -38,7 +38,7 @@ def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
 
 
 def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
-    """Return the mechanism that ``build`` gives for exponents lowered by a hair.
+    """Return the mechanism that ``build`` gives for exponents lowered slightly.
 
     Args:
         build: From exponents (n, n) to a stochastic matrix (n, n) with
@@ -63,7 +63,7 @@ def lowered(
     span: float = 0.0,
     ratios: int = 1,
 ) -> Mechanism:
-    """Return the mechanism that ``build`` gives for a scale a hair below 1.
+    """Return the mechanism that ``build`` gives for a scale slightly below 1.
 
     Args:
         build: From a scale to a stochastic matrix (n, m) that keeps ``scale * exponents``,

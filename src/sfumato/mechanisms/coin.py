@@ -41,7 +41,7 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
     """Return the coin that makes the optimal attack err by ``distortion`` on average.
 
     Its centre is the best guess without a report, of expected distance D, and it tells
-    the truth with probability 1 - distortion / D, a hair less to make up for rounding.
+    the truth with probability 1 - distortion / D, slightly less to make up for rounding.
     Where the loss is this distance, no mechanism of that distortion loses less.
 
     Args:

@@ -1,4 +1,4 @@
-"""The mechanism that does not look."""
+"""A mechanism that ignores the secret."""
 
 from __future__ import annotations
 

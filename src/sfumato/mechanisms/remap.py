@@ -18,7 +18,7 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
     z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its own
     label where none is better. Whatever the mechanism guarantees still holds, exactly
     and on its integers; the expected loss never grows. If the loss is the adversary's
-    distance, he then errs by exactly the expected loss.
+    distance, they then err by exactly the expected loss.
 
     Args:
         mechanism: The mechanism.

@@ -98,7 +98,7 @@ class Answer:
         bound: Proved bound of the objective.
         status: How the work ended.
         log: The progress, step by step.
-        solver: Who found it, and why he was chosen.
+        solver: The solver that found it, and why it was chosen.
         prices: The multipliers that prove the bound; None where there is no bound.
         state: What the same solver can start a similar problem from.
         mechanism: The integers, where the solver chose them itself; else the matrix is

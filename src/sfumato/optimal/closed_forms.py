@@ -85,7 +85,7 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
         prices,
         gap,
         "coin",
-        "the loss is the adversary's distance, so guessing the report makes him err by the loss: "
+        "the loss is the adversary's distance, so guessing the report makes them err by the loss: "
         "no mechanism loses less than its distortion, and the coin loses just that",
     )
 

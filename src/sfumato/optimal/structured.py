@@ -147,7 +147,7 @@ def _prices(problem: Problem, result: interior.Result, exponents: Floats) -> Mul
         o = found.block[used]
     s, t = first[found.upper[used]], first[found.lower[used]]
     allowed = _between(problem, s, t)
-    # What p(o|s') earns stays as the method left it, and what p(o|s) pays shrinks by a hair: kept as it was, the
+    # What p(o|s') earns stays as the method left it, and what p(o|s) pays shrinks slightly: kept as it was, the
     # price would multiply what its exponent gained by exp(e), and a large epsilon would spoil the bound.
     price = found.weight[used] * np.exp(exponents[s, t] - allowed)
 

@@ -43,7 +43,7 @@ def grown(rows: Floats, epsilon: float | Floats) -> Floats:
         rows: Array (k, m).
         epsilon: A number of at least 0 or ``inf``, or an array (k, 1) of them.
     """
-    half = np.exp(np.minimum(epsilon, _BEYOND) / 2)  # in two steps: e**epsilon itself may be no float
+    half = np.exp(np.minimum(epsilon, _BEYOND) / 2)  # in two steps: e**epsilon itself may not be a float
     with np.errstate(over="ignore"):
         return np.asarray(rows * half * half)
 

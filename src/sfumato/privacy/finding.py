@@ -27,7 +27,7 @@ class Witness:
         prior: The prior, array (n,).
         event: Positions of the secrets in the event whose probability changes most.
         note: What else is needed to check it, in words.
-        names: What the two of the pair are called, where they are no secrets.
+        names: What the two of the pair are called, where they are not secrets.
     """
 
     pair: tuple[int, int] | None = None

@@ -124,7 +124,7 @@ class Notion(ABC):
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is no mechanism, or sizes do not fit the notion's.
+            InputError: If the array is not a mechanism, or sizes do not fit the notion's.
         """
 
     @abstractmethod

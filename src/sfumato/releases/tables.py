@@ -103,7 +103,7 @@ def _chosen(table: Any, columns: Sequence[str], source: str) -> Any:
 
 
 def _cells(table: Any) -> Any:
-    """Return a table whose texts, and names of columns, are no formulas in a CSV file."""
+    """Return a table whose texts, and names of columns, are not formulas in a CSV file."""
     for k, column in enumerate(table.columns):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

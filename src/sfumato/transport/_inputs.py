@@ -61,6 +61,6 @@ def relation_between(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.boo
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no mass."""
+    """Refuse a tolerance that is not a mass."""
     if not 0 <= tolerance < 1:
         raise InputError(f"the tolerance {tolerance} is not a mass from 0 to below 1.", "use 0 to ignore nothing.")

@@ -78,7 +78,7 @@ def lifting(
             distributions; 0 decides for exactly the given floats.
 
     Raises:
-        InputError: If an argument is no distribution or relation, or does not fit.
+        InputError: If an argument is not a distribution or relation, or does not fit.
 
     Example:
         >>> import numpy as np

@@ -68,7 +68,7 @@ def wasserstein(
             single grain of it would change the answer; 0 leaves out nothing.
 
     Raises:
-        InputError: If an argument is no distribution, does not fit, or p is below 1.
+        InputError: If an argument is not a distribution, does not fit, or p is below 1.
 
     Example:
         >>> import numpy as np

@@ -82,7 +82,7 @@ def table(
         quotes: Whether values may stand in quotation marks.
 
     Raises:
-        DataError: If the file is no such table.
+        DataError: If the file is not such a table.
     """
     import pyarrow as pa
     from pyarrow import csv

@@ -21,7 +21,7 @@ def read(source: Source, user: str | None = None) -> Rows:
     """Read the points of one file; ``user`` is whose they are.
 
     Raises:
-        DataError: If the file is no GPX, or declares entities (a known way to make a
+        DataError: If the file is not a GPX file, or declares entities (a known way to make a
             reader of XML run out of memory).
     """
     import pyarrow as pa

@@ -72,7 +72,7 @@ class PairAccountant:
         slack: A bound of the error in delta that the arguments' own rounding causes.
 
     Raises:
-        InputError: If an argument is no distribution, or nu is 0 where p or q is not.
+        InputError: If an argument is not a distribution, or nu is 0 where p or q is not.
 
     Example:
         >>> down, up, even = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25] * 4

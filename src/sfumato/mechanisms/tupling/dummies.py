@@ -45,7 +45,7 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike, floor: float = F
         floor: The share of the uniform distribution, above 0, at most 1.
 
     Raises:
-        InputError: If a row is no distribution of secrets, or the floor is no such share.
+        InputError: If a row is not a distribution of secrets, or the floor is not a share.
     """
     _check_floor(floor)
     return _floored(inner, inner.lift(np.atleast_2d(distributions)).mean(axis=0), floor)

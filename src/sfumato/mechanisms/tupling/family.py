@@ -52,7 +52,7 @@ class FamilyAccountant:
         pairs: The pairs.
 
     Raises:
-        InputError: If a row is no distribution of secrets, or a pair is none.
+        InputError: If a row is not a distribution of secrets, or a pair is none.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -95,7 +95,7 @@ class FamilyAccountant:
             fits = array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu"
             if not fits or (array.size and (int(array.min()) < 0 or int(array.max()) >= r)):
                 raise InputError(
-                    f"the pairs are no array (count, 2) of positions from 0 to {r - 1}.",
+                    f"the pairs are not an array (count, 2) of positions from 0 to {r - 1}.",
                     "pass pairs such as [(0, 1), (1, 0)], in both orders.",
                 )
             given = array.astype(np.intp)

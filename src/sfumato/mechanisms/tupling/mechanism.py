@@ -42,7 +42,7 @@ class Tupling(Frozen):
         source: nu in integers: a mechanism of one secret, from which dummies are sampled.
 
     Raises:
-        InputError: If k is no integer of at least 0, nu is not on the observables, or nu is
+        InputError: If k is not an integer of at least 0, nu is not on the observables, or nu is
             0 at an observable that some secret may report: it would give the secret away.
 
     Example:
@@ -150,7 +150,7 @@ class Tupling(Frozen):
                 f"pass positions of observables, {self.queries} in each tuple.",
             )
         if array.size and (int(array.min()) < 0 or int(array.max()) >= m):
-            raise InputError("a tuple holds a number that is no observable's position.", f"use 0 to {m - 1}.")
+            raise InputError("a tuple holds a number that is not an observable's position.", f"use 0 to {m - 1}.")
         nu = self.distribution
         lifted = self.inner.lift(distribution)
         weight = np.divide(lifted, nu, out=np.zeros(m), where=nu > 0)

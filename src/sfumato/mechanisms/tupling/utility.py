@@ -89,7 +89,7 @@ def attack_success(
         tolerance: As for `PairAccountant.delta`.
 
     Raises:
-        InputError: If the prior is no probability, or a distribution is none.
+        InputError: If the prior is not a probability, or a distribution is none.
 
     Example:
         >>> from sfumato.core import Mechanism

@@ -93,7 +93,7 @@ def build(
     """Check the data and return the reduced program; see `solve` for the arguments.
 
     Raises:
-        InputError: If shapes do not fit, entries are not numbers, the prior is no distribution
+        InputError: If shapes do not fit, entries are not numbers, the prior is not a distribution
             or a log ratio is negative.
     """
     prior, cost, log_ratio = (np.array(a, dtype=np.float64) for a in (prior, cost, log_ratio))
@@ -152,7 +152,7 @@ def _check(
         )
     if not (np.isfinite(prior).all() and (prior >= 0).all() and abs(prior.sum() - 1) < 1e-9):
         raise InputError(
-            f"prior is no distribution: it sums to {float(prior.sum()):.12g} and its least entry is "
+            f"prior is not a distribution: it sums to {float(prior.sum()):.12g} and its least entry is "
             f"{float(prior.min()):g}.",
             "divide non-negative weights by their sum.",
         )

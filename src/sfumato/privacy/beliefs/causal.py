@@ -60,7 +60,7 @@ class CausalPrivacy(Notion):
             the secret that s becomes when the record is set to value t.
 
     Raises:
-        InputError: If an intervention is no array of positions of one number of
+        InputError: If an intervention is not an array of positions of one number of
             secrets, or the priors are an interval.
 
     Source:
@@ -102,7 +102,7 @@ class CausalPrivacy(Notion):
             priors: Given priors, or all.
 
         Raises:
-            InputError: If a label is no tuple of the common length, or a combination is missing.
+            InputError: If a label is not a tuple of the common length, or a combination is missing.
         """
         labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
         if len({len(label) for label in labels}) != 1:

@@ -41,7 +41,7 @@ class NoiselessPrivacy(Notion):
 
     Attributes:
         priors: The beliefs; how probable the values are does not matter.
-        events: The attribute; the secret itself if None. Facts that are no attribute
+        events: The attribute; the secret itself if None. Facts that are not an attribute
             are each compared with their opposite.
 
     Source:

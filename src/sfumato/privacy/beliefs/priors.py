@@ -35,7 +35,7 @@ class Priors:
             raise InputError("no prior was given.", "pass at least one prior, or use Priors.all().")
         if interval is not None and not 0 <= interval[0] <= interval[1] <= 1:
             raise InputError(
-                f"{interval[0]} to {interval[1]} is no interval of probabilities.",
+                f"{interval[0]} to {interval[1]} is not an interval of probabilities.",
                 "pass 0 <= low <= high <= 1.",
             )
         object.__setattr__(self, "listed", listed)

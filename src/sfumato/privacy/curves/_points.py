@@ -46,7 +46,7 @@ def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     none is flatter than from it to (1, 0). The proof is in docs/proofs/trade-off.md.
 
     Raises:
-        InputError: If the arrays are no errors of tests.
+        InputError: If the arrays are not the errors of tests.
     """
     x, y = _checked(alphas, betas)
     with np.errstate(divide="ignore", invalid="ignore"):

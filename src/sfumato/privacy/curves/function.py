@@ -33,7 +33,7 @@ class FunctionTradeOff:
         precision: By how much a value of f may be off.
 
     Raises:
-        InputError: If f is no trade-off function at some checked point.
+        InputError: If f is not a trade-off function at some checked point.
 
     Example:
         >>> FunctionTradeOff(lambda a: (1 - a) ** 2)(0.5)

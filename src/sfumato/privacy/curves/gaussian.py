@@ -180,7 +180,7 @@ class GaussianPrivacy(Notion):
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is no mechanism, or the relation has another size.
+            InputError: If the array is not a mechanism, or the relation has another size.
         """
         rows = channel(mechanism).matrix
         related = relation_on(self.relation, len(rows)).array

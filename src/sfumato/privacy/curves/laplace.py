@@ -69,7 +69,7 @@ class LaplaceTradeOff:
         if math.isinf(self.epsilon):
             return np.zeros_like(alphas), np.ones_like(alphas)
         with np.errstate(divide="ignore", over="ignore"):
-            grown = np.exp(self.epsilon + np.log(alphas))  # in one step: e**epsilon itself may be no float
+            grown = np.exp(self.epsilon + np.log(alphas))  # in one step: e**epsilon itself may not be a float
             middle = 0.25 / grown
         low, high = grown <= 0.5, alphas >= 0.5
         beta = np.where(low, 1 - grown, np.where(high, math.exp(-self.epsilon) * confidences, middle))

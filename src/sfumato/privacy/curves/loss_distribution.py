@@ -52,7 +52,7 @@ class LossDistribution:
         lost: How much mass may be at the wrong place, in all.
 
     Raises:
-        InputError: If p or q is no distribution, or the lattice would be too large.
+        InputError: If p or q is not a distribution, or the lattice would be too large.
 
     Example:
         >>> coin = LossDistribution([0.75, 0.25], [0.25, 0.75])

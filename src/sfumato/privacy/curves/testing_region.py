@@ -64,7 +64,7 @@ class TestingRegion:
             relation: The ordered pairs that count; all pairs by default.
 
         Raises:
-            InputError: If the array is no mechanism, or the relation has another size.
+            InputError: If the array is not a mechanism, or the relation has another size.
         """
         return cls(TradeOff.of(mechanism, relation))
 
@@ -98,7 +98,7 @@ class TestingRegion:
         """
         if not (0 <= false_alarm <= 1 and 0 <= missed_detection <= 1):
             raise InputError(
-                f"the errors ({false_alarm}, {missed_detection}) are no probabilities.", "pass two from 0 to 1."
+                f"the errors ({false_alarm}, {missed_detection}) are not probabilities.", "pass two from 0 to 1."
             )
         least = float(self.lower(false_alarm))
         most = 1 - float(self.lower(1 - false_alarm))

@@ -50,7 +50,7 @@ class TradeOff:
         powers: Array (v,), their complements 1 - beta, summed from the other end.
 
     Raises:
-        InputError: If an argument is no distribution, or their lengths differ.
+        InputError: If an argument is not a distribution, or their lengths differ.
 
     Example:
         >>> coin = TradeOff([0.75, 0.25], [0.25, 0.75])
@@ -90,7 +90,7 @@ class TradeOff:
             relation: The ordered pairs that count; all pairs by default.
 
         Raises:
-            InputError: If the array is no mechanism, or the relation has another size.
+            InputError: If the array is not a mechanism, or the relation has another size.
 
         Source:
             Dong, Roth and Su, definition 2.3 and proposition 2.4.
@@ -147,7 +147,7 @@ class TradeOff:
             betas: Type II errors that the best tests do not fall below, array (k,).
 
         Raises:
-            InputError: If the arrays are no errors of tests.
+            InputError: If the arrays are not the errors of tests.
         """
         return cls(*_pair(below(alphas, betas)))
 

@@ -63,7 +63,7 @@ class TradeOffPrivacy(Notion):
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is no mechanism, or the relation has another size.
+            InputError: If the array is not a mechanism, or the relation has another size.
         """
         rows = channel(mechanism).matrix
         value, witness = 0.0, Witness(note="no test does better than the curve allows")

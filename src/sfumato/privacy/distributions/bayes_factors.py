@@ -106,7 +106,7 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
         second: mu, likewise.
 
     Raises:
-        InputError: If an argument is no distribution, or does not fit the mechanism.
+        InputError: If an argument is not a distribution, or does not fit the mechanism.
 
     Example:
         >>> import numpy as np

@@ -83,7 +83,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
         Distribution privacy of the first name against the last, in this order.
 
     Raises:
-        InputError: If the promise is of another kind, or some step is no pair of the family.
+        InputError: If the promise is of another kind, or some step is not a pair of the family.
 
     Source:
         Kawamoto and Murakami, section III-F; with delta proved here.

@@ -56,7 +56,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
 
     Raises:
         InputError: If sizes do not fit; if the target was not lifted and everywhere is
-            wanted; or if otherwise an image is no member of the target.
+            wanted; or if otherwise an image is not a member of the target.
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
@@ -108,7 +108,7 @@ def members_of(source: Family, images: Floats, target: Family) -> tuple[NDArray[
     """Return which member of the target each image is, and the largest relative difference.
 
     Raises:
-        InputError: If an image is no member.
+        InputError: If an image is not a member.
     """
     members, largest = [], 0.0
     for name, image in zip(source.names, images, strict=True):
@@ -117,8 +117,8 @@ def members_of(source: Family, images: Floats, target: Family) -> tuple[NDArray[
         gap = float((np.abs(image - member)[member > 0] / member[member > 0]).max())
         if gap > _SAME or ((image > 0) & (member == 0)).any():
             raise InputError(
-                f"the image of {name} is no distribution of the family; the nearest one, {target.names[nearest]}, "
-                f"differs by a mass of {np.abs(image - member).sum() / 2:.3g}.",
+                f"the image of {name} is not a distribution of the family; the nearest one, "
+                f"{target.names[nearest]}, differs by a mass of {np.abs(image - member).sum() / 2:.3g}.",
                 "add it to the family, or use a promise that is known for a whole lifting.",
             )
         members.append(nearest)

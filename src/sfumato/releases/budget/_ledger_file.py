@@ -47,7 +47,7 @@ def read_accounts(path: Path) -> tuple[Accounts, Fraction, str] | None:
     """Return the accounts, the limit and the unit, or None where there is no file yet.
 
     Raises:
-        FileError: If the file cannot be read or is no sound ledger.
+        FileError: If the file cannot be read or is not a sound ledger.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def read_accounts(path: Path) -> tuple[Accounts, Fraction, str] | None:
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read ({error.strerror}).", "check the path.") from error
     except ValueError as error:
-        raise _damaged(path, "it is no JSON") from error
+        raise _damaged(path, "it is not JSON") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT or content.get("version") != _VERSION:
         raise _damaged(path, f"it is not version {_VERSION} of a ledger")
     try:
@@ -77,4 +77,6 @@ def _account(entry: Any) -> Account:
 
 
 def _damaged(path: Path, reason: str) -> FileError:
-    return FileError(f"{str(path)!r} is no ledger ({reason}).", "restore it from a copy, or choose another path.")
+    return FileError(
+        f"{str(path)!r} is not a ledger ({reason}).", "restore it from a copy, or choose another path."
+    )

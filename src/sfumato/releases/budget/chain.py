@@ -18,9 +18,9 @@ Released = Sequence[tuple[Mechanism, int]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chain:
-    """A Markov chain of secrets: where a user is first, and where he goes.
+    """A Markov chain of secrets: where a user is first, and where they go.
 
-    Whoever sees reports updates his prior by them; the next mechanism should be designed
+    An attacker who sees reports updates their prior; the next mechanism should be designed
     for this prior, not for the first one (Privacy Games, section 2, assumes it).
 
     Args:
@@ -118,7 +118,7 @@ class Chain:
     def smoothed(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too.
 
-        It is what an attacker makes of a trace that lies before him as a whole.
+        It is what an attacker makes of a trace of which they see the whole.
 
         Returns:
             Array (reports, secrets); rows sum to one.

@@ -70,7 +70,7 @@ class Ledger:
 
     Raises:
         InputError: If the limit is not positive, or the file was made for another one.
-        FileError: If the file is there but is no ledger.
+        FileError: If the file is there but is not a ledger.
 
     Example:
         >>> import tempfile

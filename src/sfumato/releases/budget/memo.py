@@ -50,7 +50,7 @@ class Memo:
 
     Raises:
         InputError: If the key has not 32 bytes.
-        FileError: If the file is there but is no store of memos.
+        FileError: If the file is there but is not a store of memos.
 
     Source:
         Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014 (permanent randomised response).
@@ -156,4 +156,4 @@ def _write(path: Path, entries: dict[str, int]) -> None:
 
 
 def _damaged(path: Path) -> FileError:
-    return FileError(f"{str(path)!r} is no store of memos.", "restore it from a copy, or choose another path.")
+    return FileError(f"{str(path)!r} is not a store of memos.", "restore it from a copy, or choose another path.")

@@ -87,7 +87,7 @@ class Scheme:
             Array (secrets,) or (k, secrets); ``-inf`` where it is impossible.
 
         Raises:
-            InputError: If the counts do not fit, or are no whole numbers of at least 0.
+            InputError: If the counts do not fit, or are not whole numbers of at least 0.
         """
         given = numbers(counts, "the counts")
         rows = np.atleast_2d(given)
@@ -120,7 +120,7 @@ class Scheme:
         """Return what an observer of all reports believes of the secret.
 
         Args:
-            prior: What he believed before.
+            prior: What they believed before.
             counts: Array (observables,): how often each observable was reported.
 
         Raises:

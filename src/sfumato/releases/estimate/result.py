@@ -87,7 +87,7 @@ class Estimate:
         """
         if (self.probabilities < 0).any():
             raise InputError(
-                f"{int((self.probabilities < 0).sum())} estimated probabilities are negative: this is no prior.",
+                f"{int((self.probabilities < 0).sum())} probabilities are negative: the estimate is not a prior.",
                 "estimate by maximum likelihood or least squares instead.",
             )
         return Prior(self.space, self.probabilities)

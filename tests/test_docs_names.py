@@ -1,0 +1,171 @@
+"""What the documents name exists: modules, functions, options, files, keys and exit codes."""
+
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from sfumato.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+# The notion that docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
+INVENTED = ("median-loss", "median_loss", "MedianLossPrivacy")
+TOOLS = ("uv ", "pip ", "python3 -m pip ", "zcat ")
+WORDS = {"right-to-left"}
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """Return the language and the text of each fenced or indented block."""
+    fenced = re.findall(r"^ *```(\S*)\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    indented = re.findall(r"(?:^ {4}(?:sfumato|python3?|uv) .*\n?(?:^ {8}.*\n?)*)+", text, flags=re.MULTILINE)
+    return [*fenced, *(("text", block) for block in indented)]
+
+
+def _spans(text: str) -> list[str]:
+    """Return what stands between single backticks, outside blocks."""
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return [" ".join(span.split()) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", prose)]
+
+
+@cache
+def _sources(folder: str = "src") -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py")))
+
+
+@cache
+def _options() -> dict[str, set[str]]:
+    """Return the options of each command, and of each example."""
+    group: Any = typer.main.get_command(app)
+    found = {
+        name: {"--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts) if o.startswith("-"))}
+        for name, command in group.commands.items()
+    }
+    found["sfumato"] = {"--help", "--version"}
+    for path in (ROOT / "examples").glob("*.py"):
+        found[f"examples/{path.name}"] = set(re.findall(r'"(--[\w-]+)"', path.read_text(encoding="utf-8"))) | {
+            "--help"
+        }
+    return found
+
+
+def _resolve(dotted: str) -> None:
+    """Find an object by its dotted name, importing as far as that goes."""
+    first, *rest = dotted.split(".")
+    value: Any = importlib.import_module("sfumato")
+    path = "sfumato"
+    assert first in ("sf", "sfumato")
+    for name in rest:
+        path = f"{path}.{name}"
+        value = getattr(value, name) if hasattr(value, name) else importlib.import_module(path)
+
+
+def _commands(text: str) -> list[str]:
+    """Return the command lines in a text, continued lines joined."""
+    joined = re.sub(r"\\\n\s*", " ", text)
+    return [line.strip().removeprefix("$ ") for line in joined.splitlines()]
+
+
+def _check_command(line: str) -> None:
+    for part in re.split(r" \| | && ", line):
+        words = re.sub(r'"[^"]*"|\'[^\']*\'', "TEXT", part).split()
+        options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        match words:
+            case ["sfumato", "COMMAND", *_]:
+                continue
+            case ["sfumato", name, *_] if not name.startswith("-"):
+                assert name in _options(), f"no command {name!r}: {line}"
+                assert options <= _options()[name], f"{options - _options()[name]} of {line}"
+            case ["python" | "python3", script, *_] if script.startswith("examples/"):
+                assert script in _options(), f"no example {script!r}"
+                assert options <= _options()[script], f"{options - _options()[script]} of {line}"
+            case _:
+                continue
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def document(request) -> str:
+    text: str = request.param.read_text(encoding="utf-8")
+    return text
+
+
+def test_names_of_python_exist(document):
+    code = [block for language, block in _blocks(document) if language == "python"]
+    for part in [*_spans(document), *code]:
+        for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato)(?:\.[A-Za-z_]\w*)+)", part):
+            if not re.search(r"\.(sfm|md|py|csv|png)$", dotted):
+                _resolve(dotted)
+    for block in code:
+        for module, names in re.findall(r"^ *from (sfumato[\w.]*) import (.+)$", block, flags=re.MULTILINE):
+            for name in re.findall(r"\w+", names):
+                _resolve(f"{module}.{name}")
+    for module, lines in re.findall(r"automodule:: (\S+)\n((?:   :.*\n)*)", document):
+        _resolve(module)
+        for name in re.findall(r"\w+", "".join(re.findall(r":members: *(.*)", lines))):
+            _resolve(f"{module}.{name}")
+
+
+def test_identifiers_occur_in_the_sources(document):
+    sources = _sources() + _sources("examples")
+    for span in _spans(document):
+        if span in INVENTED or any(word in span for word in INVENTED) or "/" in span or span.startswith("-"):
+            continue
+        bare = re.sub(r'"[^"]*"', "", span)
+        for name in re.findall(r"(?<![\w./-])([A-Z][a-z]+\w*|[a-z]\w*_\w+)(?=[^\w]|$)", bare):
+            assert re.search(rf"\b{name}\b", sources), f"{name} in `{span}`"
+
+
+def test_commands_and_options_exist(document):
+    lines = [line for _, block in _blocks(document) for line in _commands(block)]
+    every = set().union(*_options().values())
+    for line in [*lines, *_spans(document)]:
+        if line.startswith("-") and re.match(r"--[a-z]", line):
+            assert re.findall(r"--[\w-]+", line)[0] in every, line
+        elif re.match(r"(design|audit|attack|tuple|release|estimate|compare|learn) --?[a-z]", line):
+            _check_command(f"sfumato {line}")
+        else:
+            _check_command(line)
+
+
+def test_files_that_are_named_exist(document):
+    text = re.sub(r"\(https?://[^)]*\)", "", document)
+    for span in _spans(text):
+        if any(word in span for word in INVENTED) or span.startswith(TOOLS):
+            continue
+        for path in re.findall(r"(?<![\w/])((?:src|docs|tests|examples|benchmarks)/[\w./*-]*)", span):
+            assert list(ROOT.glob(path.rstrip("/"))), path
+        if re.fullmatch(r"[\w/]+\.py", span):
+            assert list(ROOT.glob(span)) or list((ROOT / "src" / "sfumato").rglob(span)), span
+
+
+def test_keys_with_hyphens_occur_in_the_sources(document):
+    for span in _spans(document):
+        if re.fullmatch(r"[a-z]+(-[a-z]+)+", span) and span not in INVENTED and span not in WORDS:
+            assert span in _sources(), span
+
+
+def test_links_lead_somewhere():
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            if not target.startswith(("http", "mailto")):
+                assert (path.parent / target).exists(), f"{target} in {path.name}"
+
+
+def test_floors_are_those_of_the_import_contract():
+    said = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = re.search(r"layers = \[\n(.*?)\]", project, flags=re.DOTALL)
+    (listed,) = re.findall(r"\*\*Floors\.\*\* Imports go down only: (.*?)\. import-linter", said, flags=re.DOTALL)
+    spans = re.findall(r"`([^`]+)`", listed)
+    assert layers is not None
+    assert spans == [line.strip().strip('",') for line in layers[1].splitlines() if line.strip()][::-1]
