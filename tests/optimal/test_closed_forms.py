@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy, Prior, Space, ThresholdPrivacy, hamming
@@ -47,6 +47,8 @@ def test_golden_on_the_line(epsilon, cost):
     st.floats(0.02, 3),
     st.sampled_from([0.5, 1.0, 2.0, "hamming", "at least 3"]),
 )
+# A gap of exp(90) between neighbours, and a least loss of 3e-8 beside one of 6.
+@example([37, 0, 1, 32, 31], 1820, 3.0, 0.5)
 def test_on_any_line_every_prior_and_growing_loss_has_a_proved_closed_form(numbers, seed, epsilon, power):
     space = Space.numbers(numbers)
     metric = space.metric("absolute")
@@ -55,7 +57,7 @@ def test_on_any_line_every_prior_and_growing_loss_has_a_proved_closed_form(numbe
     answer = found(beliefs(space, seed), loss, MetricPrivacy(epsilon, metric))
     assert answer is not None
     assert answer.certificate.holds
-    assert answer.certificate.gap <= 1e-6 or answer.certificate.absolute_gap <= 1e-12 * loss.max()
+    assert answer.certificate.gap <= 1e-6 or answer.certificate.absolute_gap <= 2e-13 * loss.max()
 
 
 @settings(max_examples=8)

@@ -1,6 +1,6 @@
 """Proofs over integers and with directed rounding; nothing here knows how a mechanism was made."""
 
-from .bounds import Multipliers, distortion_bound, loss_bound
+from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
@@ -32,6 +32,7 @@ __all__ = [
     "distortion_below",
     "distortion_bound",
     "expected_loss_above",
+    "exponents_above",
     "loss_bound",
     "prove",
     "prove_metric_privacy",

@@ -119,6 +119,18 @@ def distortion_bound(
     return min(found, without_report)
 
 
+def exponents_above(exponents: Floats, secrets: int) -> Floats:
+    """Return exponents that are no less than the exact ones: these are sums of rounded products.
+
+    A bound supposes them of every priced row; prices that fit them lose nothing by it.
+
+    Args:
+        exponents: Array of any shape.
+        secrets: How many secrets there are.
+    """
+    return exponents + np.abs(exponents) * (4 * (secrets + 2) * UNIT)
+
+
 def _check(array: Floats, what: str) -> None:
     if (array < 0).any():
         raise InputError(f"{what} is negative: {array.min():g}.", "use numbers of at least 0.")
@@ -168,8 +180,7 @@ def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: 
     o = multipliers.observables[positive]
     giving, taking = multipliers.secrets[positive] * m + o, multipliers.others[positive] * m + o
     exponents = multipliers.exponents[positive]
-    # Exponents are sums of rounded products; the factor covers what rounding took from them.
-    back = price * exp_above(exponents + np.abs(exponents) * (4 * (n + 2) * UNIT))
+    back = price * exp_above(exponents_above(exponents, n))
     here = np.bincount(giving, price, n * m).reshape(n, m)
     there = np.bincount(taking, back, n * m).reshape(n, m)
     # Any number of prices may be for one cell: what rounding takes from a sum grows with its terms.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..evidence import Certificate, Multipliers, certify, loss_bound
+from ..evidence import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
 from ..rounding import UNIT
 from .answer import gap_of
@@ -24,6 +24,10 @@ from .problem import EXPECTED, Problem
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
 _MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is hardly ever private
 _SAME = 1e-12  # relative: distances that add up along a line
+
+
+_Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+"""Secrets, others and prices of rows, arrays (k, observables)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,11 +107,14 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)
     except InputError:
         return None  # no such mechanism
-    decay, costs = np.exp(-exponents), problem.prior.probabilities[:, None] * problem.loss.array
+    # Prices made for the rounded exponents would lose what the bound adds to them.
+    supposed = exponents_above(exponents, len(space))
+    decay, costs = np.exp(-supposed), problem.prior.probabilities[:, None] * problem.loss.array
     # The prices of the rows' sums: what each column of the tight mechanism costs at its best report.
     rents = np.linalg.solve(decay, (decay @ costs).min(axis=1))
     demand = rents[:, None] - costs
-    prices = _star_prices(demand, exponents) if line is None else _line_prices(demand, exponents, line)
+    priced = _star_prices(demand, supposed) if line is None else _line_prices(demand, supposed, line)
+    prices = _multipliers(*priced, exponents)
     mechanism = remapped(tight, problem.prior, problem.loss, problem.observables)
     moved = mechanism.weights.shape != tight.weights.shape or bool((mechanism.weights != tight.weights).any())
     off = exponents[~np.eye(len(space), dtype=bool)]
@@ -158,14 +165,14 @@ def _line(exponents: Floats) -> NDArray[np.intp] | None:
     return order if (np.abs(exponents - apart) <= _SAME * places.max()).all() else None
 
 
-def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> Multipliers:
+def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> _Prices:
     """Return prices of neighbours' rows that cover demand(s, o) wherever they can.
 
     From both ends inwards each secret's demand is covered by the row to its inner
     neighbour, in the direction that burdens the neighbour least. The two sides meet,
     per observable, where the least remains uncovered.
     """
-    n, m = demand.shape
+    n = len(demand)
     ordered = demand[line]
     edges = exponents[line[:-1], line[1:]]
     growth = np.exp(edges)[:, None]
@@ -179,11 +186,10 @@ def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> M
     left = np.arange(n - 1)[:, None] < meeting  # the edge (k, k + 1) belongs to its left end
     owed = np.where(left, rising[:-1], falling[1:])
     from_lower = left == (owed > 0)
-    return _multipliers(
+    return (
         np.where(from_lower, line[:-1, None], line[1:, None]),
         np.where(from_lower, line[1:, None], line[:-1, None]),
         np.where(owed > 0, owed, -owed / growth),
-        np.broadcast_to(edges[:, None], (n - 1, m)),
     )
 
 
@@ -192,7 +198,7 @@ def _passed(owed: Floats, growth: Floats) -> Floats:
     return np.where(owed > 0, owed * growth, owed / growth)
 
 
-def _star_prices(demand: Floats, exponents: Floats) -> Multipliers:
+def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
     """Return prices of rows between one secret per observable and all others.
 
     The secret at the centre is the one where the least demand remains uncovered.
@@ -206,7 +212,7 @@ def _star_prices(demand: Floats, exponents: Floats) -> Multipliers:
     outward = demand < 0
     price = np.where(outward, -demand * np.exp(-apart), demand)
     price[(s == centres) | (apart > _LARGEST)] = 0.0
-    return _multipliers(np.where(outward, centres, s), np.where(outward, s, centres), price, apart)
+    return np.where(outward, centres, s), np.where(outward, s, centres), price
 
 
 def _multipliers(
@@ -215,4 +221,5 @@ def _multipliers(
     """Return the positive of prices given as arrays (k, observables)."""
     used = prices > 0
     observables = np.broadcast_to(np.arange(prices.shape[1]), prices.shape)
-    return Multipliers(secrets[used], others[used], observables[used], prices[used], exponents[used])
+    secrets, others = secrets[used], others[used]
+    return Multipliers(secrets, others, observables[used], prices[used], exponents[secrets, others])
