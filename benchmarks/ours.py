@@ -43,15 +43,16 @@ def solve(built: Built, limit_s: float, *, solver: str, symmetry: bool = True, m
             failure = None
     if failure is not None:
         return Solved(None, False, str(failure), watch, None, 0)
-    last, state = found.log[-1], found.answer.state if found.answer is not None else None
+    # A closed form that stands in for a solver out of time has no steps.
+    last, state = found.log[-1] if found.log else None, found.answer.state if found.answer is not None else None
     proof = found.certificate
     return Solved(
         found.mechanism.matrix,
         found.status is Status.OPTIMAL,
         found.status.value,
         watch,
-        last.step,
-        last.rows or getattr(state, "rows", 0),
+        last.step if last is not None else 0,
+        (last.rows if last is not None else 0) or getattr(state, "rows", 0),
         proof.gap,
         proof.epsilon_upper,
     )

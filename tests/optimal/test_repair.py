@@ -117,7 +117,14 @@ def test_distortion_is_restored(case, share_of_most, seed):
             assert exact.private(Mechanism(mended), d, EPSILON)
 
 
-@pytest.mark.parametrize("matrix", [np.zeros((2, 2)), [[0.5, 0.5], [-1.0, 0.0]], [[np.nan, 1.0], [0.5, 0.5]]])
-def test_no_distribution_at_all(matrix):
-    with pytest.raises(InputError, match="no positive entry"):
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((2, 2)), "no positive entry"),
+        ([[0.5, 0.5], [-1.0, 0.0]], "no positive entry"),
+        ([[np.nan, 1.0], [0.5, 0.5]], "holds nan at position"),
+    ],
+)
+def test_no_distribution_at_all(matrix, message):
+    with pytest.raises(InputError, match=message):
         repaired(np.array(matrix), np.array([[0.0, 1.0], [1.0, 0.0]]))
