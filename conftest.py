@@ -22,23 +22,19 @@ HOW = {
 
 _IMPORTS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
 
-# The search for doctests imports every file, and a file at the door to torch cannot be imported without it.
-collect_ignore = (
-    []
-    if importlib.util.find_spec("torch")
-    else [
-        str(path)
-        for path in sorted(Path(__file__).parent.glob("src/sfumato/learn/*.py"))
-        if _IMPORTS_TORCH.search(path.read_text(encoding="utf-8"))
-    ]
-)
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option by which a run says that nothing may be missing."""
     parser.addoption(
         "--every-extra", action="store_true", help="every extra is installed: a skipped test is a failure"
     )
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what imports torch where it is absent: the search for doctests imports every file."""
+    if collection_path.suffix != ".py" or importlib.util.find_spec("torch"):
+        return None
+    return True if _IMPORTS_TORCH.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
