@@ -203,7 +203,7 @@ def test_words():
     prior = Priors.of(Prior.uniform(Space(range(2))))
     coin = [[0.75, 0.25], [0.25, 0.75]]
     for notion in (NoiselessPrivacy(prior), InferentialPrivacy(prior), IdentityPrivacy(prior)):
-        assert "3.001" in notion.measure(coin).sentence
+        assert "3.0000000001" in notion.measure(coin).sentence
         assert "no epsilon is enough" in notion.sentence(math.inf)
     causal = CausalPrivacy.of_records(Space(range(2)), Priors.all())
     assert "3.001 times as likely" in causal.measure(coin).sentence

@@ -68,7 +68,7 @@ def test_epsilon_is_per_unit():
     found = MetricDifferentialPrivacy(metric).measure(mechanism)
     assert found.value == pytest.approx(0.7)
     assert MetricDifferentialPrivacy(metric.to("m")).measure(mechanism).value == pytest.approx(0.0007)
-    assert "0.7/km" in found.sentence.replace("0.7001", "0.7")
+    assert "0.70000000001/km" in found.sentence  # a little more than 0.7, once rounded to integers
     assert MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).value < 0.7
     assert "plus 0.01; the exponent" in MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).sentence
 
@@ -102,14 +102,17 @@ def test_rows_that_differ_in_one_integer_differ():
     assert MetricDifferentialPrivacy(TWINS).measure(mechanism).value == math.inf
 
 
-def test_short_distances_count_with_their_rounding():
-    rows = [[0.5, 0.5, 0.0]] * 2 + [[0.25, 0.75, 0.0]]
-    d = np.array([[0.0, 1e-16, 1.0], [1e-16, 0.0, 1.0], [1.0, 1.0, 0.0]])
+def test_short_distances_count_in_the_integers():
+    half = 1 << 61
+    weights = np.array([[half, half], [half + 120, half - 120], [half >> 1, half + (half >> 1)]])
+    mechanism = Mechanism.from_weights(weights, 62)
+    assert (mechanism.matrix[:2] == 0.5).all()
+    d = np.array([[0.0, 1e-17, 1.0], [1e-17, 0.0, 1.0], [1.0, 1.0, 0.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = MetricDifferentialPrivacy(Metric(d)).measure(rows)
-    assert found.value == pytest.approx(math.log(2))
-    assert found.upper > 1  # rows that floats call equal may differ by 2**-53, which is much over 1e-16
+        found = MetricDifferentialPrivacy(Metric(d)).measure(mechanism)
+    # Floats call the first two rows equal; that they differ by 120 units is much over 1e-17.
+    assert found.value == pytest.approx(120 / half / 1e-17)
 
 
 def test_refusals():

@@ -15,7 +15,7 @@ Interval = Any
 
 
 def exact(value: float) -> Interval:
-    """Return the interval that holds one float and nothing else."""
+    """Return the interval that holds one float or integer and nothing else."""
     return arb(value)
 
 

@@ -129,7 +129,7 @@ def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
         mask: Ordered pairs, array (n, n).
     """
     rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
-    for s, t in np.argwhere(mask):
-        if not np.array_equal(rows[s], rows[t]):
-            return int(s), int(t)
-    return None
+    first: dict[tuple[float, ...], int] = {}
+    same = np.array([first.setdefault(tuple(row), s) for s, row in enumerate(rows.tolist())])
+    differing = np.argwhere(mask & (same[:, None] != same))
+    return (int(differing[0, 0]), int(differing[0, 1])) if len(differing) else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ..core import Space
 from ..core.arrays import Floats
 from ..escaping import plain
+from ..rounding import Logarithm, log_below
 
 if TYPE_CHECKING:
     from .notion import Notion
@@ -62,22 +64,34 @@ class Finding:
         value: The least value, as floating point computed it; ``inf`` if none is enough.
         rounding: A bound of what floating point may have got wrong.
         witness: What attains the value.
+        factor: e to the least value, where that is known as a fraction, of at least 1.
     """
 
     notion: Notion
     value: float
     rounding: float
     witness: Witness
+    factor: Fraction | None = None
+
+    @classmethod
+    def of_factor(cls, notion: Notion, factor: Fraction, witness: Witness) -> Self:
+        """Return the finding of an epsilon whose exponential is known."""
+        value = Logarithm(factor)
+        return cls(notion, float(value), value - log_below(factor), witness, factor)
 
     @property
     def upper(self) -> float:
         """A value that the mechanism satisfies for certain: rounded up, unless it is exact."""
+        if self.factor is not None:
+            return Logarithm(self.factor)
         exact = math.isinf(self.value) or self.rounding == 0
         return self.value if exact else math.nextafter(self.value + self.rounding, math.inf)
 
     @property
     def lower(self) -> float:
         """A value below which it fails for certain: rounded down, at least 0."""
+        if self.factor is not None:
+            return log_below(self.factor)
         if self.rounding == 0:
             return self.value
         if math.isinf(self.value):

@@ -13,6 +13,7 @@ from .floats import (
     underflow,
     up,
 )
+from .logarithms import Logarithm, log_below
 from .words import (
     about,
     amount,
@@ -31,6 +32,7 @@ from .words import (
 __all__ = [
     "SMALLEST",
     "UNIT",
+    "Logarithm",
     "about",
     "above",
     "amount",
@@ -45,6 +47,7 @@ __all__ = [
     "float_above",
     "float_below",
     "gap_at_most",
+    "log_below",
     "percent",
     "percent_at_least",
     "percent_at_most",

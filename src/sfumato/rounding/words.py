@@ -12,6 +12,8 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
+from .logarithms import Logarithm, quotient
+
 _PLAIN: Final = range(-5, 9)  # powers of ten that are written out
 _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may be that number
 _DIGITS_OF_TIES: Final = 11
@@ -40,11 +42,16 @@ def at_least(value: float, digits: int = 4) -> str:
 
 
 def factor_at_most(epsilon: float, digits: int = 4) -> str:
-    """Write e**epsilon, never below it; as a power of e where epsilon is 20 or more."""
+    """Write e**epsilon, never below it; as a power of e where epsilon is 20 or more.
+
+    The exponential of a `Logarithm` is the fraction that it remembers, however it is rounded itself.
+    """
     if epsilon == 0:
         return "1"
     if epsilon >= 20:
         return "infinite" if math.isinf(epsilon) else f"e^{at_most(epsilon, digits)}"
+    if isinstance(epsilon, Logarithm):
+        return _text(_close(quotient(epsilon.factor, ROUND_CEILING, _PRECISION), digits, ROUND_CEILING))
     context = Context(prec=_PRECISION)
     value = context.next_plus(context.exp(Decimal(epsilon)))  # exp is correctly rounded
     return _text(_close(value, digits, ROUND_CEILING))

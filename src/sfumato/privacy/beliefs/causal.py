@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -125,8 +125,7 @@ class CausalPrivacy(Notion):
                 "use interventions on the mechanism's secrets.",
             )
         if not self.priors.listed:
-            found = DifferentialPrivacy(self.relation).measure(mechanism)
-            return Finding(self, found.value, found.rounding, found.witness)
+            return replace(DifferentialPrivacy(self.relation).measure(mechanism), notion=self)
         value, upper, witness = 0.0, 0.0, Witness()
         scenarios(self.priors, matrix)
         for prior in self.priors.listed:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_error
+from ...rounding.errors import log_error, log_errors
 from .._channel import AnyMechanism, channel
+from .._exact import largest_range
 from .._pairs import check_epsilon, largest
 from ..description import Description
 from ..finding import Finding, Witness
@@ -62,13 +63,19 @@ class BoundedRange(Notion):
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
         logs = MaxDivergence().pairwise(matrix)
-        value, pair = largest(logs + logs.T, mask)
+        ranges = logs + logs.T
+        value, pair = largest(ranges, mask)
         if pair is None:
             return Finding(self, value, 0.0, Witness())
         p, q = matrix[pair[0]], matrix[pair[1]]
         ends = [int(max_divergence(p, q).outputs[0]), int(max_divergence(q, p).outputs[0])]
-        # Each max divergence is at most eta, so this is above the errors of both.
-        return Finding(self, max(0.0, value), 3 * log_error(value), Witness(pair, np.array(ends, dtype=np.intp)))
+        witness = Witness(pair, np.array(ends, dtype=np.intp))
+        # Each max divergence is at most eta, so three errors of eta are above the errors of both.
+        if math.isfinite(value):
+            factor = largest_range(mechanism, ranges, 3 * log_errors(ranges), mask)
+            if factor is not None:
+                return Finding.of_factor(self, factor, witness)
+        return Finding(self, max(0.0, value), 3 * log_error(value), witness)
 
     def sentence(self, value: float) -> str:
         """Return what eta promises."""

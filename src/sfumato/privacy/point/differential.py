@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, final
 
 import numpy as np
 
 from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
-from ...divergences import max_divergence
+from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
-from ...rounding.errors import inversion_error, log_error, mass_error
+from ...rounding.errors import inversion_error, log_error, log_errors, mass_error
 from .._channel import AnyMechanism, channel
+from .._exact import largest_factor, largest_mass, rounded
 from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span, unequal
 from ..description import Description
 from ..finding import Finding, Witness
@@ -78,13 +80,20 @@ class DifferentialPrivacy(Notion):
         """Return the least epsilon, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
-        scales = np.ones(mask.shape)
-        value, pair = least_epsilon(matrix, mask, scales, self.delta)
         if self.delta:
+            scales = np.ones(mask.shape)
+            value, pair = least_epsilon(matrix, mask, scales, self.delta)
             rounding = epsilon_rounding(matrix, mask, scales, self.delta, value)
-        else:
-            rounding = 0.0 if value == 0 and unequal(mechanism, mask) is None else log_error(value)
-        return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+            return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+        logs = MaxDivergence().pairwise(matrix)
+        value, pair = largest(logs, mask)
+        witness = attained(matrix, pair, 0.0)
+        if math.isfinite(value):
+            factor = largest_factor(mechanism, logs, log_errors(logs), mask)
+            if factor is not None:
+                return Finding.of_factor(self, factor, witness)
+        value = max(0.0, value)
+        return Finding(self, value, log_error(value), witness)
 
     def as_metric_privacy(self, secrets: Space) -> Metric | None:
         """Return the metric that is 1 between any two secrets, for delta 0 and all pairs."""
@@ -137,11 +146,25 @@ class DeltaOfDifferentialPrivacy(Notion):
         """Return the least delta, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
-        value, pair = largest(excesses(matrix, mask, float(self.epsilon)), mask)
+        masses = excesses(matrix, mask, float(self.epsilon))
+        value, pair = largest(masses, mask)
         outputs = np.empty(0, dtype=np.intp)
         if pair is not None:
             outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
-        return Finding(self, value, mass_error(value, matrix.shape[1]), Witness(pair, outputs))
+        value, rounding = self._in_integers(mechanism, masses, mask, value)
+        return Finding(self, value, rounding, Witness(pair, outputs))
+
+    def _in_integers(
+        self, mechanism: AnyMechanism, masses: Floats, mask: Mask, value: float
+    ) -> tuple[float, float]:
+        """Return the largest mass and how far it may be off: e**epsilon is a fraction at 0 and infinity only."""
+        error, exact = mass_error(value, channel(mechanism).matrix.shape[1]), None
+        if self.epsilon == 0 or math.isinf(self.epsilon):
+            errors = np.full(masses.shape, error)
+            exact = largest_mass(mechanism, masses, errors, mask, alone=self.epsilon > 0)
+        elif unequal(mechanism, mask) is None:
+            exact = Fraction(0)
+        return (value, error) if exact is None else rounded(exact)
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""

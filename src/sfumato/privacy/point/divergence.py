@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, final
 
 import numpy as np
 
-from ...core import Metric
+from ...core import Mechanism, Metric
 from ...core.arrays import Floats
 from ...divergences import (
     CHI_SQUARED,
@@ -25,7 +26,8 @@ from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
 from .._channel import AnyMechanism, channel
-from .._pairs import check_epsilon, largest, per_unit, span, unequal
+from .._exact import largest_mass, rounded
+from .._pairs import Mask, check_epsilon, largest, per_unit, span, unequal
 from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
@@ -317,9 +319,29 @@ def _measure(
     mask = relation_on(relation, len(matrix)).array
     values = divergence.pairwise(matrix)
     value, pair = largest(values, mask)
-    above, _ = largest(values + _errors(divergence, values, matrix, precision), mask)
+    errors = _errors(divergence, values, matrix, precision)
+    above, _ = largest(values + errors, mask)
     rounding = 0.0 if math.isinf(value) or pair is None else above - value
+    if _known(divergence) and unequal(mechanism, mask) is None:
+        value, rounding = 0.0, 0.0
+    elif divergence == TOTAL_VARIATION:
+        exact = _variation(mechanism, values, errors, mask)
+        value, rounding = (value, rounding) if exact is None else rounded(exact)
     return Finding(notion, value, rounding, Witness(pair))
+
+
+def _known(divergence: Divergence) -> bool:
+    """Return whether the divergence is one of the package's, whose rounding is bounded."""
+    return isinstance(divergence, Renyi) or divergence in _BOUNDED
+
+
+def _variation(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> Fraction | None:
+    """Return the largest total variation; None where it would take too long, or rows do not sum to one."""
+    if not isinstance(mechanism, Mechanism):
+        matrix = channel(mechanism).matrix
+        if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):
+            return None
+    return largest_mass(mechanism, values, errors, mask)
 
 
 def _errors(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
@@ -327,7 +349,7 @@ def _errors(divergence: Divergence, values: Floats, matrix: Floats, precision: f
     m = matrix.shape[1]
     if isinstance(divergence, HockeyStick):
         return np.full(values.shape, mass_error(float(values.max()), m))
-    if isinstance(divergence, Renyi) or divergence in _BOUNDED:
+    if _known(divergence):
         # Rows that do not sum to exactly one are at no exact divergence.
         defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
         return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
@@ -54,7 +54,7 @@ class IndistinguishablePrivacy(Notion):
         given = relation_on(self.relation, len(channel(mechanism).matrix))
         both_orders = Relation(given.array | given.array.T, given.name)
         found = DifferentialPrivacy(both_orders).measure(mechanism)
-        return Finding(self, found.value, found.rounding, found.witness)
+        return replace(found, notion=self)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

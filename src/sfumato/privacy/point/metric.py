@@ -15,6 +15,7 @@ from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from .._channel import AnyMechanism, channel
+from .._exact import largest_factor, largest_rate
 from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit, unequal
 from ..description import Description
 from ..finding import Finding
@@ -81,14 +82,31 @@ class MetricDifferentialPrivacy(Notion):
         if broken is not None:
             return Finding(self, math.inf, 0.0, attained(matrix, broken, self.delta))
         mask = protected(self.metric)
+        if self.delta == 0:
+            return self._pure(mechanism, matrix, mask)
         value, pair = least_epsilon(matrix, mask, distances, self.delta)
-        if open_:
-            rounding = math.inf
-        elif self.delta:
-            rounding = epsilon_rounding(matrix, mask, distances, self.delta, value)
-        else:
-            rounding = _rounding(matrix, mask, distances, value)
+        rounding = math.inf if open_ else epsilon_rounding(matrix, mask, distances, self.delta, value)
         return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+
+    def _pure(self, mechanism: AnyMechanism, matrix: Floats, mask: Mask) -> Finding:
+        """Return the largest log-ratio per unit of the pairs in a mask."""
+        distances, logs = self.metric.array, MaxDivergence().pairwise(matrix)
+        rates = per_unit(logs, distances, mask)
+        value, pair = largest(rates, mask)
+        witness = attained(matrix, pair, 0.0)
+        if math.isinf(value):
+            return Finding(self, value, 0.0, witness)
+        value = max(0.0, value)
+        errors = per_unit(log_errors(logs), distances, mask) + 2.0**-50 * np.abs(np.where(mask, rates, 0.0))
+        if (distances[mask] == 1).all():
+            factor = largest_factor(mechanism, rates, errors, mask)
+            if factor is not None:
+                return Finding.of_factor(self, factor, witness)
+        ends = largest_rate(mechanism, rates, errors, mask, distances)
+        if ends is None:
+            above, _ = largest(rates + errors, mask)
+            return Finding(self, value, max(value, above) - value, witness)
+        return Finding(self, ends[0], ends[1] - ends[0], witness)
 
     def _at_distance_zero(self, mechanism: AnyMechanism, matrix: Floats) -> tuple[tuple[int, int] | None, bool]:
         """Return a pair at distance zero that differs too much, and whether rounding leaves one open."""
@@ -149,12 +167,3 @@ def protected(metric: Metric) -> Mask:
 def same_place(metric: Metric) -> Mask:
     """Return the distinct pairs at distance zero, array (n, n)."""
     return np.asarray((metric.array == 0) & ~np.eye(len(metric), dtype=np.bool_))
-
-
-def _rounding(matrix: Floats, mask: Mask, distances: Floats, value: float) -> float:
-    """Return by how much the largest of all log-ratios per distance may be off."""
-    if math.isinf(value):
-        return 0.0
-    logs = MaxDivergence().pairwise(matrix)
-    above, _ = largest(per_unit(logs + log_errors(logs), distances, mask), mask)
-    return (max(value, above) - value) + 2.0**-51 * value

@@ -1,0 +1,169 @@
+"""The largest of many values once more, in integers: only pairs that rounding leaves in question are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism
+from ..core.arrays import Floats
+from ..intervals import Interval, above, below
+from ..intervals import exact as interval
+from ..rounding import float_above, float_below
+from ._channel import AnyMechanism, channel
+from ._pairs import Mask, unequal
+
+Row = list[int]
+"""The probabilities of a row in a common unit."""
+
+_MOST: Final = 2**17  # entries that are read again: some hundredths of a second
+_LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
+
+
+def largest_factor(mechanism: AnyMechanism, logs: Floats, errors: Floats, mask: Mask) -> Fraction | None:
+    """Return the largest ratio p(o|s) / p(o|s') of the pairs in a mask, at least 1.
+
+    Args:
+        mechanism: A mechanism or array.
+        logs: The logarithms of the largest ratio of each pair as computed, array (n, n).
+        errors: How far they may be off, array (n, n).
+        mask: Ordered pairs, array (n, n).
+
+    Returns:
+        The fraction; None where it is infinite, or would take too long to find.
+    """
+    return _largest(mechanism, logs, errors, mask, _ratio, Fraction(1))
+
+
+def largest_range(mechanism: AnyMechanism, ranges: Floats, errors: Floats, mask: Mask) -> Fraction | None:
+    """Return the largest product of the `largest_factor` of a pair and that of its other order, at least 1."""
+
+    def both(p: Row, q: Row, unit: int) -> Fraction | None:
+        one, other = _ratio(p, q, unit), _ratio(q, p, unit)
+        return None if one is None or other is None else one * other
+
+    return _largest(mechanism, ranges, errors, mask, both, Fraction(1))
+
+
+def largest_mass(
+    mechanism: AnyMechanism, masses: Floats, errors: Floats, mask: Mask, *, alone: bool = False
+) -> Fraction | None:
+    """Return the largest excess of mass, sum over o of max(0, p(o|s) - p(o|s')), of the pairs in a mask.
+
+    Args:
+        mechanism: A mechanism or array.
+        masses: The masses as computed, array (n, n).
+        errors: How far they may be off, array (n, n).
+        mask: Ordered pairs, array (n, n).
+        alone: Whether only reports count that the other secret never makes.
+
+    Returns:
+        The fraction; None where it would take too long to find.
+    """
+
+    def mass(p: Row, q: Row, unit: int) -> Fraction:
+        return Fraction(sum(a - b for a, b in zip(p, q, strict=True) if a > b and not (alone and b)), unit)
+
+    return _largest(mechanism, masses, errors, mask, mass, Fraction(0))
+
+
+def largest_rate(
+    mechanism: AnyMechanism, rates: Floats, errors: Floats, mask: Mask, distances: Floats
+) -> tuple[float, float] | None:
+    """Return bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0.
+
+    Args:
+        mechanism: A mechanism or array.
+        rates: As computed, array (n, n).
+        errors: How far they may be off, array (n, n).
+        mask: Ordered pairs, array (n, n).
+        distances: Positive and finite on the mask, array (n, n).
+
+    Returns:
+        A lower and an upper bound, one or two floats apart; None where that would take too long.
+    """
+    pairs = _in_question(mechanism, rates, errors, mask)
+    if pairs is None:
+        return None
+    factors: dict[float, Fraction] = {}
+    rows, unit = _rows(mechanism, pairs)
+    for s, t in pairs.tolist():
+        ratio, distance = _ratio(rows[s], rows[t], unit), float(distances[s, t])
+        if ratio is None:
+            return None
+        factors[distance] = max(factors.get(distance, Fraction(1)), ratio)
+    lower = upper = 0.0
+    for distance, factor in factors.items():
+        if factor > 1:
+            lower = max(lower, below(_rate(factor, distance)))
+            upper = max(upper, above(_rate(factor, distance)))
+    return lower, upper
+
+
+def rounded(value: Fraction) -> tuple[float, float]:
+    """Return the float just below a fraction and how far it may be off: 0 where it is the fraction."""
+    found = float_below(value)
+    return found, float_above(value - Fraction(found))
+
+
+def _largest(
+    mechanism: AnyMechanism,
+    values: Floats,
+    errors: Floats,
+    mask: Mask,
+    of_pair: Callable[[Row, Row, int], Fraction | None],
+    least: Fraction,
+) -> Fraction | None:
+    pairs = _in_question(mechanism, values, errors, mask)
+    if pairs is None:
+        return None
+    best = least
+    rows, unit = _rows(mechanism, pairs)
+    for s, t in pairs.tolist():
+        found = of_pair(rows[s], rows[t], unit)
+        if found is None:
+            return None
+        best = max(best, found)
+    return best
+
+
+def _in_question(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> NDArray[np.intp] | None:
+    """Return the pairs that may have the largest value, array (k, 2); None where they are too many."""
+    matrix = channel(mechanism).matrix
+    if unequal(mechanism, mask) is None:
+        return np.empty((0, 2), dtype=np.intp)
+    if float(matrix[matrix > 0].min()) < _LEAST:
+        return None
+    known = float((values - errors)[mask].max())
+    pairs = np.argwhere(mask & (values + errors >= known))
+    return pairs if len(pairs) * matrix.shape[1] <= _MOST else None
+
+
+def _rows(mechanism: AnyMechanism, pairs: NDArray[np.intp]) -> tuple[dict[int, Row], int]:
+    """Return the rows of some pairs as integers, and the integer that stands for probability 1."""
+    chosen = np.unique(pairs).tolist()
+    if isinstance(mechanism, Mechanism):
+        return {s: mechanism.weights[s].tolist() for s in chosen}, 1 << mechanism.bits
+    matrix = channel(mechanism).matrix
+    ratios = {s: [entry.as_integer_ratio() for entry in matrix[s].tolist()] for s in chosen}
+    unit = max((under for row in ratios.values() for _, under in row), default=1)  # powers of two
+    return {s: [top * (unit // under) for top, under in row] for s, row in ratios.items()}, unit
+
+
+def _ratio(p: Row, q: Row, _unit: int) -> Fraction | None:
+    """Return the largest ratio of two rows, None if it is infinite."""
+    top, under = 0, 1
+    for a, b in zip(p, q, strict=True):
+        if a * under > top * b:
+            if b == 0:
+                return None
+            top, under = a, b
+    return Fraction(top, under)
+
+
+def _rate(factor: Fraction, distance: float) -> Callable[[], Interval]:
+    return lambda: (interval(factor.numerator) / interval(factor.denominator)).log() / interval(distance)
