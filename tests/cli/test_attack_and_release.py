@@ -1,5 +1,7 @@
 """``sfumato attack`` and ``sfumato release`` on a file that ``sfumato design`` wrote."""
 
+import re
+
 import pyarrow.csv
 import pytest
 
@@ -20,6 +22,14 @@ def test_attack_prints_the_errors(run, designed):
     assert sf.rounding.amount_at_least(found.error, "km") in done.text
     bits = sf.leakage.mutual_information_bits(designed.mechanism, designed.prior)
     assert f"{sf.rounding.at_most(bits)} bits" in done.text
+
+
+def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):
+    attacked, audited = run("attack", "m.sfm").text, run("audit", "m.sfm", "--promises").text
+    (row,) = re.findall(r"no report, guesses the likeliest.*?km.*?km ([\d.]+ %)", attacked)
+    (told,) = re.findall(r"without the report +([\d.]+ %)", attacked)
+    assert row == told
+    assert f"about {told} without seeing a report" in " ".join(audited.split())
 
 
 def test_attack_under_another_prior(run, designed, visits_file):

@@ -9,11 +9,12 @@ import pytest
 from flint import arb, ctx
 
 from sfumato.attacks import blind
-from sfumato.core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior, Space, hamming
+from sfumato.core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Prior, Space, hamming
 from sfumato.evidence import distortion_below
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, design_private
 from sfumato.report import summarise
+from sfumato.report.summary import attack_sentences
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
 METRES = {"m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
@@ -150,7 +151,7 @@ def check_attack(text, found, ground):
     (error,) = numbers(r"guess errs by at least AMOUNT on average", text)
     assert error <= exact_error(mechanism, prior, ground.array)
     (bits,) = numbers(r"One report tells at most NUMBER bits", text)
-    assert mutual_information_bits(mechanism, prior) <= float(bits)
+    assert mutual_information_bits(mechanism, prior) <= float(bits) + float(ROUNDING)
 
 
 def check_optimality(text, found):
@@ -183,3 +184,19 @@ def test_the_attacker_is_they_and_no_sentence_is_quaint():
     assert "without seeing a report" in text
     assert not re.search(r"\b(he|his|him|had he)\b", text, re.IGNORECASE)
     assert not math.isnan(found.certificate.gap)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "told"),
+    [
+        ([[0.75, 0.25], [0.25, 0.75]], ("75 %", "0.189 bits")),
+        ([[0.5, 0.5], [0.5, 0.5]], ("50 %", "0 bits")),
+        ([[1.0], [1.0]], ("50 %", "0 bits")),
+        (np.eye(4), ("100 %", "2 bits")),
+    ],
+)
+def test_what_is_exact_is_told_without_slack(matrix, told):
+    mechanism = Mechanism(matrix)
+    text = " ".join(attack_sentences(mechanism, Prior.uniform(mechanism.secrets), None))
+    assert f"at most {told[0]} of the time" in text
+    assert f"at most {told[1]} of the value" in text

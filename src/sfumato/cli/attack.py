@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = 20_000
 _MAIN = 2  # how many of the likeliest secrets are main ones, such as home and work
+_BLIND = "no report"
 
 
 def attack(
@@ -109,8 +110,8 @@ def _print_attacks(
     knowing = f"informed: told in {percent(informed)} of cases whether it is one of the two likeliest"
     mistaken = f"misinformed: overconfident by {percent(misinformed)} of the two likeliest"
     rows = {
-        "no report, guesses to err least": goals.near_blind,
-        "no report, guesses the likeliest": goals.hit_blind,
+        f"{_BLIND}, guesses to err least": goals.near_blind,
+        f"{_BLIND}, guesses the likeliest": goals.hit_blind,
         "optimal: errs least": goals.near,
         "likeliest: finds the secret most often": goals.hit,
         "Bayesian: draws from the posterior": attacks.bayes(mechanism, prior, metric),
@@ -132,7 +133,7 @@ def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: 
         console,
         f"If {percent(share)} of all visits moved to the two likeliest (errors and hits under that)",
         {
-            "no report, knows this": goals.near_blind,
+            f"{_BLIND}, knows this": goals.near_blind,
             "informed: knows this, errs least": goals.near,
             "as the design expects: believes the prior": attacks.misinformed(mechanism, truth, metric, prior),
         },
@@ -140,23 +141,23 @@ def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: 
 
 
 def _print_rows(console: Screen, title: str, rows: dict[str, Attack]) -> None:
-    from ..rounding import amount_at_least, percent_at_most
+    from ..rounding import amount, amount_at_least, percent, percent_at_most
     from .tables import print_table
 
-    print_table(
-        console,
-        title,
-        ("attacker", "expected error", "error at the worst secret", "finds the secret"),
-        [
+    cells = []
+    for name, found in rows.items():
+        # What is known without a report is no promise: it is told as in the report and below.
+        error, share = (amount, percent) if name.startswith(_BLIND) else (amount_at_least, percent_at_most)
+        cells.append(
             (
                 name,
-                amount_at_least(found.error, found.unit),
-                amount_at_least(found.worst_case_error, found.unit),
-                "" if found.hit_rate is None else percent_at_most(found.hit_rate),
+                error(found.error, found.unit),
+                error(found.worst_case_error, found.unit),
+                "" if found.hit_rate is None else share(found.hit_rate),
             )
-            for name, found in rows.items()
-        ],
-    )
+        )
+    headings = ("attacker", "expected error", "error at the worst secret", "finds the secret")
+    print_table(console, title, headings, cells)
 
 
 def _print_leakage(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
@@ -181,13 +182,13 @@ def _print_leakage(console: Screen, goals: Goals, mechanism: Mechanism, prior: P
 def _print_learned(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
     from ..attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
     from ..attacks.learned import learned as trained
-    from ..rounding import percent
+    from ..rounding import percent, percent_at_most
     from .tables import print_table
 
     examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
     rules = (NearestNeighbours(), RandomForest(), GradientBoosting(rounds=20))
     rows = [(rule.name, percent(1 - trained(examples, rule, seed=1).error)) for rule in rules]
-    rows.append(("knows mechanism and prior (the most possible)", percent(goals.hit_rate)))
+    rows.append(("knows mechanism and prior (the most possible)", percent_at_most(goals.hit_rate)))
     print_table(
         console,
         f"Learned from {_EXAMPLES // 2:,} simulated reports, judged on as many",

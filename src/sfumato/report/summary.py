@@ -220,10 +220,9 @@ def promises(
 def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) -> list[str]:
     """Return what the best attacker achieves who knows the prior and the mechanism."""
     noun = "place" if isinstance(mechanism.secrets, Places) else "value"
-    n, m = mechanism.shape
     exact = hamming(prior.space)
     before = goals(mechanism, prior, exact if ground is None else ground)
-    hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(n)))
+    hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
     sentences = [
         f"The best attacker, who knows how likely each {noun} is, finds yours at most {percent_at_most(hits)} of "
         f"the time: about {percent(before.blind_hit_rate)} without seeing a report, 100 % without the mechanism."
@@ -234,13 +233,23 @@ def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) 
             f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average: about "
             f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism."
         )
-    bits = mutual_information_bits(mechanism, prior)
-    bits += (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
+    bits = _bits_above(mechanism, prior)
     sentences.append(
         f"One report tells at most {at_most(bits, 3)} bits of the {noun}, of about {about(prior.entropy_bits, 3)} "
         "in all."
     )
     return sentences
+
+
+def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
+    """Return an upper bound of what a report tells on average, in bits; 0 where it cannot tell anything."""
+    n, m = mechanism.shape
+    rows = mechanism.weights[prior.support]
+    if (rows == rows[0]).all():
+        return 0.0
+    bits = mutual_information_bits(mechanism, prior) + (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
+    whole = min(len(rows), m)  # as many values, or reports, are told apart at most
+    return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
 
 
 def _pairs(metric: Metric) -> str:
