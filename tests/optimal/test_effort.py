@@ -10,7 +10,7 @@ from sfumato.optimal import check_size, effort
 
 
 def test_ten_thousand_secrets_are_refused_at_once(monkeypatch):
-    start = time.perf_counter()
+    start = time.process_time()
     monkeypatch.setattr(effort, "free_bytes", lambda: 2.0**34)
     with pytest.raises(InputError, match=r"the optimum for 10,000 secrets takes about .* GB of memory"):
         check_size(10_000, 10_000, 20.0)
@@ -18,7 +18,7 @@ def test_ten_thousand_secrets_are_refused_at_once(monkeypatch):
     with pytest.raises(InputError, match="seconds to prove alone, and 20 are left") as error:
         check_size(10_000, 10_000, 20.0)
     assert "time_limit" in error.value.hint
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     check_size(100, 100, 1.0)
 
 
