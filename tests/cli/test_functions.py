@@ -97,6 +97,10 @@ def test_a_function_that_can(audited, name):
     done = audited(name)
     assert done.code == 1
     assert "the claim is violated" in done.text
+    assert (
+        "the output 'a' was seen in" in done.text or "the output 'b' was seen in" in done.text or "lists" in name
+    )
+    assert "\\n" not in done.out  # each sentence has a line of its own
     assert done.err == ""
 
 

@@ -108,9 +108,10 @@ def audit_black_box(
         dependence = dependence_test(
             [black_box(secret) for secret in asked], asked, permutations=orders, level=failure / 3
         )
-    notes = [str(decision), LIMITED]
+    notes = str(decision).splitlines()
     if dependence is not None:
-        notes.insert(1, str(dependence))
+        notes.append(str(dependence))
+    notes.append(LIMITED)
     entries = () if decision.finding is None else (epsilon_entry(decision.finding, metric, delta),)
     calls = decision.calls + (series if dependence is not None else 0)
     return BlackBoxAudit(

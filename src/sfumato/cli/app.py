@@ -39,8 +39,8 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     help="Design, prove, attack and apply mechanisms that blur one person's secret.",
-    epilog=f"Exit codes: 0 done, 1 an error that is explained, 2 a wrong option, {PARTIAL} a design stopped "
-    "before the wanted gap (its promise is proved all the same), 130 interrupted.",
+    epilog="Exit codes: 0 done; 1 an error that is explained, or a requirement that fails; 2 a wrong option; "
+    f"{PARTIAL} not finished or not decided (what is written is proved all the same); 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -40,7 +40,7 @@ class SystemWords:
 class SeededWords:
     """A reproducible generator (PCG64 DXSM), for tests and studies only.
 
-    Whoever knows or guesses the seed can undo the noise: never release what it drew.
+    Anyone who knows or guesses the seed can undo the noise: never release what it drew.
 
     Args:
         seed: A non-negative integer; there is no default.

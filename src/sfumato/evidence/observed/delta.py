@@ -12,7 +12,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
 from ...rounding import at_least
-from .events import strongest
+from .events import in_words, strongest
 from .sample import Sample
 
 
@@ -53,7 +53,7 @@ class DeltaFinding:
         (s, t), (a, b), (n, m) = self.pair, self.hits, self.trials
         return (
             f"delta is at least {at_least(self.value)} at epsilon {at_least(self.epsilon, 6)}{per}, {sure}: "
-            f"one of {len(self.event)} outputs was seen in {a} of {n} reports of {s!r} "
+            f"{in_words(self.event)} was seen in {a} of {n} reports of {s!r} "
             f"and in {b} of {m} reports of {t!r}."
         )
 

@@ -13,7 +13,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
 from ...rounding import at_least
-from .events import Gain, Shown, strongest
+from .events import Gain, Shown, in_words, strongest
 from .sample import Sample
 
 
@@ -62,7 +62,7 @@ class EpsilonFinding:
         more = "; it may be infinite" if self.unbounded and math.isfinite(self.value) else ""
         return (
             f"epsilon is at least {at_least(self.value)}{per}{at}, {sure}{more}: "
-            f"one of {len(self.event)} outputs was seen in {a} of {n} reports of {s!r} "
+            f"{in_words(self.event)} was seen in {a} of {n} reports of {s!r} "
             f"and in {b} of {m} reports of {t!r}."
         )
 

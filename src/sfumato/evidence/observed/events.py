@@ -7,7 +7,7 @@ against another uses), and single outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,11 @@ from .split import split
 
 Gain = Callable[[Floats, Floats, Floats], Floats]
 """What is shown by p(E|s) >= low and p(E|s') <= high at distance d: gain(low, high, d)."""
+
+
+def in_words(outputs: tuple[Hashable, ...]) -> str:
+    """Return the outputs of an event as the subject of a sentence."""
+    return f"the output {outputs[0]!r}" if len(outputs) == 1 else f"one of {len(outputs)} outputs"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

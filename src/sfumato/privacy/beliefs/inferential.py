@@ -79,6 +79,6 @@ class IdentityPrivacy(NoiselessPrivacy):
         if math.isinf(value):
             return f"Under {self.priors}, some report identifies a value against another: no epsilon is enough."
         return (
-            f"Under {self.priors}, whoever wavers between two values of what is hidden has odds, after any "
+            f"Under {self.priors}, someone unsure between two values of what is hidden has odds, after any "
             f"report, of at most {factor_at_most(value)} times what they were (epsilon {at_most(value)})."
         )

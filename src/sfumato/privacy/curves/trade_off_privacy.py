@@ -89,7 +89,7 @@ class TradeOffPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what a mechanism of this slack promises."""
         return (
-            f"Whoever tests from one report which of two {self._related} it came from errs at least as often as "
+            f"Any test of which of two {self._related} a report came from errs at least as often as "
             f"the curve says, up to {at_most(value)}."
         )
 

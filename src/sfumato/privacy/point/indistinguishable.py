@@ -32,7 +32,7 @@ class IndistinguishablePrivacy(Notion):
 
     epsilon = max over related s, s' and reports o of |ln(p(o|s) / p(o|s'))|
 
-    Whoever hesitates between the two, with probability p for one of them, then has
+    Someone who is unsure between the two, with probability p for one of them, then has
     p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p) e**-epsilon). It is
     differential privacy of the pairs in both orders, and is measured as such.
 
@@ -62,7 +62,7 @@ class IndistinguishablePrivacy(Notion):
             return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
         half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
         return (
-            f"Whoever hesitates between {related(self.relation)} has, after any report, odds of at most "
+            f"Someone who is unsure between {related(self.relation)} has, after any report, odds of at most "
             f"{factor_at_most(value)} times what they were: a belief of 1/2 becomes at most {half} "
             f"(epsilon {at_most(value)})."
         )
