@@ -132,6 +132,23 @@ def far_guesses(forger: Forger) -> None:
     forger.manifest.update(optimality=None)
 
 
+def no_guess(forger: Forger) -> None:
+    forger.manifest.update(optimality=None)
+    distance(lambda array: array[:0])(forger)
+
+
+def one_guess(forger: Forger) -> None:
+    forger.manifest.update(optimality=None)
+    distance(lambda array: array[:1] + 50.0)(forger)
+    forger.guarantee.update(minimum=50.0)
+
+
+def other_labels(forger: Forger) -> None:
+    place = forger.manifest["spaces"][0]
+    forger.manifest["spaces"].append({**place, "labels": place["labels"][::-1]})
+    forger.manifest["mechanism"]["observables"] = len(forger.manifest["spaces"]) - 1
+
+
 NAMED = "the distances are called"
 STATED = "Distances (walk) as the file states them, not checked."
 
@@ -299,6 +316,28 @@ FORGERIES = [
         "distortion",
         far_guesses,
         "The attacker is taken to guess one of the reports; who guesses anything else may err less.",
+        0,
+    ),
+    Forgery("an attacker without guesses", "distortion", no_guess, "nothing to guess"),
+    Forgery(
+        "an attacker with a single guess, far away",
+        "distortion",
+        one_guess,
+        "The attacker's guesses and distances (euclidean) as the file states them, not checked.",
+        0,
+    ),
+    Forgery(
+        "reports that bear the labels of others",
+        "expected",
+        other_labels,
+        "The label a is of one place among the secrets and of another among the reports.",
+        0,
+    ),
+    Forgery(
+        "a promise about no pair",
+        "own",
+        metric(lambda array: np.where(array > 0, np.inf, 0.0)),
+        "nothing is promised of any pair",
         0,
     ),
     Forgery(

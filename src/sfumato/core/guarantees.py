@@ -193,6 +193,11 @@ def as_errors(given: AnyLoss) -> Loss:
         InputError: If one is negative: the least error promised would then mean nothing.
     """
     found = as_distance(given)
+    if not len(found.array):
+        raise InputError(
+            f"the adversary's distance ({found.name}) has no row, so there is nothing to guess.",
+            "give a row for each guess.",
+        )
     if (found.array < 0).any():
         guess, secret = np.argwhere(found.array < 0)[0]
         raise InputError(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, ThresholdPrivacy
+import numpy as np
+
+from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
 from ..core.named import as_named
 from ..errors import InputError
 from ..evidence import Optimality
@@ -37,6 +39,7 @@ def stated(
         found += _attacker(optimality.distance, mechanism)
     if loss is not None and not as_named(loss, secrets, observables):
         found.append(f"the loss ({loss.name}) as the file states it, not checked")
+    found += _moved(secrets, observables)
     return tuple(dict.fromkeys(found))
 
 
@@ -54,4 +57,18 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
         return ["the attacker is taken to guess one of the reports; who guesses anything else may err less"]
     if refused is not None:
         raise refused
-    return [f"the attacker's distances ({distance.name}) as the file states them, not checked"]
+    what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
+    return [f"the attacker's {what} ({distance.name}) as the file states them, not checked"]
+
+
+def _moved(secrets: Space, observables: Space) -> list[str]:
+    """Return in words which label stands for one place among the secrets and for another among the reports."""
+    here, there = secrets.coordinates, observables.coordinates
+    if here is None or there is None or secrets is observables:
+        return []
+    alike = (secrets.unit, secrets.crs, here.shape[1]) == (observables.unit, observables.crs, there.shape[1])
+    shared = set(secrets.labels) & set(observables.labels)
+    for label in (label for label in secrets.labels if label in shared):
+        if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
+            return [f"the label {label} is of one place among the secrets and of another among the reports"]
+    return []

@@ -110,7 +110,10 @@ def audited(
     mechanism, prior, loss = held.mechanism, held.prior, held.loss
     promised = promises(mechanism, held.guarantees, epsilons, distortions)
     sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
-    witnesses = [_witness(mechanism, proof) for proof in epsilons]
+    metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
+    witnesses = [
+        _witness(mechanism, proof) for metric, proof in zip(metrics, epsilons, strict=True) if _protected(metric)
+    ]
     if witnesses:
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
@@ -193,6 +196,9 @@ def promises(
     for guarantee in guarantees:
         if isinstance(guarantee, MetricPrivacy):
             proof = next(proofs)
+            if not _protected(guarantee.metric):
+                sentences.append(f"No two {noun}s are at a finite distance, so nothing is promised of any pair.")
+                continue
             sentence = _ratio_sentence(guarantee, noun)
             sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
             sentences.append(
@@ -254,11 +260,15 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
 
 def _pairs(metric: Metric) -> str:
     """Return how many ordered pairs a promise is about: those at a finite distance."""
-    n = len(metric)
-    finite = int(np.isfinite(metric.array).sum()) - n
+    n, finite = len(metric), _protected(metric)
     if finite == n * (n - 1):
         return f"all {finite:,} ordered pairs"
     return f"the {finite:,} ordered pairs at a finite distance (of {n * (n - 1):,})"
+
+
+def _protected(metric: Metric) -> int:
+    """Return how many ordered pairs are at a finite distance."""
+    return int(np.isfinite(metric.array).sum()) - len(metric)
 
 
 def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
