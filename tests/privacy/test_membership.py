@@ -222,7 +222,7 @@ def test_refusals():
         MembershipPrivacy(Priors.of(prior)).measure(RATIOS)
     with pytest.raises(InputError, match="about 3 secrets"):
         MembershipPrivacy(Priors.all(), Events.singletons(3)).measure(RATIOS)
-    with pytest.raises(InputError, match="no interval"):
+    with pytest.raises(InputError, match="is not an interval"):
         Priors.between(0.5, 0.25)
     with pytest.raises(InputError, match="no prior was given"):
         Priors.of()

@@ -110,7 +110,7 @@ def test_refusals_and_words():
         Pufferfish(Priors.all(), rivals).measure(np.eye(2))
     mechanism = Mechanism([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75]], space, Space("xy"))
     found = Pufferfish(Priors.all(), rivals).measure(mechanism)
-    assert "2.001 times" in found.sentence
+    assert "at most 2.0000000001 times" in found.sentence
     assert "no epsilon is enough" in Pufferfish(Priors.all(), rivals).sentence(math.inf)
     assert "report x" in found.witness.describe(mechanism.secrets, mechanism.observables)
     assert list(itertools.chain(*found.notion.rivals.facts.tolist())).count(True) == 3  # type: ignore[attr-defined]

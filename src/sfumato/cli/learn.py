@@ -41,7 +41,7 @@ def learn(
     sensitive: Annotated[
         str | None, typer.Option(help="The column to hide; by default who the visitor is.")
     ] = None,
-    most: Annotated[int, typer.Option(help="Only the values of it with the most visits, so many.")] = 6,
+    most: Annotated[int, typer.Option(help="How many of its values to hide, those with the most visits.")] = 6,
     target: Annotated[Aim, typer.Option(help="What to make small.")] = Aim.VULNERABILITY,
     neural: Annotated[
         bool, typer.Option("--neural", help="Learn a network on points, then count it on the cells.")

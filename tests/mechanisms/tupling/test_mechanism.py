@@ -71,5 +71,5 @@ def test_refusals():
         with pytest.raises(InputError, match="2 in each tuple"):
             tupling.log_likelihood(tuples, PRIOR)
     for tuples in ([[0, 4]], [[-1, 0]]):
-        with pytest.raises(InputError, match="no observable's position"):
+        with pytest.raises(InputError, match="is not an observable's position"):
             tupling.log_likelihood(tuples, PRIOR)

@@ -93,7 +93,7 @@ def test_a_memo_that_cannot_be_kept_is_not_given_out(tmp_path, monkeypatch):
 )
 def test_a_file_that_is_no_store_is_refused(tmp_path, content):
     (tmp_path / "memo.json").write_text(content, encoding="utf-8")
-    with pytest.raises(FileError, match="no store of memos"):
+    with pytest.raises(FileError, match="is not a store of memos"):
         Memo(MECHANISM, new_memo_key(), tmp_path / "memo.json")
 
 
