@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from sfumato import Mechanism, Metric
+from sfumato import Mechanism, Metric, Prior
 from sfumato.audits import audit
 from sfumato.divergences import CHI_SQUARED, TOTAL_VARIATION
 from sfumato.intervals import exact
 from sfumato.privacy import (
+    NOTIONS,
     BoundedRange,
     DeltaOfDifferentialPrivacy,
     DifferentialPrivacy,
@@ -149,6 +150,19 @@ def test_equal_rows_give_away_nothing_at_all(notion, rows):
     for mechanism in (rows, Mechanism(rows)):
         found = notion.measure(mechanism)
         assert (found.value, found.lower, found.upper) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]])
+@pytest.mark.parametrize("known", [False, True])
+def test_audits_of_equal_rows_find_nothing_at_all(row, known):
+    mechanism = Mechanism([row] * 3)
+    prior = Prior(mechanism.secrets, [0.2, 0.3, 0.5]) if known else None
+    found = audit(mechanism, prior=prior, metric=Metric([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
+    entries = [entry for entry in found.entries if entry.key in set(NOTIONS) - {"distortion"}]
+    assert len(entries) > 20
+    for entry in entries:
+        assert (entry.value, entry.lower, entry.upper) == (0, 0, 0), entry.title
+        assert "0000000" not in entry.sentence
 
 
 def test_where_too_much_is_tied_the_error_of_floats_stays():

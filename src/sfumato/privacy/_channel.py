@@ -42,3 +42,9 @@ def channel(mechanism: AnyMechanism) -> Channel:
         raise InputError("the matrix is empty.", "pass one row per secret and one column per observable.")
     check_stochastic(array)
     return Channel(array, Space(range(array.shape[0])), Space(range(array.shape[1])))
+
+
+def rows_equal(mechanism: AnyMechanism) -> bool:
+    """Return whether all secrets have the same row, in the integers of a mechanism."""
+    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
+    return bool((rows == rows[0]).all())

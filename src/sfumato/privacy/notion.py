@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import ClassVar, Self, final
 
 from ..core import Metric, Space
-from ._channel import AnyMechanism
+from ._channel import AnyMechanism, rows_equal
 from .description import Description
 from .finding import Finding
 
@@ -116,16 +118,26 @@ class Notion(ABC):
         """Why its findings make no claim, such as that it looks at single reports only; empty if they do."""
         return ""
 
-    @abstractmethod
+    @final
     def measure(self, mechanism: AnyMechanism) -> Finding:
         """Return the least value of the parameter that the mechanism satisfies.
+
+        Where the rows are equal, reports tell nothing and the value is 0, whatever floats make of it.
 
         Args:
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is not a mechanism, or sizes do not fit the notion's.
+            InputError: If the array is no mechanism, or sizes do not fit the notion's.
         """
+        found = self._measured(mechanism)
+        if math.isfinite(found.rounding) and rows_equal(mechanism):
+            return replace(found, value=0.0, rounding=0.0)
+        return found
+
+    @abstractmethod
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return what `measure` does, with a bound of the rounding error; equal rows need no care."""
 
     @abstractmethod
     def sentence(self, value: float) -> str:

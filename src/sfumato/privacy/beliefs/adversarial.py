@@ -69,7 +69,7 @@ class AdversarialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_delta(self.delta)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, self._rate)
 
@@ -143,7 +143,7 @@ class DeltaOfAdversarialPrivacy(Notion):
                 f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use one such as 0.5."
             )
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, self._rate)
 

@@ -115,7 +115,7 @@ class CausalPrivacy(Notion):
             )
         return cls(priors, interventions)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the report and the prior or, for all priors, the pair of secrets."""
         matrix = channel(mechanism).matrix
         n, size = len(matrix), self.interventions[0].shape[1]

@@ -64,7 +64,7 @@ class EventRatio(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least rise, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, _rise)
 
@@ -101,7 +101,7 @@ class FallOfEventRatio(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least fall, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, _fall)
 

@@ -54,7 +54,7 @@ class InformationPrivacy(Notion):
 
     priors: Priors
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the secret, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, None, both)
 

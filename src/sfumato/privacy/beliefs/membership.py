@@ -63,7 +63,7 @@ class PositiveMembershipPrivacy(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, upward)
 
@@ -113,7 +113,7 @@ class NegativeMembershipPrivacy(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, downward)
 
@@ -164,7 +164,7 @@ class MembershipPrivacy(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, both)
 

@@ -55,7 +55,7 @@ class NoiselessPrivacy(Notion):
     events: Events | None = None
 
     @final
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the values, the prior and the report that attain it."""
         events = events_on(self.events, len(channel(mechanism).matrix))
         return told_apart(self, mechanism, self.priors, *events.rivals)
@@ -106,7 +106,7 @@ class AposterioriNoiselessPrivacy(Notion):
     priors: Priors
     events: Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, self.events, both)
 

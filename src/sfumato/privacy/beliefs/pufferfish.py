@@ -117,7 +117,7 @@ class Pufferfish(Notion):
     priors: Priors
     rivals: Rivals | Events | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the facts, the prior and the report that attain it."""
         if not isinstance(self.rivals, Rivals):
             events = events_on(self.rivals, len(channel(mechanism).matrix))

@@ -114,7 +114,7 @@ class SemanticPrivacy(Notion):
             rows.append(row)
         return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the prior, the secret and the set of reports that attain it.
 
         Raises:

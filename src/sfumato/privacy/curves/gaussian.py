@@ -173,7 +173,7 @@ class GaussianPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least mu, with the pair and the test that need it.
 
         Args:

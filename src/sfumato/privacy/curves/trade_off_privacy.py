@@ -56,7 +56,7 @@ class TradeOffPrivacy(Notion):
     curve: AnyCurve
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least slack, with the pair and the test that need it.
 
         Args:

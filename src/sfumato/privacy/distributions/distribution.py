@@ -81,7 +81,7 @@ class DistributionPrivacy(Notion):
     def __repr__(self) -> str:
         return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, the pair that needs it, and the set of reports that shows it."""
         rows = reports_of(mechanism, self.family.distributions)
         values, uppers = epsilons(rows, self.family.pairs, self.delta, self.family.size)
@@ -184,7 +184,7 @@ class MetricDistributionPrivacy(Notion):
     def __repr__(self) -> str:
         return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon per unit of distance, with the pair and the reports that need it.
 
         A pair at distance 0 needs equal reports, which is decided in fractions.
@@ -282,7 +282,7 @@ class ProbabilisticDistributionPrivacy(Notion):
     def __repr__(self) -> str:
         return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""
         family = self.family
         rows = reports_of(mechanism, family.distributions)

@@ -68,7 +68,7 @@ class DivergenceDistributionPrivacy(Notion):
     def __repr__(self) -> str:
         return f"DivergenceDistributionPrivacy({self.family!r}, {self.divergence.name})"
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of the pairs, with the pair."""
         rows = reports_of(mechanism, self.family.distributions)
         values = compared(self.divergence, rows, self.family.pairs)
@@ -167,7 +167,7 @@ class DivergenceMetricDistributionPrivacy(Notion):
             f"DivergenceMetricDistributionPrivacy({self.family!r}, {self.divergence.name}, {self.distance.name})"
         )
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence per unit of distance, with the pair.
 
         A pair at distance 0 needs equal reports, which is decided in fractions.

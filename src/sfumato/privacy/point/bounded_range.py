@@ -58,7 +58,7 @@ class BoundedRange(Notion):
 
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return eta, with the pair and the two observables between which the loss ranges."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array

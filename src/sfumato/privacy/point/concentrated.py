@@ -61,7 +61,7 @@ class ConcentratedPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least rho, with the pair and the order that attain it."""
         matrix = channel(mechanism).matrix
         pairs = relation_on(self.relation, len(matrix)).pairs

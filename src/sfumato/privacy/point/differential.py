@@ -76,7 +76,7 @@ class DifferentialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_delta(self.delta)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
@@ -142,7 +142,7 @@ class DeltaOfDifferentialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array

@@ -94,7 +94,7 @@ class DivergencePrivacy(Notion):
             )
         _check(self.divergence, self.precision)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows, with the pair."""
         return _measure(self, self.divergence, self.relation, mechanism, self.precision)
 
@@ -133,7 +133,7 @@ class KLPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows in nats, with the pair."""
         return _measure(self, KL, self.relation, mechanism)
 
@@ -178,7 +178,7 @@ class RenyiPrivacy(Notion):
     def __post_init__(self) -> None:
         Renyi(self.order)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows in nats, with the pair."""
         return _measure(self, Renyi(self.order), self.relation, mechanism)
 
@@ -229,7 +229,7 @@ class DivergenceMetricPrivacy(Notion):
     def __post_init__(self) -> None:
         _check(self.divergence, self.precision)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence per unit of distance, with the pair."""
         matrix = channel(mechanism).matrix
         metric = metric_on(self.metric, len(matrix))

@@ -49,7 +49,7 @@ class IndistinguishablePrivacy(Notion):
 
     relation: Relation | None = None
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the pair and the reports that attain it."""
         given = relation_on(self.relation, len(channel(mechanism).matrix))
         both_orders = Relation(given.array | given.array.T, given.name)

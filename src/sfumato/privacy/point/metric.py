@@ -74,7 +74,7 @@ class MetricDifferentialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_delta(self.delta)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon per unit, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         distances = metric_on(self.metric, len(matrix)).array

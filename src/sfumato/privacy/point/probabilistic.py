@@ -78,7 +78,7 @@ class ProbabilisticDifferentialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_delta(self.delta)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon; the witness is the pair with the set V just below it."""
         matrix = channel(mechanism).matrix
         array = relation_on(self.relation, len(matrix)).array
@@ -145,7 +145,7 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
 
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta; the witness is the pair with its set V."""
         matrix = channel(mechanism).matrix
         array = relation_on(self.relation, len(matrix)).array
