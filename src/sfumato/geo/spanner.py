@@ -122,7 +122,8 @@ def direct_pairs(metric: Metric) -> Spanner:
     for z in range(len(d)):
         to, on = d[:, z, None], d[None, z, :]
         # Both steps must be shorter than the pair, or values at distance zero would excuse each other.
-        between |= (to + on <= bound) & (to < d) & (on < d)
+        with np.errstate(over="ignore"):
+            between |= (to + on <= bound) & (to < d) & (on < d)
     pairs = _finite_pairs(metric)
     return Spanner(metric, pairs[~between[pairs[:, 0], pairs[:, 1]]])
 

@@ -187,7 +187,8 @@ def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None
                     f"the metric of a guarantee is on {len(d)} values, but there are {len(prior)} secrets.",
                     "use a metric on the prior's space.",
                 )
-            found = guarantee.epsilon * d
+            with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
+                found = guarantee.epsilon * d
             if exponents is not None or not guarantee.metric.triangle:
                 found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
             exponents = found
