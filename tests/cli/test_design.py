@@ -246,6 +246,7 @@ def test_sweep_over_users_goes_on_where_one_fails(run, visits_file, tmp_path):
     [
         (("--sweep", "0.5/km", "--epsilon", "1/km"), "beside a sweep"),
         (("--sweep", "0.5/km", "--max-loss", "1 km"), "beside a sweep"),
+        (("--sweep", "0.5/km", "--pairs", "spanner"), "--pairs was given beside a sweep"),
         (("--sweep", "2..1/km:3"), "is empty"),
         (("--sweep", "0.5/year"), "does not fit"),
         (("--users", "3"), "without a sweep"),
@@ -275,10 +276,35 @@ def test_only_a_gap_that_matters_ends_with_3(run):
     asked = run("design", *FAST, "--gap", "1e-14", "--solver", "structured", "--no-picture")
     assert asked.code == 3
     assert "NOT FINISHED" in asked.text
-    assert "try --solver highs, or accept this with --gap" in asked.err
+    assert "try --solver auto, or accept this with --gap" in asked.err
+    highs = run("design", *FAST, "--gap", "1e-14", "--solver", "highs", "--no-picture")
+    assert highs.code == 3
+    assert "--solver highs" not in highs.err
+    every = run("design", "--cells", "2x2", "--gap", "1e-14", "--no-picture")
+    assert every.code == 3
+    assert "Hint: accept this with --gap" in every.err
     plain = run("design", *FAST, "--epsilon", "10/km", "--loss", "hamming", "--no-picture")
     assert plain.code == 0, plain.err
     assert "NOT FINISHED" not in plain.text
+
+
+def test_a_sweep_that_ends_with_3_says_why(run):
+    done = run("design", *FAST, "--sweep", "0.5/km, 1/km", "--time-limit", "0.001", "--no-picture")
+    assert done.code == 3
+    assert "NOT FINISHED: 2 of 2 designs (stopped at the time limit: " in done.text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [("--distortion", "300 m", "leave one of them out"), ("--objective", "worst-case", "the expected loss")],
+)
+def test_what_a_largest_loss_cannot_be_asked_with(run, tmp_path, option, value, hint):
+    done = run("design", *FAST, "--max-loss", "500 m", option, value)
+    assert done.code == 1
+    assert f"{option} was given beside --max-loss" in done.err
+    assert hint in " ".join(done.err.split())
+    assert "DistortionPrivacy" not in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_epsilon_that_hides_nothing_is_warned_of(run):

@@ -124,6 +124,8 @@ def design(
             raise InputError("--max-loss was given beside a sweep.", "sweep over epsilons or distortions.")
         if solver != "auto":
             raise InputError("--solver was given beside a sweep.", "leave it out: a sweep chooses by itself.")
+        if pairs != "generated":
+            raise InputError("--pairs was given beside a sweep.", "leave it out: a sweep chooses by itself.")
         priors = priors_of(places, found, user, users, smoothing)
         run_sweep(
             priors,
@@ -140,6 +142,15 @@ def design(
         return
     if users is not None:
         raise InputError("--users was given without a sweep.", "add --sweep, or name one with --user.")
+    if max_loss is not None and distortion is not None:
+        raise InputError(
+            "--distortion was given beside --max-loss, which looks for the most distortion.",
+            "leave one of them out.",
+        )
+    if max_loss is not None and objective != "expected":
+        raise InputError(
+            "--objective was given beside --max-loss.", "leave it out: --max-loss bounds the expected loss."
+        )
     prior, text = prior_of(places, found, user, smoothing, source)
     guarantees: list[Guarantee] = []
     if epsilon is None and distortion is None and max_loss is None:
@@ -171,7 +182,7 @@ def design(
         solver=solver,
         time_limit=time_limit,
     )
-    _finish(result, distances, text, target, picture=picture)
+    _finish(result, distances, text, target, solver=solver, picture=picture)
 
 
 def _solved(
@@ -220,7 +231,7 @@ def _solved(
         )
 
 
-def _finish(result: Design, distances: Metric, source: str, target: Path, *, picture: bool) -> None:
+def _finish(result: Design, distances: Metric, source: str, target: Path, *, solver: str, picture: bool) -> None:
     from ..core.atomic import atomically
     from ..errors import MissingExtraError
     from ..evidence import as_dict
@@ -252,13 +263,22 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, pic
     say(f"Written: {', '.join(map(str, written))}")
     if not result.finished:
         if result.status is Status.INACCURATE:
-            from ..rounding import at_most
-
-            say(
-                f"Hint: try --solver highs, or accept this with --gap {at_most(result.certificate.gap, 2)}.",
-                err=True,
-            )
+            say(f"Hint: {_advice(result, solver)}.", err=True)
         raise typer.Exit(PARTIAL)
+
+
+def _advice(result: Design, solver: str) -> str:
+    """Say what can be done about a gap that a solver did not reach."""
+    from math import prod
+
+    from ..optimal.auto import SMALL
+    from ..rounding import at_most
+
+    accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"
+    if solver != "auto":
+        return f"try --solver auto, or {accept}"
+    # On small problems the others have been asked.
+    return accept if prod(result.problem.shape) <= SMALL else f"try --solver highs, or {accept}"
 
 
 def _target(output: Path | None, visits: Path | None, *, sweeping: bool) -> Path:

@@ -122,6 +122,10 @@ def _print(console: Screen, points: list[Point], unit: str, *, ties: bool) -> No
     print_table(console, "Frontier", headings, rows)
     for failure in sorted({f"{point.who}: {point.failure}" for point in points if point.design is None}):
         console.print(f"None for {failure}")
+    short = [point.design for point in points if point.design is not None and not point.design.finished]
+    if short:
+        reasons = ", ".join(sorted({design.status.value for design in short}))
+        console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
     if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
         for sentence in _ties([point.design for point in points if point.design is not None]):
             console.print(sentence)

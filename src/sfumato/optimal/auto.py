@@ -15,7 +15,7 @@ from .problem import DISTORTION, Problem
 from .solver import Solver
 from .structured import Structured, cores
 
-_SMALL = 2_500  # probabilities that a general back-end takes in seconds
+SMALL = 2_500  # probabilities that a general back-end takes in seconds
 _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 
 
@@ -51,7 +51,7 @@ class Auto(Solver):
 
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
         """Ask the structured method and, on small problems, others until one reaches the gap."""
-        small = problem.shape[0] * problem.shape[1] <= _SMALL
+        small = problem.shape[0] * problem.shape[1] <= SMALL
         best: Answer | None = None
         infeasible: InfeasibleError | None = None
         asked = control

@@ -164,7 +164,9 @@ def most_distortion(
     found = as_loss(loss, len(prior), len(space))
     exponents, distortion = _split(prior, guarantees)
     if distortion is not None:
-        raise InputError("the dual game maximises distortion privacy itself.", "leave DistortionPrivacy out.")
+        raise InputError(
+            "the dual game maximises distortion privacy itself.", python("leave DistortionPrivacy out.")
+        )
     least = float(prior.probabilities @ found.array.min(axis=1))
     if max_loss <= least:
         raise InfeasibleError(
