@@ -77,10 +77,10 @@ def told_of_main_places(prior: Prior, share: float, *, places: int = 2) -> Float
         places: How many of the likeliest secrets are the main ones.
 
     Returns:
-        Array (secrets, 3): told nothing, told "a main place", told "another place".
+        Array (secrets, 3) with a column for being told nothing, "a main place" and "another place".
 
     Raises:
-        InputError: If the share is not a probability, or there are not so many secrets.
+        InputError: If the share is not a probability, or there are fewer secrets than that.
     """
     if not 0 <= share <= 1:
         raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 to tell half of the time.")

@@ -42,7 +42,7 @@ class Recipe(ABC):
             words: Where the randomness comes from.
 
         Returns:
-            Array (count, *shape).
+            Array (count, ...) of reports of the shape above.
         """
 
 
