@@ -25,7 +25,7 @@ class Status(Enum):
     OPTIMAL = "solved to the wanted gap"
     TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"
     INTERRUPTED = "stopped on request: run again for a smaller gap"
-    INACCURATE = "the solver stopped short of the wanted gap: try another solver"
+    INACCURATE = "the solver stopped short of the wanted gap"
     RESTRICTED = "optimal for the rows of a spanner only: pairs='generated' reaches the wanted gap"
     INFEASIBLE = "no mechanism satisfies the constraints"
 
