@@ -209,3 +209,8 @@ def test_no_pair_to_compare_hides_perfectly():
 def test_what_is_no_curve_is_refused(wrong):
     with pytest.raises(InputError, match="Hint"):
         wrong()
+
+
+def test_no_error_is_above_1():
+    p, q = np.array([0.0, 3, 8, 5, 3]), np.array([8.0, 5, 8, 0, 4])
+    assert TradeOff(p / p.sum(), q / q.sum())(0.0) <= 1

@@ -188,7 +188,7 @@ class TradeOff:
             InputError: If a number is outside.
         """
         at = levels(alpha)
-        return _at(self._errors, at, 1.0 - at)[0]
+        return np.minimum(_at(self._errors, at, 1.0 - at)[0], 1.0)  # sums of probabilities may round beyond 1
 
     @property
     def inverse(self) -> Self:
