@@ -101,6 +101,19 @@ def test_worst_beliefs_are_closed_and_worse_than_any_tried(matrix, rows, radius,
         assert least_epsilon(p, q, delta) <= found.epsilon_upper + 1e-9
 
 
+def test_beliefs_found_again_by_rounding_do_not_end_the_search():
+    matrix = np.array([[3, 1, 60, 0], [46, 3, 15, 0], [3, 11, 50, 0], [15, 18, 31, 0]]) / 64
+    family = Family(np.array([[0, 4, 4, 0], [0, 5, 3, 0]]) / 8)
+    found = worst_beliefs(matrix, family, 0.2, 0.03)
+    assert found.closed
+    generator = np.random.default_rng(0)
+    for _ in range(300):
+        p, q = (
+            np.array([Ball(row, 0.2).highest(generator.normal(size=4)) for row in family.distributions]) @ matrix
+        )
+        assert max(least_epsilon(p, q, 0.03), least_epsilon(q, p, 0.03)) <= found.epsilon_upper
+
+
 def test_one_node_still_bounds_the_excess():
     generator = np.random.default_rng(0)
     for _ in range(30):

@@ -345,7 +345,7 @@ def _making(design: Design, source: str) -> list[str]:
     noun = "place" if isinstance(prior.space, Places) else "value"
     sentences = [
         f"Prior: {source or 'as given'}; it holds {len(prior.support):,} of {len(prior):,} {noun}s possible.",
-        f"{design.solver}, {len(design.log)} steps, "
+        f"{design.solver}, {len(design.log)} step{'' if len(design.log) == 1 else 's'}, "
         f"{about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; "
         f"share mixed in to mend the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
     ]

@@ -202,8 +202,10 @@ def _by_sets(
 ) -> tuple[tuple[Floats, Floats], float]:
     """Return the worst beliefs for a delta, and a proved bound of the epsilon; ``most`` is one."""
     epsilon, beliefs = 0.0, (first.centre, second.centre)
-    found = largest_excess(matrix, first, second, epsilon, delta, most_nodes)
-    while found.value > delta and epsilon < _LARGEST:
+    # At the epsilon that they need, the beliefs found exceed delta by rounding: the search must not end with them.
+    beyond = delta + 1e-13
+    found = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
+    while found.value > beyond and epsilon < _LARGEST:
         # The beliefs found need a larger epsilon: exactly the one at which their excess is delta.
         beliefs = found.first, found.second
         needed = float(MaxDivergence(delta)(beliefs[0] @ matrix, beliefs[1] @ matrix))
@@ -211,7 +213,7 @@ def _by_sets(
             break
         epsilon = needed
         if epsilon < _LARGEST:
-            found = largest_excess(matrix, first, second, epsilon, delta, most_nodes)
+            found = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
     step = 1e-13
     while epsilon + step < min(most, _LARGEST):
         at = epsilon + step
