@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import ClassVar, Self, final
 
 from ..core import Metric, Space
@@ -64,21 +65,21 @@ class Notion(ABC):
     @classmethod
     def parts(cls) -> tuple[str, ...]:
         """Return the names of what the notion can be made of."""
-        return tuple(inspect.signature(cls.maker()).parameters)
+        return tuple(each.name for each in _parameters(cls))
 
     @final
     @classmethod
     def needs(cls) -> tuple[str, ...]:
         """Return the names of the parts that cannot be left out."""
-        parameters = inspect.signature(cls.maker()).parameters.values()
-        return tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
+        return tuple(each.name for each in _parameters(cls) if each.default is inspect.Parameter.empty)
 
     @final
     @classmethod
     def defaults(cls) -> dict[str, object]:
         """Return what the parts that can be left out are then, by name."""
-        parameters = inspect.signature(cls.maker()).parameters.values()
-        return {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+        return {
+            each.name: each.default for each in _parameters(cls) if each.default is not inspect.Parameter.empty
+        }
 
     @final
     @classmethod
@@ -147,3 +148,8 @@ class Notion(ABC):
     def holds(self, mechanism: AnyMechanism, value: float) -> bool:
         """Return whether the mechanism satisfies the notion at a value for certain, rounding included."""
         return self.measure(mechanism).upper <= value
+
+
+@cache
+def _parameters(kind: type[Notion]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(kind.maker()).parameters.values())
