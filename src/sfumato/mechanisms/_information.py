@@ -15,6 +15,7 @@ _SHRINK: Final = 0.1  # of the barrier per step, at best
 _FINISHED: Final = 1e-4  # of the tolerance: if dropping shares does not help by then, none is dropped
 _ROUNDING: Final = 2.0**-52  # of sums, for each of their terms
 _BACK: Final = 0.99  # of the way to the nearest bound
+_COVERED: Final = 1e-290  # what few shares give a secret at least, so that dividing by it stays finite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
         z = z + _length(z, price) * price
         best = min(_improved(prior, decay, q, step), best, key=lambda marginal: marginal.excess)
         sparse = np.where(q > z / m, q, 0.0)
-        if (decay @ sparse > 0).all():
+        if (decay @ sparse > _COVERED).all():
             found = _improved(prior, decay, sparse, step)
             if found.excess <= tolerance:
                 return found
