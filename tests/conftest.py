@@ -52,3 +52,10 @@ def torch():
     found.set_num_threads(1)
     yield found
     found.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def qif():
+    """Libqif, which tests run in processes of their own: it brings its own solvers."""
+    if importlib.util.find_spec("qif") is None:
+        pytest.skip("libqif is not installed")

@@ -44,3 +44,12 @@ def test_the_continuous_integration_begins_with_the_two_commands():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     work = [line for line in script if re.match(r"(?!set |cd |export |step |#|\s*$)", line) and "()" not in line]
     assert work[:2] == commands
+
+
+def test_only_fixtures_leave_tests_out():
+    """What a module skipped by itself would have no mark, and the continuous integration would never run it."""
+    skips = re.compile(r"importorskip|pytest\.skip\(|mark\.skip\b")
+    found = {
+        path.name for path in (ROOT / "tests").rglob("*.py") if skips.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"conftest.py", Path(__file__).name}

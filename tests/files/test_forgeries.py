@@ -432,8 +432,6 @@ def forge(tmp_path):
     """Write a forgery and return its path."""
 
     def write(forgery: Forgery):
-        if forgery.base == "hexagons":
-            pytest.importorskip("h3", reason="the extra 'hex' (h3) is not installed")
         path = tmp_path / "forged.sfm"
         save(honest(forgery.base), path)
         forger = Forger(*opened(path))

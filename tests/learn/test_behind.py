@@ -9,7 +9,7 @@ from sfumato.evidence import prove_metric_privacy
 from sfumato.learn import learn_behind, mixed_to_bound, with_guarantee
 from sfumato.optimal import design, repaired
 
-pytest.importorskip("torch", reason="torch is not installed (extra learn)")
+pytestmark = pytest.mark.usefixtures("torch")
 
 PLACES = Space(range(6), [[float(i)] for i in range(6)], "km")
 METRIC = PLACES.metric()

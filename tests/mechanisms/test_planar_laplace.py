@@ -188,8 +188,8 @@ print(json.dumps([[secret + point.x, point.y] for point in noise]))
 """
 
 
+@pytest.mark.usefixtures("qif")
 def test_the_last_bits_name_the_secret_of_libqif_too():
-    pytest.importorskip("qif", reason="libqif is not installed")
     # In a process of its own: libqif brings its own solvers.
     drawn = {}
     for secret in (0.0, 256.0):

@@ -10,7 +10,7 @@ import pytest
 from sfumato.core import Metric
 from sfumato.privacy import MetricDifferentialPrivacy
 
-pytest.importorskip("qif", reason="libqif is not installed")
+pytestmark = pytest.mark.usefixtures("qif")
 
 PROGRAM = """
 import json, sys

@@ -10,8 +10,6 @@ from sfumato.privacy import DifferentialPrivacy, PrivacyProfile, Relation
 from sfumato.report import profile_figure, save_audit_figures, trade_off_figure
 from sfumato.report.curves import two_secrets_bands
 
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
-
 LINE = sf.Space(range(12), [[0.7 * k] for k in range(12)], "km")
 METRIC = LINE.metric()
 

@@ -1,12 +1,8 @@
 """The panels of a sweep: none that must show y = x, and the numbers of its points."""
 
-import pytest
-
 import sfumato as sf
 from sfumato.optimal import sweep
 from sfumato.report import frontier
-
-pytest.importorskip("matplotlib", reason="the extra 'report' (matplotlib) is not installed")
 
 SPACE = sf.Space(range(5), [[float(k)] for k in range(5)], "km")
 METRIC = SPACE.metric()
