@@ -1,5 +1,6 @@
 """A fresh machine: the tests are found without torch, and the run says in one line what it left out."""
 
+import os
 import re
 import subprocess
 import sys
@@ -37,13 +38,34 @@ def test_with_every_extra_nothing_may_be_left_out():
     assert "no test may be left out" in done.stdout
 
 
-def test_the_continuous_integration_begins_with_the_two_commands():
+def test_the_continuous_integration_begins_with_the_two_commands(tmp_path):
+    """And stops where the first half of one fails: run with a python3 that installs nothing."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^    (python3 -m pip install uv && uv run .*)$", readme, flags=re.MULTILINE)
-    assert len(commands) == 2
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    work = [line for line in script if re.match(r"(?!set |cd |export |step |#|\s*$)", line) and "()" not in line]
-    assert work[:2] == commands
+    assert [command.rpartition(" ")[2] for command in commands] == ["design", "pytest"]
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "README.md").write_text(readme, encoding="utf-8")
+    (tmp_path / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
+    (tmp_path / "bin").mkdir()
+    for name, script in {
+        "python3": 'echo "python3 $*"; [ ! -e broken ]',
+        "uv": 'echo "uv $*"; [ "$1 $2" != "run pytest" ] || touch broken',
+    }.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+
+    def run():
+        done = subprocess.run(
+            ["bash", ".ci/run"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, [line for line in done.stdout.splitlines() if line.startswith(("python3 ", "uv "))]
+
+    _, ran = run()
+    assert ran[:4] == [*commands[0].split(" && "), *commands[1].split(" && ")]
+    code, ran = run()
+    assert code != 0
+    assert ran == ["python3 -m pip install uv"]
 
 
 def test_only_fixtures_leave_tests_out():
