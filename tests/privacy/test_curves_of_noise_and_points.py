@@ -11,8 +11,8 @@ from scipy.stats import laplace
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.privacy import (
-    AnyCurve,
     Claim,
+    Curve,
     Family,
     FunctionTradeOff,
     GaussianTradeOff,
@@ -89,7 +89,7 @@ def test_laplace_curve_as_a_claim():
 
 @given(channels(positive=True, outputs=5), st.sampled_from([0.3, 1.0, 2.5]))
 def test_functions_measure_like_the_curves_that_they_compute(matrix, size):
-    curves: list[tuple[AnyCurve, AnyCurve]] = [
+    curves: list[tuple[Curve, Curve]] = [
         (GaussianTradeOff(size), FunctionTradeOff(GaussianTradeOff(size))),
         (LaplaceTradeOff(size), FunctionTradeOff(LaplaceTradeOff(size))),
         (TradeOff.of_epsilon(size, 0.1), FunctionTradeOff(TradeOff.of_epsilon(size, 0.1))),

@@ -12,7 +12,7 @@ from ..core.arguments import checked
 from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
-from ..privacy import AnyCurve, Events, Family, Notion, Relation, Rivals
+from ..privacy import Curve, Events, Family, Notion, Relation, Rivals
 from .choice import DIVERGENCES, AtHand, asked, chosen, fixed
 from .entries import measured
 from .findings import Audit, Entry
@@ -32,7 +32,7 @@ def audit(
     rivals: Rivals | None = None,
     family: Family | None = None,
     interventions: Iterable[ArrayLike] | None = None,
-    curve: AnyCurve | None = None,
+    curve: Curve | None = None,
     deltas: Iterable[float] = (1e-6,),
     delta_at: Iterable[float] = (0.0, 1.0),
     orders: Iterable[float] = (2.0,),

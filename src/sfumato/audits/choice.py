@@ -15,7 +15,7 @@ from ..errors import InputError, argument
 from ..privacy import (
     KINDS,
     VOCABULARY,
-    AnyCurve,
+    Curve,
     Events,
     Family,
     Notion,
@@ -56,7 +56,7 @@ class AtHand:
     rivals: Rivals | None = None
     family: Family | None = None
     interventions: tuple[ArrayLike, ...] | None = None
-    curve: AnyCurve | None = None
+    curve: Curve | None = None
     deltas: tuple[float, ...] = ()
     delta_at: tuple[float, ...] = ()
     orders: tuple[float, ...] = ()

@@ -41,7 +41,7 @@ from .beliefs import (
     band,
 )
 from .curves import (
-    AnyCurve,
+    Curve,
     FunctionTradeOff,
     GaussianPrivacy,
     GaussianTradeOff,
@@ -116,7 +116,6 @@ __all__ = [
     "VOCABULARY",
     "AdversarialPrivacy",
     "Answer",
-    "AnyCurve",
     "AposterioriNoiselessPrivacy",
     "Band",
     "BayesFactors",
@@ -125,6 +124,7 @@ __all__ = [
     "Chain",
     "Claim",
     "ConcentratedPrivacy",
+    "Curve",
     "DeltaOfAdversarialPrivacy",
     "DeltaOfDifferentialPrivacy",
     "DeltaOfProbabilisticDifferentialPrivacy",

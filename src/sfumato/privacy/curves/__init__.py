@@ -3,6 +3,7 @@
 from typing import Final
 
 from ..notion import Notion
+from .curve import Curve
 from .function import FunctionTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
 from .laplace import LaplaceTradeOff
@@ -10,7 +11,7 @@ from .loss_distribution import LossDistribution
 from .product import power, product
 from .testing_region import TestingRegion
 from .trade_off import TradeOff
-from .trade_off_privacy import AnyCurve, TradeOffPrivacy
+from .trade_off_privacy import TradeOffPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (
     GaussianPrivacy,
@@ -19,7 +20,7 @@ NOTIONS: Final[tuple[type[Notion], ...]] = (
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [
-    "AnyCurve",
+    "Curve",
     "FunctionTradeOff",
     "GaussianPrivacy",
     "GaussianTradeOff",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats
 from ...errors import InputError
-from ._levels import levels
+from .curve import Curve
 
 _EVEN: Final = np.linspace(0.0, 1.0, 1025)
 _NEAR: Final = np.geomspace(1e-12, 1e-3, 64)
@@ -20,7 +20,7 @@ _CHECKED: Final = np.unique(np.concatenate([_EVEN, _NEAR, 1 - _NEAR]))
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FunctionTradeOff:
+class FunctionTradeOff(Curve):
     """A trade-off function of your own: any convex, falling f with f(a) <= 1 - a.
 
     A mechanism is held against it at the vertices of its own curve, where f is called:
@@ -49,7 +49,7 @@ class FunctionTradeOff:
     def __post_init__(self) -> None:
         if not 0 <= self.precision < 1:
             raise InputError(f"a precision of {self.precision} was given.", "pass a small number, such as 1e-12.")
-        values, slack = self(_CHECKED), 2 * self.precision
+        values, slack = self.errors(_CHECKED, 1 - _CHECKED)[0], 2 * self.precision
         at = _first(values > 1 - _CHECKED + slack) or _first(values < -slack)
         if at is not None:
             raise InputError(
@@ -74,23 +74,11 @@ class FunctionTradeOff:
     def __repr__(self) -> str:
         return f"FunctionTradeOff of {getattr(self.function, '__name__', type(self.function).__name__)}"
 
-    def __call__(self, alpha: ArrayLike) -> Floats:
-        """Return the least type II error at each type I error, array of the same shape.
-
-        Args:
-            alpha: Numbers from 0 to 1.
-
-        Raises:
-            InputError: If a number is outside, or f does not give one number for each.
-        """
-        at = levels(alpha)
-        return self.errors(at, 1.0 - at)[0]
-
     def errors(self, alphas: Floats, _confidences: Floats) -> tuple[Floats, Floats]:
         """Return the least type II errors and their complements.
 
-        Args:
-            alphas: Type I errors, any shape.
+        Raises:
+            InputError: If f does not give one finite number for each type I error.
         """
         try:
             # Sums of probabilities may exceed 1 by their rounding.

@@ -8,28 +8,29 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
+from .._pairs import check_delta, check_epsilon
 from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
 from ._crossing import crossing
 from ._errors_of_tests import Errors, blocks, errors, rejected
-from ._levels import levels
 from ._normal import LARGEST, QUANTILE_ERROR, quantile
+from .curve import Curve
 
 _LEAST = 1e-300  # below it exponentials lose their digits
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class GaussianTradeOff:
+class GaussianTradeOff(Curve):
     """The trade-off function of N(0, 1) against N(mu, 1).
 
     G(a) = Phi(Phi^-1(1 - a) - mu)
@@ -63,8 +64,7 @@ class GaussianTradeOff:
         Raises:
             InputError: If epsilon is negative or NaN.
         """
-        if not epsilon >= 0:
-            raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
+        check_epsilon(epsilon)
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
 
     @classmethod
@@ -72,25 +72,8 @@ class GaussianTradeOff:
         """Return the curve of several mechanisms used on the same secret: mu = sqrt(sum of mu**2)."""
         return cls(math.hypot(*(curve.mu for curve in curves)))
 
-    def __call__(self, alpha: ArrayLike) -> Floats:
-        """Return the least type II error at each type I error, array of the same shape.
-
-        Args:
-            alpha: Numbers from 0 to 1.
-
-        Raises:
-            InputError: If a number is outside.
-        """
-        at = levels(alpha)
-        return self.errors(at, 1.0 - at)[0]
-
     def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
-        """Return the least type II errors and their complements.
-
-        Args:
-            alphas: Type I errors, any shape.
-            confidences: Their complements 1 - alpha, computed without cancellation.
-        """
+        """Return the least type II errors and their complements."""
         if math.isinf(self.mu):
             return np.zeros_like(alphas), np.ones_like(alphas)
         z = quantile(confidences, alphas) - self.mu
@@ -104,8 +87,7 @@ class GaussianTradeOff:
         Raises:
             InputError: If epsilon is negative or NaN.
         """
-        if not epsilon >= 0:
-            raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
+        check_epsilon(epsilon)
         if self.mu == 0 or math.isinf(epsilon):
             return float(math.isinf(self.mu))
         if math.isinf(self.mu):
@@ -123,8 +105,7 @@ class GaussianTradeOff:
         Raises:
             InputError: If delta is not between 0 and 1.
         """
-        if not 0 <= delta <= 1:
-            raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-6.")
+        check_delta(delta)
         if self.delta(0.0) <= delta:
             return 0.0
         if math.isinf(self.mu) or delta < _LEAST:

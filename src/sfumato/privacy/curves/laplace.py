@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import up
-from ._levels import levels
+from .._pairs import check_epsilon
+from .curve import Curve
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class LaplaceTradeOff:
+class LaplaceTradeOff(Curve):
     """The trade-off function of Laplace noise of scale 1 and the same shifted by epsilon.
 
     f(a) = 1 - e**epsilon a            where a is below e**-epsilon / 2,
@@ -47,25 +47,8 @@ class LaplaceTradeOff:
         if not self.epsilon >= 0:
             raise InputError(f"epsilon is {self.epsilon}.", "the shift of Laplace noise is at least 0.")
 
-    def __call__(self, alpha: ArrayLike) -> Floats:
-        """Return the least type II error at each type I error, array of the same shape.
-
-        Args:
-            alpha: Numbers from 0 to 1.
-
-        Raises:
-            InputError: If a number is outside.
-        """
-        at = levels(alpha)
-        return self.errors(at, 1.0 - at)[0]
-
     def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
-        """Return the least type II errors and their complements.
-
-        Args:
-            alphas: Type I errors, any shape.
-            confidences: Their complements 1 - alpha, computed without cancellation.
-        """
+        """Return the least type II errors and their complements."""
         if math.isinf(self.epsilon):
             return np.zeros_like(alphas), np.ones_like(alphas)
         with np.errstate(divide="ignore", over="ignore"):
@@ -83,8 +66,7 @@ class LaplaceTradeOff:
         Raises:
             InputError: If epsilon is negative or NaN.
         """
-        if not epsilon >= 0:
-            raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")
+        check_epsilon(epsilon)
         if epsilon >= self.epsilon:
             return 0.0
         return min(1.0, up(-math.expm1((epsilon - self.epsilon) / 2) * (1 + 2.0**-50)))

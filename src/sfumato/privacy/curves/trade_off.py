@@ -16,18 +16,19 @@ from ...divergences._distributions import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
 from .._channel import AnyMechanism, channel
+from .._pairs import check_delta, check_epsilon
 from ..relation import Relation, relation_on
 from ._envelope import envelope, steps
 from ._errors_of_tests import Errors, blocks, errors, in_order
-from ._levels import levels
 from ._points import below, through
+from .curve import Curve
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TradeOff:
+class TradeOff(Curve):
     """The trade-off function of a pair of distributions, exact by its vertices.
 
     T(p, q)(a) = least type II error, 1 - q[R], over tests R with type I error p[R] <= a
@@ -114,9 +115,9 @@ class TradeOff:
         given = list(curves)
         if not given:
             raise InputError("no trade-off function was given.", "pass at least one.")
-        best = given[0]._errors
+        best = given[0]._vertices
         for curve in given[1:]:
-            best = _lowered(best, curve._errors)
+            best = _lowered(best, curve._vertices)
         return cls(*_pair(best))
 
     @classmethod
@@ -167,10 +168,8 @@ class TradeOff:
         Source:
             Wasserman and Zhou, 2010, theorem 2.4; Dong, Roth and Su, proposition 2.5.
         """
-        if not (epsilon >= 0 and 0 <= delta <= 1):
-            raise InputError(
-                f"epsilon {epsilon} and delta {delta} promise nothing.", "use epsilon >= 0 and delta in [0, 1]."
-            )
+        check_epsilon(epsilon)
+        check_delta(delta)
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
         kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
         return cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
@@ -178,17 +177,9 @@ class TradeOff:
     def __repr__(self) -> str:
         return f"TradeOff with {len(self.alphas)} vertices, least total error {self.least_total_error:.4g}"
 
-    def __call__(self, alpha: ArrayLike) -> Floats:
-        """Return the least type II error at each type I error, array of the same shape.
-
-        Args:
-            alpha: Numbers from 0 to 1.
-
-        Raises:
-            InputError: If a number is outside.
-        """
-        at = levels(alpha)
-        return np.minimum(_at(self._errors, at, 1.0 - at)[0], 1.0)  # sums of probabilities may round beyond 1
+    def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
+        """Return the least type II errors and their complements."""
+        return _at(self._vertices, alphas, confidences)
 
     @property
     def inverse(self) -> Self:
@@ -227,19 +218,13 @@ class TradeOff:
         Returns:
             The largest ``other(a) - self(a)``, at least 0, and the a that attains it.
         """
-        gaps = gaps_below(self._errors, other)
+        gaps = other.gaps(self._vertices)
         worst = int(np.argmax(gaps))
         return max(0.0, float(gaps[worst])), float(self.alphas[worst])
 
     @property
-    def _errors(self) -> Errors:
+    def _vertices(self) -> Errors:
         return Errors(self.alphas, self.confidences, self.betas, self.powers)
-
-
-def gaps_below(points: Errors, curve: TradeOff) -> Floats:
-    """Return the curve minus the type II errors at the points, array of their shape."""
-    beta, power = _at(curve._errors, points.alphas, points.confidences)
-    return np.where(points.powers < points.betas, points.powers - power, beta - points.betas)
 
 
 def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Floats]:

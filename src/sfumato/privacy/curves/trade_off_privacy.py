@@ -7,21 +7,14 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from ...core.arrays import Floats
 from ...rounding import UNIT, at_most
 from .._channel import AnyMechanism, channel
 from ..description import Description
 from ..finding import Finding, Witness
 from ..notion import Notion
 from ..relation import Relation, relation_on
-from ._errors_of_tests import Errors, blocks, errors, rejected
-from .function import FunctionTradeOff
-from .gaussian import GaussianTradeOff
-from .laplace import LaplaceTradeOff
-from .trade_off import TradeOff, gaps_below
-
-AnyCurve = TradeOff | GaussianTradeOff | LaplaceTradeOff | FunctionTradeOff
-"""What may be asked of tests: the curve of a pair, of normal or Laplace noise, or a function of your own."""
+from ._errors_of_tests import blocks, errors, rejected
+from .curve import Curve
 
 DESCRIPTION: Final = Description(
     "trade-off",
@@ -53,7 +46,7 @@ class TradeOffPrivacy(Notion):
     description: ClassVar[Description] = DESCRIPTION
     parameter: ClassVar[str] = "slack"
 
-    curve: AnyCurve
+    curve: Curve
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
@@ -69,7 +62,7 @@ class TradeOffPrivacy(Notion):
         value, witness = 0.0, Witness(note="no test does better than the curve allows")
         for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
             found = errors(p, q)
-            gaps = self._gaps(found)
+            gaps = self.curve.gaps(found)
             worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
             if gaps[worst, vertex] > value:
                 value = float(gaps[worst, vertex])
@@ -81,9 +74,7 @@ class TradeOffPrivacy(Notion):
                     f"and {found.betas[worst, vertex]:.4g}",
                 )
         # A relative error of alpha moves a convex f <= 1 by no more than that.
-        rounding = 8 * (rows.shape[1] + 8) * UNIT
-        if isinstance(self.curve, FunctionTradeOff):
-            rounding += self.curve.precision
+        rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         return Finding(self, value, rounding, witness)
 
     def sentence(self, value: float) -> str:
@@ -96,9 +87,3 @@ class TradeOffPrivacy(Notion):
     @property
     def _related(self) -> str:
         return "secrets" if self.relation is None else self.relation.name
-
-    def _gaps(self, found: Errors) -> Floats:
-        if isinstance(self.curve, TradeOff):
-            return gaps_below(found, self.curve)
-        beta, power = self.curve.errors(found.alphas, found.confidences)
-        return np.where(found.powers < found.betas, found.powers - power, beta - found.betas)
