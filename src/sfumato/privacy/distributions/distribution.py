@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...core import Metric
 from ...core.arrays import Floats, readonly
@@ -19,9 +19,11 @@ from ...rounding.errors import log_error, mass_error
 from .._channel import AnyMechanism
 from .._pairs import check_delta
 from ..description import Description
-from ..finding import Finding, Witness
+from ..finding import Finding
 from ..notion import Notion
+from ._by_distance import ByDistance, per_unit
 from ._lifted import epsilon_below, epsilons, reports_of, same_reports
+from ._worst_pair import finding_between, pair_witness
 from .family import Family
 from .family_distance import FamilyDistance, distance_on
 
@@ -121,7 +123,7 @@ METRIC: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MetricDistributionPrivacy(Notion):
+class MetricDistributionPrivacy(ByDistance):
     """Extended distribution privacy (XDistP): near distributions look alike, far ones need not.
 
     A#(lam)[R] <= e**(epsilon d(lam, mu)) A#(mu)[R] + delta for every pair and set R of reports
@@ -166,21 +168,6 @@ class MetricDistributionPrivacy(Notion):
         """Return the constructor from a metric on the secrets."""
         return cls.wasserstein
 
-    @property
-    def metric(self) -> Metric | None:
-        """The metric on the secrets, where the distance is a Wasserstein distance."""
-        return self.distance.ground
-
-    @property
-    def order(self) -> float | None:
-        """The order of the Wasserstein distance, where it is one."""
-        return self.distance.order
-
-    @property
-    def unit(self) -> str:
-        """The unit of the distance."""
-        return self.distance.unit
-
     def __repr__(self) -> str:
         return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
 
@@ -192,7 +179,7 @@ class MetricDistributionPrivacy(Notion):
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values, uppers = epsilons(rows, pairs, self.delta, family.size)
-        far, near = self.distance.array[pairs[:, 0], pairs[:, 1]], self.distance.lower[pairs[:, 0], pairs[:, 1]]
+        far, near = self.between
         for k in np.flatnonzero(near == 0):
             first, second = family.distributions[pairs[k]]
             if same_reports(mechanism, first, second):
@@ -311,13 +298,6 @@ class ProbabilisticDistributionPrivacy(Notion):
         )
 
 
-def per_unit(values: Floats, distances: Floats) -> Floats:
-    """Return values / distances: 0 / 0 is 0, any other value / 0 is infinite, anything / inf is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotients = np.where(values == 0, 0.0, values / distances)
-    return np.where(np.isinf(distances), 0.0, quotients)
-
-
 def _exceeded(p: Floats, q: Floats, delta: float) -> float:
     """Return the least epsilon such that the reports whose log ratio exceeds it have at most mass delta."""
     used = (p > 0) | (q > 0)
@@ -326,18 +306,3 @@ def _exceeded(p: Floats, q: Floats, delta: float) -> float:
     masses = np.maximum(np.cumsum(p[used][order]), np.cumsum(q[used][order]))
     over = np.flatnonzero(masses > delta)
     return float(logs[order][over[0]]) if len(over) else 0.0
-
-
-def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = None) -> Witness:
-    """Return the witness that names a pair of the family, and reports where they show it."""
-    i, j = (int(position) for position in family.pairs[worst])
-    chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
-    return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
-
-
-def finding_between(notion: Notion, value: float, below: float, above: float, witness: Witness) -> Finding:
-    """Return the finding whose rounding reaches from the bound below to the bound above."""
-    if math.isinf(value):
-        return Finding(notion, value, 0.0 if math.isinf(below) else math.inf, witness)
-    rounding = max(above - value, value - below)
-    return Finding(notion, value, rounding, witness)

@@ -18,9 +18,10 @@ from .._channel import AnyMechanism
 from ..description import Description
 from ..finding import Finding
 from ..notion import Notion
+from ._by_distance import ByDistance, per_unit
 from ._divergence_error import divergence_error
 from ._lifted import compared, reports_of, same_reports
-from .distribution import finding_between, pair_witness, per_unit
+from ._worst_pair import finding_between, pair_witness
 from .family import Family
 from .family_distance import FamilyDistance, distance_on
 
@@ -105,7 +106,7 @@ DIVERGENCE_METRIC: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DivergenceMetricDistributionPrivacy(Notion):
+class DivergenceMetricDistributionPrivacy(ByDistance):
     """Distribution privacy for a divergence and a distance: D(A#(lam) || A#(mu)) <= epsilon d(lam, mu).
 
     Args:
@@ -147,21 +148,6 @@ class DivergenceMetricDistributionPrivacy(Notion):
         """Return the constructor from a metric on the secrets."""
         return cls.wasserstein
 
-    @property
-    def metric(self) -> Metric | None:
-        """The metric on the secrets, where the distance is a Wasserstein distance."""
-        return self.distance.ground
-
-    @property
-    def order(self) -> float | None:
-        """The order of the Wasserstein distance, where it is one."""
-        return self.distance.order
-
-    @property
-    def unit(self) -> str:
-        """The unit of the distance."""
-        return self.distance.unit
-
     def __repr__(self) -> str:
         return (
             f"DivergenceMetricDistributionPrivacy({self.family!r}, {self.divergence.name}, {self.distance.name})"
@@ -177,7 +163,7 @@ class DivergenceMetricDistributionPrivacy(Notion):
         values = compared(self.divergence, rows, pairs)
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors
-        far, near = self.distance.array[pairs[:, 0], pairs[:, 1]], self.distance.lower[pairs[:, 0], pairs[:, 1]]
+        far, near = self.between
         for k in np.flatnonzero(near == 0):
             if same_reports(mechanism, *family.distributions[pairs[k]]):
                 values[k] = lowers[k] = uppers[k] = 0.0
