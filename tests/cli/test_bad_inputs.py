@@ -128,9 +128,9 @@ design -o folder.sfm | folder.sfm
 design -o visits.csv/city.sfm | visits.csv
 design -o . | .sfm
 design -o taken.sfm | taken.md
-design --time-limit 0 | time limit
-design --time-limit -1 | time limit
-design --time-limit nan | time limit
+design --time-limit 0 | --time-limit
+design --time-limit -1 | --time-limit
+design --time-limit nan | --time-limit
 design --time-limit long | --time-limit
 design --gap 0 | gap
 design --gap -1 | gap
@@ -149,6 +149,8 @@ design --sweep 1/km --user u001 --users 2 | --users
 design --sweep 1/km --users 0 | --users
 design --sweep 1/km --users many | --users
 design --sweep '' | --sweep
+design --sweep 0..1/km:3 | above 0
+design --sweep 1/km --sweep-distortions '0 m' | above 0
 design --sweep-distortions 500 | --sweep-distortions
 design --sweep-distortions '500 m, far' | far
 design --sweep 1/km -o folder.csv | folder
@@ -324,6 +326,7 @@ compare visits.csv --epsilon 1 | --epsilon
 compare --epsilon 1/km --loss '500 m' | --loss
 compare --epsilon -1/km | epsilon
 compare --epsilon much | much
+compare --cells 100x100 | 10,000
 compare --loss 500 | --loss
 compare --loss '-1 m' | -1
 compare --loss '900 km' | 900 km

@@ -2,20 +2,25 @@
 
 from .audit import audit
 from .black_box import BlackBoxAudit, audit_black_box
+from .choice import AtHand
 from .findings import Audit, Entry
+from .plan import Plan, planned
 from .request import Request
 from .requirement import Outcome, Requirement, Verdict
 from .samples import audit_sample
 
 __all__ = [
+    "AtHand",
     "Audit",
     "BlackBoxAudit",
     "Entry",
     "Outcome",
+    "Plan",
     "Request",
     "Requirement",
     "Verdict",
     "audit",
     "audit_black_box",
     "audit_sample",
+    "planned",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain
 
 from numpy.typing import ArrayLike
 
@@ -12,11 +11,10 @@ from ..core.arguments import checked
 from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
-from ..privacy import Curve, Events, Family, Notion, Relation, Rivals
-from .choice import DIVERGENCES, AtHand, asked, chosen, fixed
-from .entries import measured
+from ..privacy import Curve, Events, Family, Relation, Rivals
+from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AtHand
 from .findings import Audit, Entry
-from .measures import check_measure, measures
+from .plan import planned
 from .request import Request
 from .samples import SHOWN, audit_sample
 
@@ -33,9 +31,9 @@ def audit(
     family: Family | None = None,
     interventions: Iterable[ArrayLike] | None = None,
     curve: Curve | None = None,
-    deltas: Iterable[float] = (1e-6,),
-    delta_at: Iterable[float] = (0.0, 1.0),
-    orders: Iterable[float] = (2.0,),
+    deltas: Iterable[float] = DELTAS,
+    delta_at: Iterable[float] = DELTA_AT,
+    orders: Iterable[float] = ORDERS,
     divergences: Iterable[Divergence] = DIVERGENCES,
     also: Iterable[str | Request] = (),
     failure: float = 0.05,
@@ -89,8 +87,8 @@ def audit(
         family=family,
         interventions=None if interventions is None else tuple(interventions),
         curve=curve,
-        deltas=_within(deltas, 1.0, "a delta"),
-        delta_at=_within(delta_at, float("inf"), "an epsilon at which delta is wanted"),
+        deltas=tuple(map(float, deltas)),
+        delta_at=tuple(map(float, delta_at)),
         orders=tuple(map(float, orders)),
         divergences=tuple(divergences),
     )
@@ -101,54 +99,7 @@ def audit(
             subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
         )
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
-    named = [_named(each, hand) for each in requests]
-    wanted = _distinct(chain(chosen(hand), (notion for notion in named if notion is not None)))
-    found = chain((measured(notion, mechanism) for notion in wanted), measures(mechanism, prior, metric))
-    entries = []
-    for entry in found:
-        if progress is not None:
-            progress(entry)
-        entries.append(entry)
-    notes = [
-        "The values are for one report. Over k reports of one person, the epsilon of differential and of metric "
-        "privacy is at most k times as large; what is promised under a prior may grow by more."
-    ]
-    if prior is None:
-        notes.append("No prior was given: what an attacker gains under one was not measured.")
-    if metric is None:
-        notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
-    return Audit(repr(mechanism), tuple(entries), tuple(notes))
-
-
-def _named(request: Request, hand: AtHand) -> Notion | None:
-    """Return the notion of a request; None if it names a measure, which is measured anyway.
-
-    Raises:
-        InputError: If it names neither, or something that it needs was not given.
-    """
-    found = asked(request, hand)
-    if found is None:
-        check_measure(request.name, hand.prior, hand.metric)
-    return found
-
-
-def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
-    """Yield the notions without those whose entry would be a second one of the same name."""
-    seen = set()
-    for notion in notions:
-        name = (notion.key, notion.parameter, *sorted(fixed(notion).items()))
-        if name not in seen:
-            seen.add(name)
-            yield notion
-
-
-def _within(numbers: Iterable[float], most: float, what: str) -> tuple[float, ...]:
-    found = tuple(map(float, numbers))
-    for number in found:
-        if not 0 <= number <= most:
-            least = "of at least 0" if most == float("inf") else f"from 0 to {most:g}"
-            raise InputError(f"{number:g} was given as {what}.", f"use a number {least}.")
-    return found
+    return planned(mechanism, hand, requests).measured(progress)
 
 
 def _of_sample(hand: AtHand, requests: Iterable[Request]) -> tuple[list[float], list[float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -26,6 +27,9 @@ from ..privacy import (
 from ..privacy.vocabulary import NAMES
 from .request import EVERY, OF, PLAIN, PRIOR, Request, divergence_key, named_with, request_name
 
+DELTAS: Final = (1e-6,)
+DELTA_AT: Final = (0.0, 1.0)
+ORDERS: Final = (2.0,)
 DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
 
@@ -47,6 +51,9 @@ class AtHand:
         delta_at: The epsilons at which delta is wanted.
         orders: The orders of Rényi privacy.
         divergences: The divergences by which reports are compared.
+
+    Raises:
+        InputError: If a delta is not between 0 and 1, or an epsilon is negative or NaN.
     """
 
     prior: Prior | None = None
@@ -57,10 +64,14 @@ class AtHand:
     family: Family | None = None
     interventions: tuple[ArrayLike, ...] | None = None
     curve: Curve | None = None
-    deltas: tuple[float, ...] = ()
-    delta_at: tuple[float, ...] = ()
-    orders: tuple[float, ...] = ()
+    deltas: tuple[float, ...] = DELTAS
+    delta_at: tuple[float, ...] = DELTA_AT
+    orders: tuple[float, ...] = ORDERS
     divergences: tuple[Divergence, ...] = DIVERGENCES
+
+    def __post_init__(self) -> None:
+        _check_within(self.deltas, 1.0, "a delta")
+        _check_within(self.delta_at, math.inf, "an epsilon at which delta is wanted")
 
     @property
     def context(self) -> dict[str, object]:
@@ -75,6 +86,13 @@ class AtHand:
             "interventions": self.interventions,
             "curve": self.curve,
         }
+
+
+def _check_within(numbers: Iterable[float], most: float, what: str) -> None:
+    for number in numbers:
+        if not 0 <= number <= most:
+            least = "of at least 0" if math.isinf(most) else f"from 0 to {most:g}"
+            raise InputError(f"{number:g} was given as {what}.", f"use a number {least}.")
 
 
 def chosen(hand: AtHand) -> Iterator[Notion]:

@@ -14,7 +14,7 @@ from .findings import Audit, Entry
 from .request import Request
 
 _FORM: Final = re.compile(r"^(?P<request>[^<>=≤≥]*(?:\([^()]*\))?)\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$")
-_AMOUNT: Final = re.compile(r"^[+-]?(\d|\.\d)")
+_AMOUNT: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*(?:%|(?:/|per\s)?\s*[^\W\d_]*)")
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
     '"error >= 500 m".'
@@ -75,7 +75,7 @@ class Requirement:
         if match is None or not match["request"].strip():
             raise InputError(f"{text!r} is not a valid requirement.", _HINT)
         bound = match["bound"]
-        if _AMOUNT.match(bound) is None:
+        if _AMOUNT.fullmatch(bound) is None:
             raise InputError(f"the bound {bound!r} in {text!r} is not a number.", _HINT)
         request = Request.parse(match["request"])
         if request.name == "epsilon" and ("/" in bound or "per " in bound):

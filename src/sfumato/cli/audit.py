@@ -14,7 +14,7 @@ from .console import print_summary, say
 from .outputs import check_folder, check_outputs
 
 if TYPE_CHECKING:
-    from ..audits import Audit, Request
+    from ..audits import Audit, Plan, Request
     from ..core import Metric, Space
     from ..files import MechanismFile
 
@@ -152,14 +152,17 @@ def audit(
         found = _of_samples(file, columns, bins, measured_by, numbers, also, failure)
     else:
         held = _held(file)
-        kept = _print_promises(held)
         if held.tupling is not None:
             _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
-            raise typer.Exit(_of_tuples(held, kept, () if promises else numbers.deltas or (1e-6,)))
-        if promises:
-            raise typer.Exit(0 if kept and held.guarantees else 1)
         tables = _Tables(relation, events, rivals, family, interventions, curve)
-        found = _of_mechanism(held, measured_by, tables, numbers, also, figures)
+        whole = not promises and held.tupling is None
+        plan = _planned(held, measured_by, tables, numbers, also) if whole else None
+        kept = _print_promises(held)
+        if held.tupling is not None:
+            raise typer.Exit(_of_tuples(held, kept, () if promises else numbers.deltas or (1e-6,)))
+        if plan is None:
+            raise typer.Exit(0 if kept and held.guarantees else 1)
+        found = _of_mechanism(plan, figures)
     print_found(found)
     if output is not None:
         write_found(found, output)
@@ -299,17 +302,12 @@ def _of_tuples(held: MechanismFile, kept: bool, deltas: tuple[float, ...]) -> in
     return 0 if kept and proved and (deltas or held.guarantees or held.tuple_guarantees) else 1
 
 
-def _of_mechanism(
-    held: MechanismFile,
-    by: _Measured,
-    tables: _Tables,
-    numbers: _Numbers,
-    also: Iterable[Request],
-    figures: Path | None,
-) -> Audit:
-    from ..audits import audit as measured
+def _planned(
+    held: MechanismFile, by: _Measured, tables: _Tables, numbers: _Numbers, also: Iterable[Request]
+) -> Plan:
+    """Return what will be measured: whatever cannot be is refused before anything is proved."""
+    from ..audits import AtHand, planned
     from ..core import MetricPrivacy
-    from .screen import Screen
     from .subjects import prior_from
 
     space = held.mechanism.secrets
@@ -319,21 +317,24 @@ def _of_mechanism(
         metric = promised[0] if by.unit is None else promised[0].to(by.unit)
     if by.unit is not None and metric is None:
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
-    prior = prior_from(space, by.prior, held.prior)
+    hand = AtHand(
+        prior=prior_from(space, by.prior, held.prior),
+        metric=metric,
+        **tables.read(space),
+        **numbers.given("deltas", "delta_at", "orders"),
+    )
+    return planned(held.mechanism, hand, also)
+
+
+def _of_mechanism(plan: Plan, figures: Path | None) -> Audit:
+    from .screen import Screen
+
     with Screen(stderr=True).status("Measuring every notion") as status:
-        found = measured(
-            held.mechanism,
-            prior=prior,
-            metric=metric,
-            **tables.read(space),
-            **numbers.given("deltas", "delta_at", "orders"),
-            also=also,
-            progress=lambda entry: status.update(f"Measured: {entry.title}"),
-        )
+        found = plan.measured(lambda entry: status.update(f"Measured: {entry.title}"))
     if figures is not None:
         from ..report import save_audit_figures
 
-        for path in save_audit_figures(held.mechanism, figures, prior=prior, metric=metric):
+        for path in save_audit_figures(plan.mechanism, figures, prior=plan.hand.prior, metric=plan.hand.metric):
             say(f"Wrote {path}", err=True)
     return found
 

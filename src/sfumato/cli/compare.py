@@ -50,6 +50,7 @@ def compare(
     Distances count in kilometres, for privacy, loss and the attacker's error alike.
     """
     from ..core import MetricPrivacy, units
+    from ..optimal import check_size
     from ..studies import compare as compared
     from ..studies import comparison_figure
     from .screen import Screen
@@ -62,6 +63,7 @@ def compare(
     check_outputs([output, figure], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
     places = cells_over(found, region, cell, cells, None)
+    check_size(len(places), len(places), math.inf)
     prior, text = prior_of(places, found, user, smoothing, source)
     with option("--metric"):
         distances = places.metric(metric, unit="km")

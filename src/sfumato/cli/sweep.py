@@ -34,6 +34,12 @@ def amounts(text: str, unit: str, *, per: bool, what: str) -> list[float]:
     return [low + (high - low) * k / (steps - 1) for k in range(steps)]
 
 
+def _positive(values: list[float], text: str) -> list[float]:
+    if not min(values) > 0:
+        raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "begin higher.")
+    return values
+
+
 def run_sweep(
     priors: dict[str, Prior],
     costs: Metric,
@@ -55,9 +61,13 @@ def run_sweep(
 
     unit = distances.unit
     with option("--sweep"):
-        asked = [None] if epsilons is None else amounts(epsilons, unit, per=True, what="epsilon")
+        asked = (
+            [None] if epsilons is None else _positive(amounts(epsilons, unit, per=True, what="epsilon"), epsilons)
+        )
     with option("--sweep-distortions"):
-        least = [] if distortions is None else amounts(distortions, unit, per=False, what="the distortion")
+        least = []
+        if distortions is not None:
+            least = _positive(amounts(distortions, unit, per=False, what="the distortion"), distortions)
     progress = Screen(stderr=True)
     with StopOnInterrupt() as stop, progress.status("Sweeping (Ctrl-C stops after the running design)") as status:
 

@@ -264,7 +264,9 @@ class _Run:
         if gap is not None and not gap > 0:
             raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
         if not time_limit > 0:
-            raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
+            raise InputError(
+                f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+            )
         self.solver = solver_of(solver)
         self.start = time.monotonic()
         self.enough = _ENOUGH if gap is None else gap

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from ..core.atomic import atomically
-from ..errors import DataError, FileError
+from ..errors import DataError, FileError, argument
 from ..escaping import csv_cell, from_csv_cell
 from ..geo import ArrowStream
 from ..geo.formats.arrow import NAME as TABLE
@@ -98,7 +98,11 @@ def read_columns(
 def _chosen(table: Any, columns: Sequence[str], source: str) -> Any:
     for column in columns:
         if column not in table.column_names:
-            raise DataError(f"{source} has no column {column!r}.", f"it has {', '.join(table.column_names)}.")
+            raise DataError(
+                f"{source} has no column {column!r}. Its columns are: {', '.join(table.column_names)}.",
+                "check that it is the right file",
+                f"name the column with {argument('column', table.column_names[0])}.",
+            )
     return table.select(list(dict.fromkeys(columns))) if columns else table
 
 

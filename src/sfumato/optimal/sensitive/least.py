@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError
 
 from ...core import AnyLoss, Space
 from ...core.arrays import Floats
-from ...errors import InputError
+from ...errors import InputError, argument
 from ...evidence import relative_gap
 from ..answer import Control, Progress, Report, Status, Stop
 from ._finish import Found, finished
@@ -148,7 +148,9 @@ def _solved(
     if not gap > 0:
         raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
     if not time_limit > 0:
-        raise InputError(f"a time limit of {time_limit} seconds is not positive.", "allow some seconds.")
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
     start = time.monotonic()
     control = Control(gap, start + time_limit, stop or (lambda: False), report)
     program = reduced(problem)
