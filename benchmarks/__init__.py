@@ -1,1 +1,1 @@
-"""Benchmarks: families of instances, sizes and solvers, each run in a process of its own."""
+"""Benchmarks: families of instances, sizes and solvers, each run in its own process."""

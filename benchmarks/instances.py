@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sfumato as sf
+from sfumato.core import greedy_spanner
 from sfumato.core.arrays import Floats
-from sfumato.geo import greedy_spanner
 
 from .registry import ALL, CHECK_INS, DATA, DILATION, Instance
 

@@ -49,9 +49,9 @@ _FOUND: Final = {
 
 _PAGE: Final = """# All notions of 400 secrets
 
-What it takes to measure a mechanism of 400 secrets and 400 observables under four notions, over all 159,600
-ordered pairs of secrets. The whole process, libraries included, is to stay within {most_s} s of the wall and
-{most_gib} GiB. One thread each; the machine had other work.
+Time and memory to measure a mechanism of 400 secrets and 400 observables under four notions, over all 159,600
+ordered pairs of secrets. The limits for the whole process, libraries included, are {most_s} s of wall time and
+{most_gib} GiB. One thread each; the machine was shared.
 
 - **pure epsilon**, with the pair and the report that attain it;
 - **profile**: the exact privacy profile (all its lines), read off at {points} epsilons from 0 to the pure one;
@@ -59,11 +59,11 @@ ordered pairs of secrets. The whole process, libraries included, is to stay with
 - **membership** privacy of every single secret, against every prior and against the uniform one.
 
 The mechanisms are *planar*, the exponential mechanism of rate 0.35 on 20 x 20 cells, and *random*, whose rows are
-drawn from a Dirichlet distribution (shape 3), where no pair can be told to be the worst beforehand.
+drawn from a Dirichlet distribution (shape 3), where it is not clear beforehand which pair is the worst.
 
 For comparison, dp-accounting goes pair by pair: one privacy loss distribution for each ordered pair (losses
 rounded up to multiples of {spacing:g}) and its delta at the same epsilons, for {pairs} pairs drawn at random.
-That is the profile alone, so it is the ratio to our profile that compares like with like; the seconds for all
+That is the profile alone, so only the ratio to our profile is a fair comparison; the seconds for all
 pairs are **extrapolated**. The last column says how far its delta was above the exact one of the same pair.
 
 Measure again, and rewrite this page, with

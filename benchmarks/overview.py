@@ -8,9 +8,9 @@ from typing import Any
 from .registry import ALL, OTHERS, OURS, Instance
 from .results import cpu_s, reached
 
-_TEXT = """CPU seconds of each solver. **inf**: some pair of secrets is told apart with certainty;
+_TEXT = """CPU seconds of each solver. **inf**: some pair of secrets can be distinguished with certainty;
 **eps**: the true epsilon is more than a millionth above the one asked; `>`: not finished in {limit:.0f} s;
-an empty place: not tried.
+an empty cell: not tried.
 
 """
 _ROOM = 1e-6

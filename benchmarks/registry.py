@@ -1,4 +1,4 @@
-"""What is measured: families x sizes x solvers, and the suites that are chosen from them.
+"""The cases to measure: families x sizes x solvers, and the suites that are chosen from them.
 
 This file imports neither numpy nor sfumato: the process that starts the runs must stay
 small, because a child's peak memory is counted from its parent's.

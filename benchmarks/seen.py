@@ -1,4 +1,4 @@
-"""What a returned matrix truly promises, whoever returned it."""
+"""The privacy that a returned matrix really has, whichever solver returned it."""
 
 from __future__ import annotations
 

@@ -23,20 +23,20 @@ _ROOM = 1e-6  # relative: a true epsilon this little above what was asked is rou
 
 _INTRO = """# Benchmarks
 
-Each run is a process of its own. **CPU s** and **wall s** are those of the solve alone; for sfumato's own
+Each run has its own process. **CPU s** and **wall s** are those of the solve alone; for sfumato's own
 solver and for the back-ends with generated rows they include quantising to integers and the proof over all pairs.
-*Plain* means that the general solver got every row of the program, as its user would write it, with the gap below
-as its tolerance where it takes one (qif takes none); building that program is not counted. BLAS and the general
+*Plain* means that the general solver was given every row of the program, as its user would write it, with the gap
+below as its tolerance if it takes one (qif does not); building that program is not counted. BLAS and the general
 solvers use one thread, the structured method two. **Peak** is the memory of the whole process, the libraries
-included. **Ratio** is CPU seconds over those of the structured method without symmetry (with it, where only that
-was run), in the same invocation; `>` marks a run that had not finished.
+included. **Ratio** is CPU seconds divided by those of the structured method without symmetry (with it, if only
+that was run), in the same invocation; `>` marks a run that did not finish.
 
 **True epsilon** is recomputed over all pairs and observables from the matrix that came back, clipped at zero and
 with rows scaled to one; above what was asked it is in bold. *Infinite* means that one secret produces an
 observable that another never does, with the number of such ordered pairs of secrets. **Proved epsilon** and
-**gap** are from the certificate; the general solvers by themselves prove neither. With a spanner the gap is to the
-optimum over all pairs. A run that was ended at its limit, or whose proved gap is above the one asked for, is
-listed as *not finished*.
+**gap** are from the certificate; the general solvers alone prove neither. With a spanner the gap is to the
+optimum over all pairs. A run that was stopped at its limit, or whose proved gap is larger than the one asked for,
+is listed as *not finished*.
 
 Run them again, and rewrite this page, with one of
 

@@ -1,4 +1,4 @@
-"""One run in a process of its own: ``python -m benchmarks.worker CASE ANSWER``, both JSON."""
+"""One run in its own process: ``python -m benchmarks.worker CASE ANSWER``, both JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small mechanisms that tests run over: what each promises, and on what.
+"""The small mechanisms and families that tests run over: what each promises, and on what.
 
 Every case has, where it can, a secret of prior zero and an observable that no secret
 produces, because that is where formulas divide by zero.
@@ -13,6 +13,26 @@ import numpy as np
 
 from sfumato.core import Mechanism, Metric, Prior, Space
 from sfumato.core.arrays import Floats
+from sfumato.geo import Grid
+from sfumato.mechanisms import (
+    ContinuousStaircase,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    LocalHashing,
+    MechanismFamily,
+    PermuteAndFlip,
+    PlanarGaussian,
+    PlanarGeometric,
+    PlanarLaplace,
+    RandomisedResponse,
+    Staircase,
+    SubsetSelection,
+    UnaryEncoding,
+    UtilityTable,
+)
 
 
 @dataclass(frozen=True)
@@ -113,3 +133,32 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
+
+
+def families() -> list[MechanismFamily]:
+    """A small one of every family of mechanisms."""
+    five, table = Space("abcde"), UtilityTable([[3, 1, 0], [2, 2, 1], [0, 1, 3]])
+    city = Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
+    return [
+        RandomisedResponse(five, 1.2),
+        UnaryEncoding(five, 1.2, "symmetric"),
+        UnaryEncoding(five, 1.2, "optimised"),
+        LocalHashing(five, 1.2),
+        SubsetSelection(five, 0.7, 2),
+        ExponentialMechanism(table, 1.0, "mcsherry-talwar"),
+        PermuteAndFlip(table, 1.0),
+        PlanarGeometric(city, "2/km"),
+        PlanarGaussian(city, "500 m"),
+        DiscreteLaplace(0.7, 2),
+        DiscreteGaussian(4, 2),
+        Staircase(1, 3),
+        DiscreteLaplace(0.7, 2).clamped(-3, 3),
+        DiscreteGaussian(4, 2).clamped(-3, 3),
+        Laplace(0.7, 2.0),
+        Gaussian(1.3),
+        ContinuousStaircase(1.0, 2.0),
+        PlanarLaplace("2/km"),
+    ]
+
+
+FAMILIES = families()

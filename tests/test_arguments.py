@@ -84,7 +84,7 @@ CALLS: dict[str, Call] = {
     "save": Call(sf.save, {"content": MECHANISM, "path": "o.sfm"}),
     "load": Call(sf.load, {"path": "f.sfm"}),
     "load_tupling": Call(sf.files.load_tupling, {"path": "t.sfm"}),
-    "read": Call(sf.read, {"path": "f.sfm"}),
+    "read_mechanism_file": Call(sf.read_mechanism_file, {"path": "f.sfm"}),
     "read_matrix": Call(sf.read_matrix, {"path": "m.npy"}),
     "export_table": Call(sf.export_table, {"mechanism": MECHANISM, "path": "o.parquet"}),
     "read_visits": Call(sf.read_visits, {"path": TABLE, "lat": "lat", "lon": "lon", "attributes": None}),
@@ -106,7 +106,7 @@ CALLS: dict[str, Call] = {
         sf.design_private, {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE}
     ),
     "sweep": Call(sf.sweep, {"priors": {"a": PRIOR}, "loss": D, "metric": D, "epsilons": [1.0]}),
-    "repaired": Call(sf.repaired, {"matrix": MECHANISM.matrix, "exponents": D.array}),
+    "made_private": Call(sf.made_private, {"matrix": MECHANISM.matrix, "exponents": D.array}),
     "sampler": Call(sf.sampler, {"drawable": MECHANISM}),
     "sampler.draw": Call(sf.sampler(MECHANISM).draw, {"indices": [0, 1]}),
     "simulator": Call(sf.simulator, {"drawable": MECHANISM, "seed": 3}),

@@ -18,8 +18,14 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-# The notion that docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
-INVENTED = ("median-loss", "median_loss", "MedianLossPrivacy")
+# What docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
+INVENTED = (
+    *("median-loss", "median_loss", "MedianLossPrivacy"),
+    *("truncated_geometric", "TruncatedGeometric"),
+    *("linprog", "Linprog"),
+    *("geojson", "GEOJSON", "GeoJSON"),
+    *("commands/show", "test_show"),
+)
 TOOLS = ("uv ", "pip ", "python3 -m pip ", "zcat ")
 WORDS = {"right-to-left"}
 
@@ -127,13 +133,21 @@ def test_identifiers_occur_in_the_sources(document):
 def test_commands_and_options_exist(document):
     lines = [line for _, block in _blocks(document) for line in _commands(block)]
     every = set().union(*_options().values())
+    commands = "|".join(name for name in _options() if name.isalpha() and name != "sfumato")
     for line in [*lines, *_spans(document)]:
         if line.startswith("-") and re.match(r"--[a-z]", line):
             assert re.findall(r"--[\w-]+", line)[0] in every, line
-        elif re.match(r"(design|audit|attack|tuple|release|estimate|compare|learn) --?[a-z]", line):
+        elif re.match(rf"({commands}) --?[a-z]", line):
             _check_command(f"sfumato {line}")
         else:
             _check_command(line)
+
+
+def test_every_command_has_its_line():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `sfumato (\w+)`", page, flags=re.MULTILINE) == [
+        name for name in _options() if name.isalpha() and name != "sfumato"
+    ]
 
 
 def test_files_that_are_named_exist(document):

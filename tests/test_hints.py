@@ -13,7 +13,7 @@ ROOT = Path(sfumato.__file__).parent
 REACHED = (
     *("cli", "geo", "files", "report", "studies", "audits", "rounding", "evidence/observed/decide.py"),
     *("core", "optimal/design.py", "optimal/problem.py", "optimal/sweep.py", "optimal/structured.py"),
-    *("releases/release.py", "releases/tables.py", "releases/labels.py", "releases/estimate", "attacks/attack.py"),
+    *("releases/release.py", "tables", "releases/estimate", "attacks/attack.py"),
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
 PYTHON_ONLY = {
@@ -22,7 +22,7 @@ PYTHON_ONLY = {
     "core/metric.py": "np.minimum",
     "core/space.py": "crs=",
     "audits/requirement.py": "(delta=",
-    "cli/knowledge.py": "mu=1",
+    "cli/auditing/knowledge.py": "mu=1",
     "audits/request.py": "prior=every",
     "releases/estimate/reports.py": "Reports.of",
     "files/matrix.py": "numpy.save",

@@ -1,10 +1,14 @@
 """What importing costs, and what it pulls in."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import sfumato as sf
 
 EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
 HEAVY = {"scipy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
@@ -49,8 +53,6 @@ def test_fast_and_light(action):
 
 
 def test_public_names_resolve():
-    import sfumato as sf
-
     for name in sf.__all__:
         assert getattr(sf, name) is not None
     assert set(sf.__all__) <= set(dir(sf))
@@ -62,3 +64,33 @@ def test_the_whole_package_imports_no_extra():
     action = "import importlib, sfumato\nfor name in sfumato._HOMES: getattr(sfumato, name)"
     _, modules = probe(action, times=1)
     assert not modules & EXTRAS
+
+
+def imported(root: Path) -> dict[str, set[str]]:
+    """Return which files each file of a package imports, type checkers' imports included, by module name."""
+    files = {}
+    for path in root.rglob("*.py"):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    found = {}
+    for name, path in files.items():
+        package = (name if path.name == "__init__.py" else name.rpartition(".")[0]).split(".")
+        seen = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                seen |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                above = package[: len(package) - node.level + 1] if node.level else []
+                base = ".".join([*above, *([node.module] if node.module else [])])
+                names = {f"{base}.{each.name}" for each in node.names}
+                seen |= {each if each in files else base for each in names}
+        found[name] = seen & set(files) - {name}
+    return found
+
+
+def test_no_files_import_each_other():
+    graph = imported(Path(sf.__file__).parent)
+    assert len(graph) > 200
+    while leaves := {name for name, uses in graph.items() if not uses & set(graph)}:
+        graph = {name: uses for name, uses in graph.items() if name not in leaves}
+    assert not graph, f"in a circle, or above one: {sorted(graph)}"

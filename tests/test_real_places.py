@@ -20,7 +20,7 @@ def one_person(folder):
     everyone = sf.read_visits(folder / "foursquare_nyc.parquet")
     person = next(iter(everyone.users()))
     visits = everyone.of_user(person)
-    city = sf.Grid.covering(visits, shape=(7, 7), region=sf.Region.of(visits, trim=0.05))
+    city = sf.Grid.covering(visits, shape=(7, 7), region=visits.region(trim=0.05))
     return sf.Prior.from_visits(city, visits)
 
 

@@ -16,7 +16,8 @@ def pytest_without_torch(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_file_is_collected_without_torch():
-    done = pytest_without_torch("--collect-only", "src/sfumato/learn", "tests/learn", "tests/cli/test_learn.py")
+    folders = ("src/sfumato/learn", "tests/learn", "tests/cli/commands/test_learn.py")
+    done = pytest_without_torch("--collect-only", *folders)
     assert done.returncode == 0, done.stdout
     assert "tests/learn/test_heads.py::test_one_head_is_the_network_of_the_paper" in done.stdout
 

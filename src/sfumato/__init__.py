@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .audits import audit
     from .core import (
+        CoordinatePrivacy,
         DistortionPrivacy,
         Loss,
         Mechanism,
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
         loss,
     )
     from .evidence.observed import Sample
-    from .files import MechanismFile, export_table, load, read, read_matrix, save
-    from .geo import Grid, Hexagons, Region, Visits, read_visits, synthetic_city
-    from .optimal import Design, design, design_private, repaired, sweep
+    from .files import MechanismFile, export_table, load, read_matrix, read_mechanism_file, save
+    from .geo import Grid, Hexagons, Lattice, Region, Visits, read_visits, synthetic_city
+    from .mechanisms import made_private
+    from .optimal import Design, design, design_private, sweep
     from .releases import release
     from .releases.budget import Ledger, MeteredSampler
     from .releases.estimate import estimate_population
@@ -54,10 +56,12 @@ if TYPE_CHECKING:
 # Where each public name lives. It is imported when first used, so that `import sfumato`
 # and `sfumato --help` stay fast.
 _HOMES = {
+    "CoordinatePrivacy": "core",
     "Design": "optimal",
     "DistortionPrivacy": "core",
     "Grid": "geo",
     "Hexagons": "geo",
+    "Lattice": "geo",
     "Ledger": "releases.budget",
     "Loss": "core",
     "Mechanism": "core",
@@ -80,11 +84,11 @@ _HOMES = {
     "hamming": "core",
     "load": "files",
     "loss": "core",
-    "read": "files",
+    "read_mechanism_file": "files",
     "read_matrix": "files",
     "read_visits": "geo",
     "release": "releases",
-    "repaired": "optimal",
+    "made_private": "mechanisms",
     "sampler": "sampling",
     "save": "files",
     "simulator": "sampling",
@@ -115,10 +119,12 @@ _FOLDERS = frozenset(
 )
 
 __all__ = [
+    "CoordinatePrivacy",
     "Design",
     "DistortionPrivacy",
     "Grid",
     "Hexagons",
+    "Lattice",
     "Ledger",
     "Loss",
     "Mechanism",
@@ -152,15 +158,15 @@ __all__ = [
     "learn",
     "load",
     "loss",
+    "made_private",
     "mechanisms",
     "optimal",
     "privacy",
-    "read",
     "read_matrix",
+    "read_mechanism_file",
     "read_visits",
     "release",
     "releases",
-    "repaired",
     "report",
     "sampler",
     "sampling",

@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from sfumato.errors import InputError, SolverError
 from ..leakage.channels import cases, exponential_on_line, line, maps, sparse_case, symmetric
 
 SOLVED = 1e-7
+MODULE = importlib.import_module("sfumato.attacks.prior_free")
 
 
 def value_over_maps(mechanism: Mechanism, d: Floats) -> float:
@@ -54,13 +57,13 @@ def test_minimax(case, data):
     attack = attacks.prior_free(mechanism, prior, d)
     game = attack.minimax
     assert game is not None
-    assert attack.worst_case_error == game.value
-    assert attacks.optimal(mechanism, prior, d).error <= game.value + SOLVED
+    assert attack.worst_case_error == game.value.upper
+    assert attacks.optimal(mechanism, prior, d).error <= game.value.upper + SOLVED
     assert attacks.optimal(mechanism, prior, d).error <= attack.error + SOLVED
     assert game.least_favourable is not None
     at_worst = attacks.optimal(mechanism, game.least_favourable, d).error
-    assert at_worst == game.lower_bound
-    assert at_worst == pytest.approx(game.value, abs=SOLVED)
+    assert at_worst == game.value.lower
+    assert at_worst == pytest.approx(game.value.value, abs=SOLVED)
 
 
 @pytest.mark.parametrize("size", [2, 3, 6])
@@ -105,15 +108,15 @@ def test_per_guess(case, seed):
         found: Floats = np.einsum("so,og,gs->sg", mechanism.matrix, strategy, d)
         return found
 
-    assert game.value == pytest.approx(shares(attack.strategy).max(), abs=1e-12)
+    assert game.value.value == pytest.approx(shares(attack.strategy).max(), abs=1e-12)
     assert shares(attack.strategy).sum(axis=1) == pytest.approx(attack.per_secret, abs=1e-12)
-    assert game.lower_bound <= game.value + 1e-12
+    assert game.value.lower <= game.value.upper + 1e-12
     rng = np.random.default_rng(seed)
     for concentration in (0.1, 1.0, 10.0):
         other = rng.dirichlet(np.full(len(d), concentration), size=mechanism.shape[1])
-        assert shares(other).max() >= game.lower_bound - 1e-12
+        assert shares(other).max() >= game.value.lower - 1e-12
     whole = attacks.prior_free(mechanism, prior, d).worst_case_error
-    assert game.value <= whole + SOLVED
+    assert game.value.upper <= whole + SOLVED
     assert whole <= attack.worst_case_error + SOLVED
 
 
@@ -123,7 +126,7 @@ def test_per_guess_spreads_the_error_of_a_coin_evenly():
     attack = attacks.per_guess(mechanism, Prior.uniform(mechanism.secrets), line(2))
     assert attack.strategy[0].tolist() == pytest.approx([0.5, 0.5], abs=SOLVED)
     assert attack.minimax is not None
-    assert attack.minimax.value == pytest.approx(0.5, abs=SOLVED)
+    assert attack.minimax.value.value == pytest.approx(0.5, abs=SOLVED)
 
 
 @pytest.mark.parametrize("attack", [attacks.prior_free, attacks.per_guess])
@@ -137,7 +140,7 @@ def test_zeros_everywhere(attack):
 
 @pytest.mark.parametrize("attack", [attacks.prior_free, attacks.per_guess])
 def test_a_prior_on_other_secrets_is_refused_before_solving(attack, monkeypatch):
-    monkeypatch.setattr("sfumato.attacks._game.linprog", None)
+    monkeypatch.setattr(MODULE, "linprog", None)
     mechanism, _ = sparse_case()
     with pytest.raises(InputError, match="5 values, but the mechanism has 4 secrets"):
         attack(mechanism, Prior.uniform(mechanism.observables), line(4))
@@ -168,7 +171,7 @@ def suboptimal(*_, **options):
     ],
 )
 def test_a_solver_that_fails_is_not_believed(solver, message, monkeypatch):
-    monkeypatch.setattr("sfumato.attacks._game.linprog", solver)
+    monkeypatch.setattr(MODULE, "linprog", solver)
     mechanism, prior = sparse_case()
     with pytest.raises(SolverError, match=message):
         attacks.prior_free(mechanism, prior, line(4), time_limit=2.0)

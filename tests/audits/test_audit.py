@@ -7,7 +7,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.audits import Outcome, Requirement, audit_black_box
+from sfumato.core import CoordinatePrivacy, Side
 from sfumato.errors import InputError
+from sfumato.geo import Lattice
 from sfumato.privacy import DifferentialPrivacy, Family, Relation
 
 from ..catalogue import CASES
@@ -52,7 +54,7 @@ def test_entries_agree_with_each_other(case):
     )
     pure = found.find("differential-privacy")
     for entry in found:
-        assert entry.lower is None or entry.upper is None or entry.lower <= entry.upper
+        assert entry.bracket.lower <= entry.bracket.upper
         assert entry.title
         assert entry.sentence
         assert entry.source
@@ -69,8 +71,7 @@ def test_entries_agree_with_each_other(case):
     assert metric.value == pytest.approx(case.epsilon, rel=1e-6, abs=1e-9)
     if math.isfinite(metric.value):
         assert metric.proved
-        assert metric.upper is not None
-        assert metric.upper >= case.epsilon * (1 - 1e-6)
+        assert metric.bracket.upper >= case.epsilon * (1 - 1e-6)
     assert found.find("bayes-vulnerability").value >= case.prior.probabilities.max() - 1e-12
 
 
@@ -93,8 +94,7 @@ def test_samples_are_bounded_from_below_and_refuse_what_needs_a_matrix():
     outputs = np.where(rng.random(20_000) < 0.75, secrets, 1 - secrets)
     sample = sf.Sample.of(secrets.tolist(), outputs.tolist(), space=sf.Space([0, 1]))
     found = sf.audit(sample, deltas=(0.1,), failure=1e-6)
-    lower = found.find("differential-privacy").lower
-    assert lower is not None
+    lower = found.find("differential-privacy").bracket.lower
     assert 0.8 * math.log(3) < lower < math.log(3)
     assert found.find("differential-privacy", delta=0.1).value < lower
     assert Requirement.parse("epsilon <= 0.9").hold_against(found).outcome is Outcome.FAILS
@@ -123,3 +123,21 @@ def test_black_boxes_that_do_not_are(kind):
     found = audit_black_box(box, range(3), 1.0, failure=1e-3, limit=8_000)
     assert found.refuted
     assert found.fresh is (kind == "ignores epsilon" and not found.decision.repetition)
+
+
+def test_points_on_a_lattice_are_measured_too():
+    """The slope between points of the true supremum, which the design uses up; vertices alone say less."""
+    lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
+    made = sf.design(
+        sf.Prior.uniform(lattice),
+        loss=lattice.metric("euclidean", "km"),
+        guarantees=CoordinatePrivacy("1.5/km"),
+        tie_break=False,
+    )
+    found = sf.audit(made.mechanism)
+    entry = found.find("coordinate-privacy")
+    assert 1.49 < entry.bracket.lower <= entry.shown <= 1.5
+    assert (entry.unit, entry.side) == ("km", Side.AT_MOST)
+    assert "report x" in entry.witness
+    for claim, outcome in (("1.5/km", Outcome.HOLDS), ("1.4/km", Outcome.FAILS)):
+        assert Requirement.parse(f"coordinate-privacy <= {claim}").hold_against(found).outcome is outcome

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core import Side
 
 from ..privacy.brute import (
     ASKED,
@@ -83,9 +84,11 @@ def check(seed, count):
             also=("rise", "fall", "inferential", "identity", "indistinguishable"),
         )
         for entry in found:
-            lower, upper = entry.lower, entry.upper
-            assert lower is not None
-            assert upper is not None
+            lower, upper = entry.bracket.lower, entry.bracket.upper
+            assert entry.side is not Side.ESTIMATE
+            told = entry.as_dict()
+            assert told["lower"] is not None
+            assert told["upper"] is not None
             assert lower <= upper
             if entry.key == "shannon-capacity":
                 beliefs = [AT.prior, *rng.dirichlet(np.ones(4), 5)]

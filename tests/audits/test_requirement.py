@@ -6,16 +6,37 @@ import math
 import pytest
 
 from sfumato.audits import Audit, Entry, Outcome, Requirement
+from sfumato.core import Bracket, Side
 from sfumato.errors import InputError, UnitError
 
 ENTRIES = (
-    Entry("metric-privacy", "metric privacy", "epsilon", 0.65, 0.64999, 0.65001, "km", per=True, proved=True),
-    Entry("differential-privacy", "differential privacy", "epsilon", 2.0, 1.9999, 2.0001, witness="a against b"),
-    Entry("differential-privacy", "at delta", "epsilon", 1.0, 0.999, 1.001, given={"delta": 1e-6}),
-    Entry("differential-privacy", "differential privacy", "delta", 0.1, 0.0999, 0.1001, given={"epsilon": 1.0}),
-    Entry("bayes-vulnerability", "Bayes vulnerability", "probability", 0.12, 0.1199, 0.1201),
-    Entry("distortion", "distortion privacy", "error", 0.9, 0.8999, 0.9001, "km"),
-    Entry("gaussian", "Gaussian", "mu", math.inf, math.inf, math.inf),
+    Entry(
+        "metric-privacy",
+        "metric privacy",
+        "epsilon",
+        Bracket(0.64999, 0.65, 0.65001),
+        unit="km",
+        per=True,
+        proved=True,
+    ),
+    Entry(
+        "differential-privacy",
+        "differential privacy",
+        "epsilon",
+        Bracket(1.9999, 2.0, 2.0001),
+        witness="a against b",
+    ),
+    Entry("differential-privacy", "at delta", "epsilon", Bracket(0.999, 1.0, 1.001), given={"delta": 1e-6}),
+    Entry(
+        "differential-privacy",
+        "differential privacy",
+        "delta",
+        Bracket(0.0999, 0.1, 0.1001),
+        given={"epsilon": 1.0},
+    ),
+    Entry("bayes-vulnerability", "Bayes vulnerability", "probability", Bracket(0.1199, 0.12, 0.1201)),
+    Entry("distortion", "distortion privacy", "error", Bracket(0.8999, 0.9, 0.9001), Side.AT_LEAST, "km"),
+    Entry("gaussian", "Gaussian", "mu", Bracket.exact(math.inf)),
 )
 AUDIT = Audit("a mechanism", ENTRIES)
 
@@ -53,7 +74,11 @@ def test_a_failure_names_its_witness():
 def test_samples_refute_but_never_prove():
     seen = Audit(
         "samples",
-        (Entry("differential-privacy", "DP", "epsilon", 1.2, 1.0, None, failure=0.05),),
+        (
+            Entry(
+                "differential-privacy", "DP", "epsilon", Bracket(1.0, 1.2, math.inf), Side.AT_LEAST, failure=0.05
+            ),
+        ),
     )
     assert Requirement.parse("epsilon <= 0.9").hold_against(seen).outcome is Outcome.FAILS
     verdict = Requirement.parse("epsilon <= 1.5").hold_against(seen)

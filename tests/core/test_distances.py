@@ -122,7 +122,7 @@ def test_every_kind_is_a_metric(labels):
         (lambda: Space("ab").metric("semantic"), "needs the category"),
         (lambda: Space("ab").metric("semantic", categories={"a": 1}), "'b'"),
         (lambda: Space("ab").metric("semantic", categories=[1]), "1 categories were given for 2 labels"),
-        (lambda: Space("ab").metric("hamming", categories=[1, 2]), "mean nothing"),
+        (lambda: Space("ab").metric("hamming", categories=[1, 2]), "uses no categories"),
         (lambda: between(Space("a", [1.0], "m"), Space("a", [1.0], "km"), "euclidean"), "differ"),
         (lambda: between(Space("a", [1.0], "m"), Space("a", [[1.0, 2.0]], "m"), "euclidean"), "differ"),
     ],

@@ -44,7 +44,7 @@ def test_labels_are_pythons_own():
         (lambda: Space("ab", [[48, 2], [48, 181]], crs=WGS84), "longitudes"),
         (lambda: Space("ab").position("c"), "'c' is not in the space"),
         (lambda: Space("ab").positions(["a", "z"]), "'z'"),
-        (lambda: Space("ab").counts(["a"], user="u"), "knows no users"),
+        (lambda: Space("ab").counts(["a"], user="u"), "has no users"),
         (lambda: Space("ab").counts(["a", "q"]), "'q'"),
         (lambda: Space("ab").grouped([["a"], []]), "empty"),
         (lambda: Space("ab").grouped([["a", "c"]]), "'c'"),

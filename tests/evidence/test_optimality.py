@@ -44,7 +44,7 @@ def test_the_bound_is_proved_again_from_the_file(name, result, tmp_path):
         result.mechanism, problem.prior, problem.loss, problem.guarantees, {}, result.optimality
     )
     sf.save(content, tmp_path / "a.sfm")
-    held = sf.read(tmp_path / "a.sfm")
+    held = sf.read_mechanism_file(tmp_path / "a.sfm")
     assert held.prior is not None
     assert held.loss is not None
     assert held.optimality is not None

@@ -1,4 +1,4 @@
-"""How a forger changes a mechanism file: whatever they write, every checksum fits."""
+"""Forged mechanism files: whatever is changed, every checksum fits."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 
 from sfumato.cli import main
 from sfumato.errors import FileError
-from sfumato.files import read, save
+from sfumato.files import read_mechanism_file, save
 
 from .forging import Forger, forged, opened
 from .honest import KINDS, honest
@@ -315,7 +315,7 @@ FORGERIES = [
         "an attacker who may guess only where nobody is",
         "distortion",
         far_guesses,
-        "The attacker is taken to guess one of the reports; who guesses anything else may err less.",
+        "The attacker is taken to guess one of the reports; an attacker who guesses anything else may err less.",
         0,
     ),
     Forgery("an attacker without guesses", "distortion", no_guess, "nothing to guess"),
@@ -330,7 +330,7 @@ FORGERIES = [
         "reports that bear the labels of others",
         "expected",
         other_labels,
-        "The label a is of one place among the secrets and of another among the reports.",
+        "The label a stands for one place among the secrets and for another among the reports.",
         0,
     ),
     Forgery(
@@ -465,7 +465,7 @@ def test_no_lie_is_believed(forgery, forge, audited):
     path = forge(forgery)
     if forgery.code is None:
         with pytest.raises(FileError, match=forgery.says) as refused:
-            read(path)
+            read_mechanism_file(path)
         assert refused.value.hint
         code, printed = audited(path)
         assert code == 1
@@ -482,7 +482,9 @@ def test_an_honest_file_is_believed(base, forge, audited):
     assert code == 0, printed
     assert "NOT PROVED" not in printed
     assert ("not checked" in printed) == (base == "own")
-    assert read(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
+    assert (
+        read_mechanism_file(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
+    )
 
 
 @pytest.mark.parametrize(
@@ -494,7 +496,7 @@ def test_every_single_distance_of_a_named_metric_counts(base, forge):
         for factor in (1 - 1e-6, 1 + 1e-6):
             lie = Forgery("one distance", base, metric(grown(int(i), int(j), factor)), "")
             with pytest.raises(FileError, match=r"the distances are called|triangle"):
-                read(forge(lie))
+                read_mechanism_file(forge(lie))
 
 
 def grown(i: int, j: int, factor: float) -> Callable[[np.ndarray], np.ndarray]:

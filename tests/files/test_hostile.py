@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.files import MechanismFile, read, save
+from sfumato.files import MechanismFile, read_mechanism_file, save
 
 from .contents import assert_same, plain_file, rich_file
 from .forging import forged, npy, opened
@@ -32,14 +32,14 @@ def rich(tmp_path: Path) -> Path:
 
 def refused(path: Path, words: str) -> None:
     with pytest.raises(FileError, match=words) as raised:
-        read(path)
+        read_mechanism_file(path)
     assert raised.value.problem.startswith(f"{str(path)!r}: ")
     assert raised.value.hint
 
 
 def test_a_forgery_without_a_lie_is_read(rich: Path) -> None:
     forged(rich, *opened(rich))
-    assert_same(read(rich), rich_file())
+    assert_same(read_mechanism_file(rich), rich_file())
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_newer_version_is_told_even_if_all_else_is_strange(tmp_path: Path) -> 
         archive.writestr("weights.zarr", b"?")
     refused(path, "newer sfumato .format version 2, this one reads 1.")
     with pytest.raises(FileError, match="upgrade with"):
-        read(path)
+        read_mechanism_file(path)
 
 
 def test_every_truncation_is_found(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_every_truncation_is_found(tmp_path: Path) -> None:
     for length in range(len(data)):
         cut.write_bytes(data[:length])
         with pytest.raises(FileError):
-            read(cut)
+            read_mechanism_file(cut)
     cut.write_bytes(data[: len(data) // 2])
     refused(cut, "cut off or damaged")
 
@@ -97,7 +97,7 @@ def test_changed_bytes_are_found_or_harmless(
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     path.write_bytes(content)
     try:
-        again = read(path)
+        again = read_mechanism_file(path)
     except FileError:
         return
     assert_same(again, original)
@@ -115,7 +115,7 @@ def test_spliced_bytes_are_found_or_harmless(
     start, end = sorted(data.draw(st.integers(0, len(content))) for _ in range(2))
     path.write_bytes(content[:start] + data.draw(st.binary(max_size=40)) + content[end:])
     try:
-        again = read(path)
+        again = read_mechanism_file(path)
     except FileError:
         return
     assert_same(again, original)
@@ -134,7 +134,7 @@ def test_every_changed_byte_of_the_containers_own_records(tmp_path: Path, region
             changed[place] ^= flip
             (tmp_path / "tiny.sfm").write_bytes(changed)
             try:
-                again = read(tmp_path / "tiny.sfm")
+                again = read_mechanism_file(tmp_path / "tiny.sfm")
             except FileError:
                 continue
             assert_same(again, original)
@@ -179,7 +179,7 @@ def test_a_member_that_does_not_fit_its_checksum(rich: Path) -> None:
 def test_names_that_lead_elsewhere(rich: Path, name: str) -> None:
     manifest, members = opened(rich)
     forged(rich, manifest, {**members, name: npy(np.ones(1))})
-    refused(rich, "strange name")
+    refused(rich, "unexpected name")
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -278,7 +278,7 @@ def test_overlapping_members_are_not_multiplied(rich: Path) -> None:
     tail[12:16] = (len(kept) + len(many)).to_bytes(4, "little")
     rich.write_bytes(content[:start] + kept + many + bytes(tail))
     with pytest.raises(FileError, match=r"claim more bytes|cut off or damaged|[Oo]verlap"):
-        read(rich)
+        read_mechanism_file(rich)
 
 
 HEADER = b"\x93NUMPY\x01\x00"
@@ -363,7 +363,7 @@ CHANGES: list[tuple[Change, str]] = [
     (lambda m: m["spaces"][0].update(labels="abc"), "not a list"),
     (lambda m: m["spaces"][0].update(unit=3), "not a text"),
     (lambda m: m["spaces"][0].update(crs="EPSG:4326", unit=""), ""),
-    (lambda m: m["spaces"][0].update(kind="torus"), "places is not sound"),
+    (lambda m: m["spaces"][0].update(kind="torus"), "places is not valid"),
     (lambda m: m["spaces"].append(3), ""),
     (lambda m: m.update(spaces={}), "not a list"),
     (lambda m: m["prior"].update(space=1), "the prior"),
@@ -392,7 +392,7 @@ def test_manifests_that_make_no_sense(rich: Path, change: Change, words: str) ->
     if words:
         refused(rich, words)
     else:
-        read(rich)  # odd, but sound
+        read_mechanism_file(rich)  # odd, but sound
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_manifests_that_are_no_json(tmp_path: Path, text: bytes) -> None:
     with zipfile.ZipFile(tmp_path / "a.sfm", "w") as archive:
         archive.writestr("manifest.json", text)
     with pytest.raises(FileError):
-        read(tmp_path / "a.sfm")
+        read_mechanism_file(tmp_path / "a.sfm")
 
 
 def test_labels_nested_deeply(rich: Path) -> None:
@@ -425,7 +425,7 @@ def test_labels_nested_deeply(rich: Path) -> None:
     manifest["spaces"][0]["labels"][0] = label
     forged(rich, manifest, members)
     try:
-        read(rich)
+        read_mechanism_file(rich)
     except FileError as error:
         assert "deep" in str(error) or "prior" in str(error)  # noqa: PT017
 
@@ -487,7 +487,7 @@ def test_the_simulated_disk_holds_what_fits(tmp_path: Path, monkeypatch: pytest.
     FullDisk(10**6).install(monkeypatch)
     save(rich_file(), tmp_path / "a.sfm")
     monkeypatch.undo()
-    assert_same(read(tmp_path / "a.sfm"), rich_file())
+    assert_same(read_mechanism_file(tmp_path / "a.sfm"), rich_file())
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")

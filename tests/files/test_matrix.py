@@ -1,15 +1,21 @@
-"""Matrices that other programs wrote, read as mechanisms."""
+"""Matrices and tables for other programs, and read from them; the long table recomputed entry by entry."""
+
+import csv
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from pyarrow import parquet
 
+import sfumato as sf
 from sfumato.core import Mechanism, Space
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, FileError, InputError
 from sfumato.files import export_table, read_matrix
 
 from ..catalogue import CASES
+from ..sampling.mechanisms import random_mechanism
 
 COIN = [[0.75, 0.25], [0.25, 0.75]]
 
@@ -52,7 +58,7 @@ def test_tables_of_text(text, secrets, observables, tmp_path):
 
 
 def test_a_wide_parquet(tmp_path):
-    pq.write_table(
+    parquet.write_table(
         pa.table({"secret": ["a", "b"], "x": [0.75, 0.25], "y": [0.25, 0.75]}), tmp_path / "coin.parquet"
     )
     found = read_matrix(tmp_path / "coin.parquet")
@@ -72,7 +78,7 @@ def test_a_wide_parquet(tmp_path):
         ("a.csv", "secret,observable,weight\na,x,0.5\n", "is not an integer"),
         ("a.txt", "1", "names no kind of matrix"),
         ("a.npy", "1", "not an array|cannot be read"),
-        ("a.parquet", "1", "cannot be read as a table"),
+        ("a.parquet", "1", "not a valid Parquet file"),
     ],
 )
 def test_what_is_no_matrix(name, text, problem, tmp_path):
@@ -87,7 +93,7 @@ def test_arrays_of_other_things(tmp_path):
         read_matrix(tmp_path / "a.npy")
     with pytest.raises(DataError, match="cannot be read"):
         read_matrix(tmp_path / "none.npy")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="there is no file"):
         read_matrix(tmp_path / "none.csv")
 
 
@@ -99,3 +105,41 @@ def test_known_bad_rows_are_refused(rows, problem, tmp_path):
     (tmp_path / "a.csv").write_text(rows)
     with pytest.raises(InputError, match=problem):
         read_matrix(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("tiny", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_every_entry_is_exact(tmp_path: Path, tiny: bool, suffix: str) -> None:
+    drawn = random_mechanism(4, 3, 4, tiny=tiny)
+    mechanism = sf.Mechanism.from_weights(
+        drawn.weights, drawn.bits, sf.Space(["a", "b", "c"]), sf.Space([10, 20, 30, 40])
+    )
+    path = tmp_path / f"table.{suffix}"
+    export_table(mechanism, path)
+    if suffix == "csv":
+        with path.open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+    else:
+        table = parquet.read_table(path)
+        assert [str(kind) for kind in table.schema.types] == ["string", "int64", "decimal128(38, 0)", "double"]
+        rows = table.to_pylist()
+    assert len(rows) == 12
+    for place, row in enumerate(rows):
+        s, o = divmod(place, 4)
+        assert row["secret"] == "abc"[s]
+        assert int(row["observable"]) == 10 * (o + 1)
+        weight = int(row["weight"])
+        assert weight == mechanism.weights[s, o]
+        assert float(row["probability"]) == float(Fraction(weight, 2**mechanism.bits))
+
+
+def test_the_largest_weights(tmp_path: Path) -> None:
+    weights = np.array([[2**126 - 1, 1], [0, 2**126]], dtype=object)
+    export_table(sf.Mechanism.from_weights(weights, 126), tmp_path / "t.parquet")
+    found = parquet.read_table(tmp_path / "t.parquet")["weight"].to_pylist()
+    assert [int(weight) for weight in found] == [2**126 - 1, 1, 0, 2**126]
+
+
+def test_other_suffixes(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"\.csv or \.parquet"):
+        export_table(sf.Mechanism([[1.0]]), tmp_path / "t.json")

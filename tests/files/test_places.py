@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.files import MechanismFile, read, save
-from sfumato.geo import Grid, Hexagons, Places
+from sfumato.files import MechanismFile, read_mechanism_file, save
+from sfumato.geo import Cells, Grid, Hexagons
 
 from .contents import assert_same
 
@@ -24,11 +24,11 @@ def hexagons() -> Hexagons:
 
 
 @pytest.fixture(params=["grid", "hexagons"])
-def places(request: pytest.FixtureRequest) -> Places:
+def places(request: pytest.FixtureRequest) -> Cells:
     return GRID if request.param == "grid" else hexagons()
 
 
-def test_places_come_back(tmp_path: Path, places: Places) -> None:
+def test_places_come_back(tmp_path: Path, places: Cells) -> None:
     d = places.metric("euclidean", unit="km")
     file = MechanismFile(
         sf.Mechanism(np.full((len(places), len(places)), 1 / len(places)), places),
@@ -37,11 +37,11 @@ def test_places_come_back(tmp_path: Path, places: Places) -> None:
         [sf.MetricPrivacy("0.6/km", d), sf.ThresholdPrivacy(1.0, d, "1 km")],
     )
     save(file, tmp_path / "city.sfm")
-    again = read(tmp_path / "city.sfm")
+    again = read_mechanism_file(tmp_path / "city.sfm")
     assert_same(file, again)
     found = again.mechanism.secrets
     assert type(found) is type(places)
-    assert isinstance(found, Places)
+    assert isinstance(found, Cells)
     rng = np.random.default_rng(1)
     lat, lon = rng.uniform(48.83, 48.87, 500), rng.uniform(2.32, 2.38, 500)
     assert np.array_equal(found.locate(lat, lon), places.locate(lat, lon))
@@ -52,7 +52,7 @@ def test_groups_of_cells_come_back(tmp_path: Path) -> None:
     halves = GRID.grouped([GRID.labels[:7], GRID.labels[7:]])
     mechanism = sf.Mechanism(np.full((len(GRID), 2), 0.5), GRID, halves)
     save(mechanism, tmp_path / "groups.sfm")
-    assert read(tmp_path / "groups.sfm").mechanism == mechanism
+    assert read_mechanism_file(tmp_path / "groups.sfm").mechanism == mechanism
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_descriptions_that_make_no_sense(tmp_path: Path, change: dict[str, Any])
         for name, data in members.items():
             archive.writestr(name, data)
     with pytest.raises(FileError):
-        read(path)
+        read_mechanism_file(path)
 
 
 def test_a_grid_of_the_users_own_type_is_refused(tmp_path: Path) -> None:

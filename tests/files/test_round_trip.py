@@ -1,4 +1,4 @@
-"""What is saved comes back, to the last bit, and in the same bytes."""
+"""Everything saved comes back, to the last bit, and in the same bytes."""
 
 import io
 import json
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, MetricWarning
-from sfumato.files import MechanismFile, load, read, save
-from sfumato.files.labels import decoded, encoded
+from sfumato.files import MechanismFile, load, read_mechanism_file, save
+from sfumato.files.manifest import decoded_label, encoded_label
 from tests.sampling.mechanisms import random_mechanism
 
 from .contents import assert_same, plain_file, rich_file
@@ -28,7 +28,7 @@ def members(path: Path) -> dict[str, bytes]:
 def test_everything_comes_back(tmp_path: Path) -> None:
     file = rich_file()
     save(file, tmp_path / "rich.sfm")
-    again = read(tmp_path / "rich.sfm")
+    again = read_mechanism_file(tmp_path / "rich.sfm")
     assert_same(file, again)
     assert load(tmp_path / "rich.sfm") == file.mechanism
     assert repr(again) == repr(file)
@@ -43,7 +43,7 @@ def test_a_mechanism_alone_comes_back(tmp_path: Path, tiny: bool) -> None:
     assert again == mechanism
     assert again.weights.dtype == mechanism.weights.dtype
     assert not again.weights.flags.writeable
-    assert_same(read(tmp_path / "plain.sfm"), MechanismFile(mechanism))
+    assert_same(read_mechanism_file(tmp_path / "plain.sfm"), MechanismFile(mechanism))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 6), st.booleans())
@@ -58,7 +58,7 @@ def test_any_mechanism_comes_back(
 
 def test_the_bytes_are_reproducible(tmp_path: Path) -> None:
     save(rich_file(), tmp_path / "one.sfm")
-    save(read(tmp_path / "one.sfm"), tmp_path / "two.sfm")
+    save(read_mechanism_file(tmp_path / "one.sfm"), tmp_path / "two.sfm")
     save(rich_file(), tmp_path / "three.sfm")
     one = (tmp_path / "one.sfm").read_bytes()
     assert one == (tmp_path / "two.sfm").read_bytes() == (tmp_path / "three.sfm").read_bytes()
@@ -78,7 +78,7 @@ def test_equal_things_are_stored_once(tmp_path: Path) -> None:
     assert sorted(held) == ["coordinates_0.npy", "loss_0.npy", "manifest.json", "prior_0.npy", "weights_0.npy"]
     manifest = json.loads(held["manifest.json"])
     assert [len(manifest[group]) for group in ("spaces", "metrics", "losses")] == [1, 1, 1]
-    again = read(tmp_path / "once.sfm")
+    again = read_mechanism_file(tmp_path / "once.sfm")
     assert again.mechanism.secrets is again.mechanism.observables
     assert again.prior is not None
     assert again.prior.space is again.mechanism.secrets
@@ -109,7 +109,7 @@ def test_a_metric_without_the_triangle_comes_back_without_a_second_warning(tmp_p
         sf.Mechanism(np.eye(3)), guarantees=[sf.MetricPrivacy(1, broken), sf.MetricPrivacy(1, apart)]
     )
     save(file, tmp_path / "broken.sfm")
-    again = read(tmp_path / "broken.sfm")
+    again = read_mechanism_file(tmp_path / "broken.sfm")
     assert_same(file, again)
 
 
@@ -122,7 +122,7 @@ def test_great_circles_around_the_earth_come_back(tmp_path: Path) -> None:
         sf.Mechanism(np.eye(80), earth), guarantees=[sf.MetricPrivacy(1, earth.metric("great-circle"))]
     )
     save(file, tmp_path / "earth.sfm")
-    assert_same(file, read(tmp_path / "earth.sfm"))
+    assert_same(file, read_mechanism_file(tmp_path / "earth.sfm"))
 
 
 LABELS = st.recursive(
@@ -143,8 +143,8 @@ def typed(label: Any) -> Any:
 
 @given(LABELS)
 def test_labels_come_back_with_their_types(label: Any) -> None:
-    text = json.dumps(encoded(label), allow_nan=False)
-    assert typed(decoded(json.loads(text))) == typed(label)
+    text = json.dumps(encoded_label(label), allow_nan=False)
+    assert typed(decoded_label(json.loads(text))) == typed(label)
 
 
 def test_labels_that_only_look_alike_stay_apart(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import os
 import random
 import struct
+import threading
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,7 @@ class TestText:
             ("1704103200", "2024-01-01T10:00:00"),
             ("1704103200.5", "2024-01-01T10:00:00.5"),
             ("1704103200000", "2024-01-01T10:00:00"),
+            ("1704103200000000001", "2024-01-01T10:00:00"),
             ("Mon Jan 01 10:00:00 +0000 2024", "2024-01-01T10:00:00"),
         ],
     )
@@ -182,7 +185,7 @@ class TestText:
         assert visits.attributes["time"][0] == "noonish"
         assert "could not be read as times" in visits.notes[0]
         with pytest.raises(
-            DataError, match=r"'time' of 'v.csv' holds no times that I can read, such as 'noonish'"
+            DataError, match=r"'time' of 'v.csv' holds no readable times, but values such as 'noonish'"
         ):
             read_visits(path, time="time")
 
@@ -206,7 +209,7 @@ class TestDropped:
             "2 of 9 rows without a position were dropped.",
             "1 of 9 rows at latitude 0, longitude 0 were dropped.",
             "1 of 9 rows that repeat another's user, time and place were dropped.",
-            "1 of 5 visits name no user.",
+            "1 of 5 visits have no user.",
         )
 
     def test_the_row_of_an_error_is_that_of_the_file(self, write):
@@ -360,7 +363,7 @@ class TestParquet:
 
     def test_a_truncated_file(self, write, write_table):
         whole = write_table({"lat": [1.0], "lon": [2.0]}).read_bytes()
-        with pytest.raises(DataError, match=r"'cut.parquet' is not a sound Parquet file"):
+        with pytest.raises(DataError, match=r"'cut.parquet' is not a valid Parquet file"):
             read_visits(write("cut.parquet", whole[: len(whole) // 2]))
 
 
@@ -409,14 +412,14 @@ class TestRefused:
             ("v.parquet", b"lat,lon\n1,2\n", "does not begin like one"),
             ("v.geojson", b'{"type": "FeatureCollection"}', "looks like JSON"),
             ("v.xlsx", b"PK\x03\x04rest", "ZIP archive or a spreadsheet"),
-            ("v.csv", b"lat,lon\n1,2\n3,4,5\n", "not a sound table of text: CSV parse error"),
+            ("v.csv", b"lat,lon\n1,2\n3,4,5\n", "not a valid table of text: CSV parse error"),
             (
                 "v.csv.gz",
                 gzip.compress(random.Random(8).randbytes(99_999), mtime=0)[:50_000],
                 "is damaged|neither text",
             ),
             ("v.gpx", b"<html><body/></html>", "its root is <html>, not <gpx>"),
-            ("v.gpx", GPX[:200].encode(), "is not sound XML"),
+            ("v.gpx", GPX[:200].encode(), "is not valid XML"),
             ("v.gpx", GPX.replace("48.86", "up").encode(), "lat of 'v.gpx' holds 'up' in row 2"),
             ("v.gpx", b"<gpx></gpx>", "holds no rows"),
             ("v.plt", PLT[: PLT.index("39.98")].encode(), "holds no points"),
@@ -427,6 +430,21 @@ class TestRefused:
         with pytest.raises(DataError, match=message) as caught:
             read_visits(write(name, content))
         assert caught.value.hint
+
+    def test_a_trajectory_that_is_piped_in_has_no_user(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(PLT.encode(),))
+        writer.start()
+        visits = read_visits(tmp_path / "pipe")
+        writer.join()
+        assert len(visits) == 2
+        assert visits.user is None
+
+    def test_a_compressed_trajectory_is_read_and_a_damaged_one_refused(self, write):
+        packed = gzip.compress(PLT.encode())
+        assert len(read_visits(write("1.plt.gz", packed))) == 2
+        with pytest.raises(DataError, match=r"is damaged|cannot be read"):
+            read_visits(write("1.plt.gz", packed[:-20]))
 
     def test_hostile_xml(self, write):
         bomb = '<?xml version="1.0"?><!DOCTYPE gpx [<!ENTITY a "b">]><gpx>&a;</gpx>'
@@ -471,17 +489,28 @@ def parquet_bytes() -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-SOUND = {
-    "a.csv": CSV.encode(),
-    "b.txt": SNAP.encode(),
-    "c.txt": FOURSQUARE.encode("latin-1"),
-    "d.gpx": GPX.encode(),
-    "e.plt": PLT.encode(),
-    "f.parquet": parquet_bytes(),
-    "g.csv.gz": gzip.compress(CSV.encode()),
-    "h.csv": b"id,geometry\n1,POINT (2.34 48.86)\n",
-    "i.csv": b"geom\n" + wkb(2.0, 48.0).hex().encode() + b"\n",
+SAMPLES = {
+    "csv": {
+        "a.csv": CSV.encode(),
+        "b.csv.gz": gzip.compress(CSV.encode()),
+        "c.csv": b"id,geometry\n1,POINT (2.34 48.86)\n",
+        "d.csv": b"geom\n" + wkb(2.0, 48.0).hex().encode() + b"\n",
+    },
+    "parquet": {"e.parquet": parquet_bytes()},
+    "geolife": {"f.plt": PLT.encode()},
+    "gpx": {"g.gpx": GPX.encode()},
+    "snap": {"h.txt": SNAP.encode()},
+    "foursquare": {"i.txt": FOURSQUARE.encode("latin-1")},
 }
+SOUND = {name: content for samples in SAMPLES.values() for name, content in samples.items()}
+
+
+@pytest.mark.parametrize("key", geo.FORMATS)
+def test_every_format_is_recognised_by_its_content(write, key):
+    for name, content in SAMPLES[key].items():
+        found, named = read_visits(write(name, content)), read_visits(write(name, content), format=key)
+        assert found.lat.tolist() == named.lat.tolist()
+        assert set(SAMPLES) == set(geo.FORMATS)
 
 
 @given(st.sampled_from(sorted(SOUND)), st.data())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sfumato import geo
-from sfumato.core import Prior
-from sfumato.geo import Grid, Region, greedy_spanner
+from sfumato.core import Prior, greedy_spanner
+from sfumato.geo import Grid
 
 read_visits: Any = geo.read_visits  # the tests know which columns are there
 PARIS = "48.8286,2.2855,48.8798,2.3909"
@@ -48,6 +48,6 @@ def test_new_york_of_gowalla(shared_data):
     assert visits.notes == (f"{dropped} of 138,957 rows that repeat another's user, time and place were dropped.",)
     assert len(visits.users()) == 7_115
     assert list(visits.attributes) == ["venue"]
-    inside = visits.inside(Region.of(visits, trim=0.02))
+    inside = visits.inside(visits.region(trim=0.02))
     grid = Grid.covering(inside, shape=(20, 15))
     assert grid.counts(inside).sum() == len(inside)

@@ -41,14 +41,14 @@ def test_sizes_are_those_on_the_ground(lat, lon, width, height):
 def test_around_visits_and_without_outliers():
     lat, lon = np.linspace(48.80, 48.90, 101), np.linspace(2.30, 2.40, 101)
     visits = Visits(np.append(lat, 60.0), np.append(lon, 20.0))
-    assert Region.of(visits) == Region(48.80, 2.30, 60.0, 20.0)
-    trimmed = Region.of(visits, trim=0.05)
+    assert visits.region() == Region(48.80, 2.30, 60.0, 20.0)
+    trimmed = visits.region(trim=0.05)
     assert trimmed.north < 48.9
     assert len(visits.inside(trimmed)) == pytest.approx(0.9 * len(visits), abs=2)
     with pytest.raises(InputError, match=r"(?s)too wide.*trim=0.01"):
-        Region.of(Visits([0.0, 50.0], [0.0, 100.0]))
+        Visits([0.0, 50.0], [0.0, 100.0]).region()
     with pytest.raises(InputError, match=r"the trim 0.5 is not between"):
-        Region.of(visits, trim=0.5)
+        visits.region(trim=0.5)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,16 @@ def test_lengths_need_units_of_length():
         Region.parse("8 kg x 6 kg around 48,2")
     with pytest.raises(InputError, match="not four numbers"):
         Region(float("nan"), 0, 1, 1)
+
+
+@given(st.floats(0.1, 900), st.floats(0.1, 900), st.integers(1, 500))
+def test_a_grid_of_about_so_many_cells(width, height, cells):
+    columns, rows = Region.around(48, 2, f"{width:.3f} km", f"{height:.3f} km").shape_of(cells)
+    assert 1 <= columns <= cells
+    assert cells / 2 < columns * rows < 2 * cells
+    if min(columns, rows) > 1:
+        assert 0.25 < (width / columns) / (height / rows) < 4
+
+
+def test_a_region_without_extent_has_one_cell():
+    assert Region(48, 2, 48, 2).shape_of(108) == (1, 1)

@@ -49,7 +49,7 @@ def test_a_user_is_found_by_number_and_by_text(visits, name):
 def test_an_unknown_user_is_named_beside_known_ones(visits):
     with pytest.raises(DataError, match=r"'bob' is not among the 2 users.\nHint: .* 17, ann"):
         visits.of_user("bob")
-    with pytest.raises(DataError, match="name no users"):
+    with pytest.raises(DataError, match="no user column"):
         Visits([1.0], [2.0]).of_user("bob")
 
 

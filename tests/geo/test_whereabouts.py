@@ -1,11 +1,10 @@
-"""Where places are, in words."""
+"""Whereabouts in words: boxes, towns and exchanged columns."""
 
 import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.geo.towns import nearest_town, towns
-from sfumato.geo.whereabouts import whereabouts
+from sfumato.geo.whereabouts import nearest_town, towns, whereabouts
 
 
 def test_the_list_is_of_towns_on_earth():

@@ -24,14 +24,14 @@ def h(p: float) -> float:
 @pytest.mark.parametrize("error", [0.0, 1e-30, 1e-6, 0.11, 0.5, 0.9])
 def test_binary_symmetric_channel(error):
     found = shannon_capacity(symmetric(2, error))
-    assert found.lower_bits == pytest.approx(1 - h(error), abs=1e-12)
-    assert found.upper_bits == pytest.approx(1 - h(error), abs=1e-12)
+    assert found.bits.lower == pytest.approx(1 - h(error), abs=1e-12)
+    assert found.bits.upper == pytest.approx(1 - h(error), abs=1e-12)
 
 
 @pytest.mark.parametrize(("size", "lost"), [(2, 0.25), (5, 0.7), (3, 1.0), (3, 0.0)])
 def test_erasure_channel(size, lost):
     found = shannon_capacity(Mechanism(np.hstack([(1 - lost) * np.eye(size), np.full((size, 1), lost)])))
-    assert found.lower_bits == pytest.approx((1 - lost) * math.log2(size), abs=1e-12)
+    assert found.bits.lower == pytest.approx((1 - lost) * math.log2(size), abs=1e-12)
     assert found.converged
 
 
@@ -40,7 +40,7 @@ def test_randomised_response(size, epsilon):
     error = (size - 1) / (math.exp(epsilon) + size - 1)
     mechanism = symmetric(size, error)
     closed = math.log2(size) - h(error) - error * math.log2(size - 1)
-    assert shannon_capacity(mechanism).lower_bits == pytest.approx(closed, abs=1e-9)
+    assert shannon_capacity(mechanism).bits.lower == pytest.approx(closed, abs=1e-9)
     assert min_entropy_capacity_bits(mechanism) == pytest.approx(math.log2(size * (1 - error)), abs=1e-12)
 
 
@@ -48,9 +48,9 @@ def test_randomised_response(size, epsilon):
 def test_z_channel(flip):
     found = shannon_capacity(Mechanism([[1.0, 0.0], [flip, 1 - flip]]))
     closed = math.log2(1 + (1 - flip) * flip ** (flip / (1 - flip)))
-    assert found.lower_bits <= closed + 1e-12
-    assert found.upper_bits >= closed - 1e-12
-    assert found.gap_bits <= 1e-9
+    assert found.bits.lower <= closed + 1e-12
+    assert found.bits.upper >= closed - 1e-12
+    assert found.bits.width <= 1e-9
 
 
 @settings(max_examples=40)
@@ -58,11 +58,11 @@ def test_z_channel(flip):
 def test_the_bracket_holds_for_every_prior(case, data):
     mechanism, prior = case
     found = shannon_capacity(mechanism, tolerance_bits=1e-4, max_iterations=data.draw(st.integers(1, 500)))
-    assert mutual_information_bits(mechanism, prior) <= found.upper_bits + 1e-12
-    assert mutual_information_bits(mechanism, found.prior) == found.lower_bits
-    assert found.lower_bits <= found.upper_bits + 1e-12
-    assert found.converged == (found.gap_bits <= 1e-4)
-    assert found.upper_bits <= min_entropy_capacity_bits(mechanism) + found.gap_bits + 1e-12
+    assert mutual_information_bits(mechanism, prior) <= found.bits.upper + 1e-12
+    assert mutual_information_bits(mechanism, found.prior) == found.bits.lower
+    assert found.bits.lower <= found.bits.upper + 1e-12
+    assert found.converged == (found.bits.width <= 1e-4)
+    assert found.bits.upper <= min_entropy_capacity_bits(mechanism) + found.bits.width + 1e-12
 
 
 @given(cases())
@@ -79,7 +79,7 @@ def test_stopped_early_it_says_so():
     early = shannon_capacity(mechanism, max_iterations=3)
     full = shannon_capacity(mechanism)
     assert (early.iterations, early.converged) == (3, False)
-    assert early.lower_bits < full.lower_bits <= full.upper_bits < early.upper_bits
+    assert early.bits.lower < full.bits.lower <= full.bits.upper < early.bits.upper
     assert "NOT converged" in repr(early)
     assert "NOT" not in repr(full)
 
@@ -90,7 +90,7 @@ def test_a_secret_without_use_does_not_break_the_iteration():
     mechanism = Mechanism([[1.0, 0.0, 0.0], [0.5, 0.5, rare], [0.0, 1.0, 0.0]])
     found = shannon_capacity(mechanism)
     assert found.converged
-    assert found.lower_bits == pytest.approx(1.0, abs=1e-8)
+    assert found.bits.lower == pytest.approx(1.0, abs=1e-8)
 
 
 @pytest.mark.parametrize("options", [{"tolerance_bits": 0.0}, {"tolerance_bits": math.nan}, {"max_iterations": 0}])

@@ -7,9 +7,9 @@ from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
 from sfumato.errors import InputError, MetricWarning, SolverError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.evidence.observed import epsilon_lower
-from sfumato.learn import LaplaceDraws, TableDraws, counted, with_guarantee
+from sfumato.learn import counted, with_guarantee
 from sfumato.mechanisms import PlanarLaplace
-from sfumato.optimal import repaired
+from sfumato.studies.mipan import LaplaceDraws, TableDraws
 
 CELLS = Space([(i, j) for j in range(3) for i in range(3)], [[i, j] for j in range(3) for i in range(3)], "km")
 
@@ -39,7 +39,7 @@ def test_a_learned_matrix_is_repaired_and_proved():
     guarantee = MetricPrivacy(0.5, ground)
     mechanism = counted(TableDraws(known()), CELLS, draws=3000, seed=1).mechanism
     assert not prove_metric_privacy(mechanism, guarantee).holds
-    found = with_guarantee(mechanism, guarantee, repaired)
+    found = with_guarantee(mechanism, guarantee)
     assert found.proof.holds
     # The promise by brute force, on the floats of the integers.
     rows = found.mechanism.matrix
@@ -54,14 +54,15 @@ def test_pairs_that_need_no_protection_are_left_alone():
     d = np.full((9, 9), np.inf)
     np.fill_diagonal(d, 0.0)
     d[0, 1] = d[1, 0] = 1.0
-    found = with_guarantee(known(), MetricPrivacy(1.0, Metric(d)), repaired)
+    found = with_guarantee(known(), MetricPrivacy(1.0, Metric(d)))
     assert found.proof.holds
 
 
-def test_a_repair_that_does_not_repair_is_found_out():
+def test_a_repair_that_does_not_repair_is_found_out(monkeypatch):
+    monkeypatch.setattr("sfumato.learn.finite.made_private", lambda matrix, exponents: (matrix, 0.0))
     guarantee = MetricPrivacy(0.5, CELLS.metric("euclidean"))
     with pytest.raises(SolverError, match="keeps only"):
-        with_guarantee(known(), guarantee, lambda matrix, exponents: (matrix, 0.0))
+        with_guarantee(known(), guarantee)
 
 
 def test_samples_of_a_generator_bound_epsilon_from_below():
@@ -74,13 +75,13 @@ def test_samples_of_a_generator_bound_epsilon_from_below():
 def test_what_does_not_fit_is_refused():
     mechanism = known()
     with pytest.raises(InputError, match="metric"):
-        with_guarantee(mechanism, MetricPrivacy(1.0, Metric([[0, 1], [1, 0]])), repaired)
+        with_guarantee(mechanism, MetricPrivacy(1.0, Metric([[0, 1], [1, 0]])))
     broken = np.full((9, 9), 1.0) - np.eye(9)
     broken[0, 1] = broken[1, 0] = 5.0
     with pytest.warns(MetricWarning):
         metric = Metric(broken)
     with pytest.raises(InputError, match="triangle"):
-        with_guarantee(mechanism, MetricPrivacy(1.0, metric), repaired)
+        with_guarantee(mechanism, MetricPrivacy(1.0, metric))
     with pytest.raises(InputError, match="coordinates"):
         counted(TableDraws(mechanism), Space(range(3)))
     with pytest.raises(InputError, match="draws"):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.learn import BayesVulnerability, Training, grid_error, learn_generator, square_data
+from sfumato.learn import BayesVulnerability, Training, grid_error, learn_generator
+from sfumato.studies.mipan import square_data
 
 HEADS, SEEDS, WIDTH = 3, 2, 8
 
@@ -157,11 +158,11 @@ def test_heads_near_the_optimum_of_experiment_2(torch):
         judging=0.4,
         tolerance=None,
         patience=160,
-        confidence=0.5,
+        failure=0.5,
         seed=3,
         device="cpu",
     )
-    assert learned.meets_bound
+    assert learned.within_max_loss
     assert learned.best == 160
     for data in (train, test):
         loss, error = learned.loss(data, seed=1)

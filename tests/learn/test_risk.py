@@ -36,7 +36,7 @@ def test_bounds_cover_the_truth_in_200_repetitions():
     inside = 0
     for seed in range(200):
         found = estimate_risk(Examples.of_mechanism(mechanism, prior, 800, seed=seed), seed=seed)
-        inside += found.lower <= true <= found.upper
+        inside += found.error.lower <= true <= found.error.upper
     assert inside >= 190
 
 
@@ -48,9 +48,9 @@ def test_the_neighbours_meet_a_geometric_channel_where_outputs_are_many():
     assert 0.4 < true < 0.5
     examples = Examples.of_mechanism(mechanism, prior, 6000, seed=2)
     found = estimate_risk(examples, NearestNeighbours(25), seed=2)
-    assert found.error == pytest.approx(true, abs=0.05)
-    assert found.lower <= true <= found.upper
-    assert found.lower < true / 2  # frequencies alone show little
+    assert found.error.value == pytest.approx(true, abs=0.05)
+    assert found.error.lower <= true <= found.error.upper
+    assert found.error.lower < true / 2  # frequencies alone show little
 
 
 def test_a_planar_geometric_channel_of_ratio_4():
@@ -64,9 +64,9 @@ def test_a_planar_geometric_channel_of_ratio_4():
     true = bayes_error(mechanism, prior)
     assert true == pytest.approx(0.456, abs=1e-4)
     found = estimate_risk(Examples.of_mechanism(mechanism, prior, 40_000, seed=1), seed=1)
-    assert found.error == pytest.approx(true, abs=0.015)
-    assert found.lower <= true <= found.upper
-    assert found.upper - found.lower < 0.03
+    assert found.error.value == pytest.approx(true, abs=0.015)
+    assert found.error.lower <= true <= found.error.upper
+    assert found.error.upper - found.error.lower < 0.03
 
 
 def test_two_normal_outputs():
@@ -75,9 +75,9 @@ def test_two_normal_outputs():
     secrets = rng.integers(0, 2, 8000)
     examples = Examples(secrets, rng.normal(2.0 * secrets, 1.0), Space(range(2)))
     found = estimate_risk(examples, NearestNeighbours(60), seed=4)
-    assert found.error == pytest.approx(true, abs=0.03)
-    assert found.corrected <= found.error + 0.02
-    assert found.lower <= true <= found.upper
+    assert found.error.value == pytest.approx(true, abs=0.03)
+    assert found.corrected <= found.error.value + 0.02
+    assert found.error.lower <= true <= found.error.upper
     # One neighbour errs up to twice as often; the bound of Cover and Hart looks through that.
     assert found.limit_lower == pytest.approx(true, abs=0.05)
     assert found.limit_lower < true
@@ -96,11 +96,11 @@ def test_the_information_bound_is_below_the_truth_and_near_it():
     examples = Examples.of_mechanism(mechanism, prior, 8000, seed=1)
     for rule in (NearestNeighbours(30), GradientBoosting(rounds=15)):
         found = information_lower(examples, rule, prior, seed=1)
-        assert found.lower_bits <= true
-        assert found.bits == pytest.approx(true, abs=0.1)
-        assert found.lower_bits > 0.6 * true
+        assert found.bits.lower <= true
+        assert found.bits.value == pytest.approx(true, abs=0.1)
+        assert found.bits.lower > 0.6 * true
         without = information_lower(examples, rule, seed=1)
-        assert without.lower_bits <= found.lower_bits
+        assert without.bits.lower <= found.bits.lower
 
 
 def test_information_bounds_hold_as_often_as_they_say():
@@ -109,7 +109,7 @@ def test_information_bounds_hold_as_often_as_they_say():
     above = sum(
         information_lower(
             Examples.of_mechanism(mechanism, prior, 400, seed=seed), NearestNeighbours(), prior, seed=seed
-        ).lower_bits
+        ).bits.lower
         > true
         for seed in range(200)
     )
@@ -120,9 +120,9 @@ def test_nothing_is_found_where_nothing_leaks():
     blank = Mechanism(np.tile([0.2, 0.8, 0.0], (3, 1)))
     prior = Prior(blank.secrets, [0.5, 0.5, 0.0])
     examples = Examples.of_mechanism(blank, prior, 3000, seed=1)
-    assert information_lower(examples, NearestNeighbours(), prior, seed=1).lower_bits == 0.0
+    assert information_lower(examples, NearestNeighbours(), prior, seed=1).bits.lower == 0.0
     found = estimate_risk(examples, seed=1)
-    assert found.lower <= 0.5 <= found.upper
+    assert found.error.lower <= 0.5 <= found.error.upper
 
 
 def test_a_neural_attacker_meets_two_normal_outputs(torch):
@@ -132,7 +132,7 @@ def test_a_neural_attacker_meets_two_normal_outputs(torch):
     examples = Examples(secrets, points, Space(range(2)))
     rule = NeuralClassifier(width=16, steps=150, device="cpu")
     found = estimate_risk(examples, rule, seed=1)
-    assert found.error == pytest.approx(float(norm.cdf(-1)), abs=0.03)
+    assert found.error.value == pytest.approx(float(norm.cdf(-1)), abs=0.03)
     again = rule.fit(examples, seed=3).probabilities(points[:5])
     np.testing.assert_array_equal(again, rule.fit(examples, seed=3).probabilities(points[:5]))
     np.testing.assert_allclose(again.sum(axis=1), 1.0)
@@ -150,5 +150,5 @@ def test_no_estimate_of_the_risk_exceeds_the_rules_error_or_that_of_a_blind_gues
         rng = np.random.default_rng(seed)
         examples = Examples(rng.integers(0, 3, 200), rng.normal(size=200), Space(range(3)))
         found = estimate_risk(examples, seed=seed)
-        assert found.corrected <= min(found.error, found.blind)
+        assert found.corrected <= min(found.error.value, found.blind)
         assert found.limit_lower <= found.blind

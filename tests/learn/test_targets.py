@@ -7,15 +7,12 @@ from sfumato.divergences import CHI_SQUARED, TOTAL_VARIATION
 from sfumato.errors import InputError
 from sfumato.leakage import bayes_vulnerability, conditional_entropy_bits, mutual_information_bits
 from sfumato.learn import (
-    CLASSIFIERS,
-    GENERATORS,
     AugmentedLagrangian,
     BayesVulnerability,
     CrossEntropy,
     FInformation,
     MutualInformation,
     Softplus,
-    payoffs,
 )
 
 from ..catalogue import CASES
@@ -77,27 +74,6 @@ def test_a_guess_tells_no_more_than_the_report(torch, target):
         shares = torch.as_tensor(rng.dirichlet(np.ones(15)).reshape(3, 5))
         beliefs = torch.as_tensor(np.log(rng.dirichlet(np.ones(3), size=5)))
         assert float(target(shares, beliefs)) <= float(target.of_reports(shares)) + 1e-12
-
-
-def test_payoffs_are_those_of_example_1():
-    found = payoffs()
-    half = [0.5] * 4
-    assert found.success.tolist() == [[1, 0, 0.5, 0.5], [0, 1, 0.5, 0.5], half, half]
-    assert found.information_bits.tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0] * 4, [0] * 4]
-    assert found.vulnerability.tolist() == [[1, 1, 0.5, 0.5], [1, 1, 0.5, 0.5], half, half]
-    assert found.success.shape == (len(GENERATORS), len(CLASSIFIERS))
-
-
-def test_payoffs_are_the_targets_of_deterministic_channels(torch):
-    # Another route to the tables: the joint distribution of person and guess.
-    reports = [np.eye(2), np.eye(2)[::-1], np.array([[1.0, 0], [1, 0]]), np.array([[0, 1.0], [0, 1]])]
-    found = payoffs()
-    for g, report in enumerate(reports):
-        for c, guess in enumerate(reports):
-            joint = torch.as_tensor(0.5 * report @ guess)
-            assert float(MutualInformation().of_reports(joint)) == pytest.approx(found.information_bits[g, c])
-            assert float(BayesVulnerability().of_reports(joint)) == pytest.approx(found.vulnerability[g, c])
-            assert float(torch.trace(joint)) == pytest.approx(found.success[g, c])
 
 
 def test_softplus_is_the_papers_term(torch):

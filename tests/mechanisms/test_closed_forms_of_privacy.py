@@ -90,7 +90,7 @@ def test_a_long_line_is_private_where_probabilities_are_smaller_than_integers(ep
 
 def test_near_secrets_are_refused_where_floats_cannot_keep_them_apart():
     space = Space.numbers([0.0, 1e-13, 1.0])
-    with pytest.raises(InputError, match="rounding would blur"):
+    with pytest.raises(InputError, match="rounding would break"):
         geometric(space, 1.0)
 
 

@@ -44,7 +44,7 @@ def test_blahut_and_arimoto_on_paris(shared_data):
 
 def test_the_comparison_of_oya_et_al_in_new_york(shared_data):
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet")
-    city = sf.Grid.covering(visits, cell="600 m", region=sf.Region.of(visits, trim=0.1))
+    city = sf.Grid.covering(visits, cell="600 m", region=visits.region(trim=0.1))
     prior = sf.Prior.from_visits(city, visits)
     km = city.metric("euclidean", unit="km")
     before = planar_geometric(city, "1/km")  # 2 km of noise

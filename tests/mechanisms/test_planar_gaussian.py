@@ -11,7 +11,7 @@ from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
 from sfumato.errors import InputError
 from sfumato.geo import Grid
-from sfumato.mechanisms import Gaussian, Lattice, PlanarGaussian
+from sfumato.mechanisms import Gaussian, LatticeBasis, PlanarGaussian
 from sfumato.sampling import Row
 
 
@@ -119,12 +119,12 @@ def test_what_it_says_of_itself():
     mechanism = family.mechanism()
     assert family.recipe() == Row(mechanism)
     assert family.hamming_loss == pytest.approx(1 - np.trace(mechanism.matrix) / 20)
-    row = PlanarGaussian(Space("ab", [[0, 0], [100, 0]], "m"), 100, Lattice([[100, 0], [0, 100]]))
+    row = PlanarGaussian(Space("ab", [[0, 0], [100, 0]], "m"), 100, LatticeBasis([[100, 0], [0, 100]]))
     np.testing.assert_allclose(row.mechanism().matrix[0], [normal.cdf(0.5), normal.cdf(-0.5)], rtol=1e-9)
 
 
 def test_what_is_refused():
-    hexes = Lattice.hexagonal(100.0)
+    hexes = LatticeBasis.hexagonal(100.0)
     with pytest.raises(InputError, match="not along the axes"):
         PlanarGaussian(Space("abc", [[0, 0], [100, 0], hexes.steps[1]], "m"), 50.0)
     with pytest.raises(InputError, match="sigma must be a positive number"):

@@ -13,8 +13,8 @@ from sfumato.core.arrays import Floats
 from sfumato.errors import InputError, UnitError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.geo import Grid, Hexagons
-from sfumato.mechanisms import Lattice, PlanarGeometric, exponential, geometric, planar_geometric
-from sfumato.mechanisms._clamp import Region
+from sfumato.mechanisms import LatticeBasis, PlanarGeometric, exponential, geometric, planar_geometric
+from sfumato.mechanisms._window import ClampingWindow
 from sfumato.sampling import Row
 
 GRID = Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")  # 4 x 3
@@ -79,10 +79,10 @@ def test_a_report_outside_goes_to_the_nearest_cell(norm):
         away = np.linalg.norm(points_of(GRID) - point, ord=NORMS[norm], axis=1)
         assert away[cell] <= away.min() + 1e-6
     ring = REGIONS["ring"]
-    region = Region.of(ring, Lattice.of(ring), norm, 2000.0)
+    region = ClampingWindow.of(ring, LatticeBasis.of(ring), norm, 2000.0)
     assert min(region.columns, region.rows) >= 7 + 2 * 4
     cells = np.stack(np.meshgrid(range(region.columns), range(region.rows)), axis=-1).reshape(-1, 2)
-    away = region.lattice.lengths(cells[:, None] - region.positions[None], norm)
+    away = region.basis.lengths(cells[:, None] - region.positions[None], norm)
     np.testing.assert_allclose(away[np.arange(len(cells)), region.nearest], away.min(axis=1))
 
 
@@ -173,18 +173,18 @@ def test_parts_of_any_lattice(seed, rate, norm, size):
     steps = (np.eye(2) + rng.uniform(-0.4, 0.4, (2, 2))) * size
     ij = np.array([ij for ij in product(range(5), repeat=2) if rng.random() < 0.5 or ij in ((0, 0), (4, 4))])
     space = Space(range(len(ij)), ij @ steps + rng.normal(size=2) * size, "m")
-    mechanism = planar_geometric(space, rate / size, norm, Lattice(steps))
+    mechanism = planar_geometric(space, rate / size, norm, LatticeBasis(steps))
     assert prove_metric_privacy(mechanism, MetricPrivacy(rate / size, metric_of(space, norm))).holds
-    own = PlanarGeometric(space, rate / size, norm, Lattice(steps)).pmf([0, 0])
+    own = PlanarGeometric(space, rate / size, norm, LatticeBasis(steps)).pmf([0, 0])
     assert (mechanism.matrix.diagonal() >= own * (1 - 1e-6)).all()
 
 
 @pytest.mark.parametrize("region", ["ring", "hexagons"])
 def test_beyond_the_window_reports_first_move_to_its_border(region):
     space, epsilon = REGIONS[region], 0.004
-    lattice = Lattice.of(space)
-    window = Region.of(space, lattice, "euclidean", 8 / epsilon)
-    steps, first = window.lattice.steps, window.positions[0] - window.lattice.positions(space)[0]
+    basis = LatticeBasis.of(space)
+    window = ClampingWindow.of(space, basis, "euclidean", 8 / epsilon)
+    steps, first = window.basis.steps, window.positions[0] - window.basis.positions(space)[0]
 
     def move(points):
         ij = np.round(np.linalg.solve(steps.T, (points - points_of(space)[0]).T).T).astype(int) + first
@@ -224,10 +224,10 @@ def test_what_is_refused():
     line = Space("abc", [[0, 0], [500, 0], [1000, 0]], "m")
     with pytest.raises(InputError, match="on a line"):
         planar_geometric(line, 0.001)
-    on_line = planar_geometric(line, 0.001, lattice=Lattice([[500, 0], [0, 500]]))
+    on_line = planar_geometric(line, 0.001, basis=LatticeBasis([[500, 0], [0, 500]]))
     assert prove_metric_privacy(on_line, MetricPrivacy(0.001, metric_of(line))).holds
     with pytest.raises(InputError, match=r"'d' is 0\.5 steps off the lattice"):
-        planar_geometric(Space("abcd", [[0, 0], [2, 0], [0, 2], [3, 2]]), 1.0, lattice=Lattice(np.eye(2) * 2))
+        planar_geometric(Space("abcd", [[0, 0], [2, 0], [0, 2], [3, 2]]), 1.0, basis=LatticeBasis(np.eye(2) * 2))
     with pytest.raises(InputError, match="no coordinates on a plane"):
         planar_geometric(Space("abc", [[48.0, 2.0], [48.1, 2.0], [48.0, 2.1]], crs="EPSG:4326"), 1.0)
     with pytest.raises(InputError, match="too small for this epsilon"):
@@ -237,9 +237,9 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="epsilon must be a positive number"):
         planar_geometric(GRID, 0.0)
     with pytest.raises(InputError, match="parallel"):
-        Lattice([[1, 2], [2, 4]])
+        LatticeBasis([[1, 2], [2, 4]])
     with pytest.raises(InputError, match="same point"):
-        planar_geometric(Space("abcd", [[0, 0], [1, 0], [0, 1], [0, 1]]), 1.0, lattice=Lattice(np.eye(2)))
+        planar_geometric(Space("abcd", [[0, 0], [1, 0], [0, 1], [0, 1]]), 1.0, basis=LatticeBasis(np.eye(2)))
     with pytest.raises(InputError, match="pairs of integers"):
         PlanarGeometric(GRID, 1.0).pmf([0.5, 1])
     with pytest.raises(UnitError, match="epsilon"):
@@ -248,15 +248,15 @@ def test_what_is_refused():
 
 def test_hexagons_of_the_globe_are_on_no_lattice():
     cells = Hexagons.covering("2 km x 2 km around 48.85,2.35", cell="500 m")
-    with pytest.raises(InputError, match=r"exponential\(\) for places that lie anyhow"):
+    with pytest.raises(InputError, match=r"exponential\(\), which takes places anywhere"):
         planar_geometric(cells, "1/km")
 
 
 def test_lattices_are_found():
-    np.testing.assert_allclose(Lattice.of(REGIONS["oblong cells"]).steps, [[300, 0], [0, 700]])
+    np.testing.assert_allclose(LatticeBasis.of(REGIONS["oblong cells"]).steps, [[300, 0], [0, 700]])
     for name in ("ring", "hexagons"):
-        steps = Lattice.of(REGIONS[name]).steps
-        expected = Lattice.hexagonal(400.0).steps if name == "hexagons" else np.eye(2) * 500
+        steps = LatticeBasis.of(REGIONS[name]).steps
+        expected = LatticeBasis.hexagonal(400.0).steps if name == "hexagons" else np.eye(2) * 500
         change = np.linalg.solve(expected.T, steps.T)  # one basis in terms of the other: whole, of determinant 1
         np.testing.assert_allclose(change, np.round(change), atol=1e-6)
         assert abs(np.linalg.det(change)) == pytest.approx(1)
@@ -266,7 +266,7 @@ def test_lattices_of_small_and_large_units():
     for size in (1e-9, 1e9):
         ij = np.array(list(product(range(3), repeat=2)))
         space = Space(range(9), ij * [size, 2 * size])
-        np.testing.assert_allclose(np.abs(Lattice.of(space).steps), [[size, 0], [0, 2 * size]])
+        np.testing.assert_allclose(np.abs(LatticeBasis.of(space).steps), [[size, 0], [0, 2 * size]])
         assert prove_metric_privacy(
             planar_geometric(space, 1 / size), MetricPrivacy(1 / size, metric_of(space))
         ).holds

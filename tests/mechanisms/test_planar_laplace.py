@@ -138,7 +138,7 @@ def test_the_last_bits_of_one_report_name_the_secret():
         [0.0, 256.0],
         EPSILON,
         NEAR_AND_FAR,
-        cells=FINE,
+        bins=FINE,
         failure=FAILURE,
     )
     assert found.violated
@@ -172,7 +172,7 @@ def test_the_reports_of_finite_mechanisms_have_no_last_bits(name, seeded):
         [0.0, 256.0],
         EPSILON,
         NEAR_AND_FAR,
-        cells=FINE,
+        bins=FINE,
         failure=FAILURE,
         limit=4_000,
     )
@@ -201,7 +201,7 @@ def test_the_last_bits_name_the_secret_of_libqif_too():
         [0.0, 256.0],
         EPSILON,
         NEAR_AND_FAR,
-        cells=FINE,
+        bins=FINE,
         failure=FAILURE,
         limit=4_000,
     )

@@ -54,7 +54,7 @@ def test_a_saved_closed_form_keeps_its_promise(name, tmp_path):
     assert promise.epsilon == pytest.approx(epsilon, rel=1e-12)
     assert prove_metric_privacy(mechanism, promise).holds
     sf.save(mechanism, tmp_path / "m.sfm")
-    held = sf.read(tmp_path / "m.sfm")
+    held = sf.read_mechanism_file(tmp_path / "m.sfm")
     (kept,) = held.guarantees
     assert isinstance(kept, sf.MetricPrivacy)
     assert kept.epsilon == promise.epsilon
@@ -97,7 +97,7 @@ def test_a_random_second_step_keeps_no_promise():
 def test_a_false_promise_is_found_out(tmp_path):
     liar = sf.Mechanism(np.eye(5), LINE).promising(sf.MetricPrivacy(0.5, LINE.metric("absolute")))
     sf.save(liar, tmp_path / "m.sfm")
-    held = sf.read(tmp_path / "m.sfm")
+    held = sf.read_mechanism_file(tmp_path / "m.sfm")
     epsilons, _ = prove(held.mechanism, sf.Prior.uniform(LINE), held.guarantees)
     assert [proof.holds for proof in epsilons] == [False]
 
@@ -127,7 +127,9 @@ def test_one_guarantee_or_a_list_of_them():
     assert prove(mechanism, PRIOR, one)[0][0].holds
     others: list[Any] = [1.0, None, "1/km", {"epsilon": 1}, sf.MetricPrivacy]
     for wrong in others:
-        with pytest.raises(InputError, match=r"is not a guarantee|a MetricPrivacy, DistortionPrivacy or list"):
+        with pytest.raises(
+            InputError, match=r"is not a guarantee|a MetricPrivacy, DistortionPrivacy, CoordinatePrivacy or list"
+        ):
             sf.design(PRIOR, loss=d, guarantees=wrong)
 
 

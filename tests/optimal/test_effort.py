@@ -1,4 +1,4 @@
-"""What cannot fit or be proved in time is refused before it begins, with what would."""
+"""Designs that cannot fit or be proved in time are refused before they begin, with a size that would fit."""
 
 import re
 import time

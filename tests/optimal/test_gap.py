@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.core import Metric, MetricPrivacy, Prior, Space
 from sfumato.optimal import Highs, Status, design
-from sfumato.optimal.answer import gap_of
+from sfumato.optimal.solver import gap_of
 
 
 def with_outlier():

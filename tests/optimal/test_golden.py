@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sfumato.core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, blind_error, hamming
-from sfumato.optimal import Auto, Clarabel, Highs, Status, design
+from sfumato.optimal import SOLVERS, Auto, Highs, Status, design
 
 from ..catalogue import geometric, line, randomised_response
 
-SOLVERS = [Auto(), Highs(), Highs("simplex"), Highs(crossover=True), Clarabel()]
+EVERY = [*(make() for make in SOLVERS.values()), Highs(crossover=True)]
 LINE = Space.numbers(range(5))
 STEPS = LINE.metric("absolute")
 EVEN = Prior.uniform(LINE)
@@ -20,7 +20,7 @@ def ids(solver):
     return f"{solver.name}{' crossover' if getattr(solver, 'crossover', False) else ''}"
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=ids)
+@pytest.mark.parametrize("solver", EVERY, ids=ids)
 @pytest.mark.parametrize(
     ("loss", "epsilon", "distortion", "cost"),
     [
@@ -51,7 +51,8 @@ def test_the_line_of_five(solver, loss, epsilon, distortion, cost):
     assert proof.bound == pytest.approx(cost, abs=1e-6)
     assert proof.bound <= cost + 1e-9
     assert result.status is Status.OPTIMAL
-    assert result.solver.startswith(solver.name) or isinstance(solver, Auto)
+    names = ("closed form", "structured") if isinstance(solver, Auto) else solver.name
+    assert result.solver.startswith(names)
     if epsilon is not None:
         assert proof.epsilon_upper <= epsilon
 
@@ -65,6 +66,7 @@ def test_on_a_line_the_optimum_is_the_geometric_mechanism(epsilon):
     # Strictly: the identity remap is optimal where the corners of the prior carry enough weight.
     result = design(EVEN, loss=STEPS, guarantees=[MetricPrivacy(epsilon, STEPS)])
     known = float(EVEN.probabilities @ (geometric(5, epsilon) * STEPS.array).sum(axis=1))
+    assert result.solver.startswith("closed form: truncated geometric")
     assert result.certificate.value <= known * (1 + 1e-6)
     if epsilon >= math.log(2):
         assert result.certificate.value == pytest.approx(known, rel=1e-6)
@@ -81,6 +83,8 @@ def test_on_the_discrete_metric_the_optimum_is_randomised_response(size):
             guarantees=[MetricPrivacy(1.0, hamming(space))],
             objective=objective,
         )
+        known = "closed form: randomised response" if objective == "expected" else "structured"
+        assert result.solver.startswith(known)
         assert result.certificate.value == pytest.approx((size - 1) / (size - 1 + math.e), rel=1e-6)
         if objective == "worst-case":
             np.testing.assert_allclose(result.mechanism.matrix, randomised_response(size, 1.0), atol=1e-5)
@@ -96,6 +100,7 @@ def test_square_grids(side, cost):
     space = grid(side)
     metric = space.metric("euclidean")
     result = design(Prior.uniform(space), loss=metric, guarantees=[MetricPrivacy("0.7/km", metric)])
+    assert result.solver == "structured interior point"
     assert result.certificate.value == pytest.approx(cost, abs=3e-6)
     assert result.certificate.holds
     assert result.certificate.gap <= 1e-6
@@ -113,6 +118,7 @@ def test_where_the_loss_is_the_distance_the_attacker_errs_by_the_loss():
 def test_where_the_loss_is_the_distance_distortion_costs_itself():
     for minimum in (0.3, 0.9, 1.19):
         result = design(EVEN, loss=STEPS, guarantees=[DistortionPrivacy(minimum, STEPS)])
+        assert result.solver.startswith("closed form: coin")
         assert result.certificate.loss == pytest.approx(minimum, rel=1e-6)
 
 

@@ -9,8 +9,7 @@ import pytest
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import SolverError
 from sfumato.optimal import (
-    Auto,
-    Clarabel,
+    SOLVERS,
     Highs,
     LinearProgram,
     LinearSolver,
@@ -52,10 +51,12 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(generation, "_FIRST_DILATION", 2.0)
 
 
-@pytest.mark.parametrize("solver", [Auto(), Highs(), Highs("simplex"), Clarabel()], ids=lambda solver: solver.name)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("options", [{"time_limit": 1e-9}, {"stop": lambda: True}], ids=["time", "stop"])
 def test_every_stop_returns_a_proved_mechanism(solver, options):
     result = design(PRIOR, loss=hamming(SPACE), guarantees=[PRIVATE], solver=solver, **options)
+    # The others may solve so small a problem before they look at the clock.
+    assert result.solver.startswith("closed form") or solver not in ("auto", "structured")
     assert result.certificate.holds
     assert result.certificate.bound <= result.certificate.value
     assert exact.private(result.mechanism, STEPS.array, 0.8)
@@ -140,7 +141,7 @@ def test_progress_is_reported_and_monotone(monkeypatch):
         loss=hamming(SPACE),
         guarantees=[PRIVATE],
         solver=Highs(),
-        report=seen.append,
+        progress=seen.append,
         tie_break=False,
         gap=1e-7,
     )

@@ -7,7 +7,7 @@ from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError, SolverError
 from sfumato.geo import Grid, read_visits
 from sfumato.optimal import SOLVERS, Answer, Auto, Highs, Solver, Status, Structured, design
-from sfumato.optimal import auto as automatic
+from sfumato.optimal import solvers as automatic
 
 from ..evidence import exact
 
@@ -80,6 +80,7 @@ def test_solvers_have_names():
     for name in SOLVERS:
         found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=name, objective="worst-case", gap=1e-5)
         assert found.finished
+        assert found.solver == ("structured interior point" if name == "auto" else SOLVERS[name]().name)
         values.append(found.certificate.value)
     assert values == pytest.approx([values[0]] * len(values), rel=2e-5)
     with pytest.raises(InputError, match="solver='quick' is unknown") as error:

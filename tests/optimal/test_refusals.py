@@ -1,4 +1,4 @@
-"""What cannot be designed, and what is said about it."""
+"""Requests that cannot be designed for, and the errors that say so."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from sfumato.core import (
     DistortionPrivacy,
     Loss,
+    Metric,
     MetricPrivacy,
     Prior,
     Space,
@@ -36,6 +37,13 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
         (lambda: least(loss=np.eye(3)), "for 3 secrets and 3 observables, but there are 4 and 4"),
         (lambda: least(loss=-np.eye(4), objective="worst-case"), "losses of at least 0"),
         (lambda: least(loss=np.full((4, 4), np.nan)), "nan"),
+        (lambda: least(loss=np.full((4, 4), np.inf)), "inf"),
+        (lambda: least(loss=np.eye(4)[0]), "shape 4"),
+        (lambda: design(Prior(KM, [0.35] * 4), loss=WALK, guarantees=[PRIVATE]), "1.4"),
+        (lambda: design(Prior(KM, [-0.2, 0.6, 0.3, 0.3]), loss=WALK, guarantees=[PRIVATE]), "-0.2"),
+        (lambda: least(guarantees=[MetricPrivacy(1, Metric(-WALK.array))]), "-1"),
+        (lambda: least(guarantees=[MetricPrivacy(1, Metric(WALK.array + np.nan))]), "nan"),
+        (lambda: least(guarantees=[DistortionPrivacy(0.1, np.ones(4))]), "shape 4"),
         (lambda: least(observables=Space("xy")), "but there are 4 and 2"),
         (
             lambda: least(guarantees=[MetricPrivacy(1, SMALL.space.metric("hamming"))]),

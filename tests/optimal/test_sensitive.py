@@ -329,7 +329,7 @@ def test_what_cannot_be_proved_is_not_claimed(solve):
 def test_time_limit_stop_and_progress(solve):
     joint, loss, bound = case = random_case(2)
     steps: list[Progress] = []
-    whole = solved(solve, case, report=steps.append)
+    whole = solved(solve, case, progress=steps.append)
     assert tuple(steps) == whole.log
     assert len(steps) > 3
     for before, after in pairwise(steps):

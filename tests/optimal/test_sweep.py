@@ -46,7 +46,7 @@ def test_failures_are_points_with_their_reason():
         {"uniform": PRIORS["uniform"]}, loss=METRIC, metric=METRIC, epsilons=[None], distortions=[0.5, 100.0]
     )
     assert [point.design is None for point in points] == [False, True]
-    assert "sees no report" in points[1].failure
+    assert "sees no report" in points[1].reason
     assert points[0].distortion >= 0.5
 
 
@@ -58,7 +58,7 @@ def test_a_stop_ends_between_designs():
         metric=METRIC,
         epsilons=[0.5, 1.0, 2.0],
         stop=lambda: len(seen) >= 1,
-        report=seen.append,
+        progress=seen.append,
     )
     assert len(points) == 1
 

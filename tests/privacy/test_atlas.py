@@ -328,7 +328,7 @@ def test_groups_are_attained_and_refused_without_steps():
     assert true_value(implied, geometric(N, 0.6), None) == pytest.approx(1.8, rel=1e-9)
     assert implied["epsilon"] == pytest.approx(1.8, rel=1e-12)
     apart = Relation(np.kron(np.eye(2), 1 - np.eye(2)).astype(bool), "two towns")
-    found = group.apply(
+    found = group.follow(
         Claim("differential-privacy", epsilon=1.0, relation=apart), Goal("differential-privacy", {"relation": far})
     )
     assert isinstance(found, Refusal)

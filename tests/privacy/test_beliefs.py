@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sfumato.errors import InputError
-from sfumato.privacy.distributions._ball import Ball
-from sfumato.privacy.distributions._worst_set import largest_excess
+from sfumato.privacy.distributions._worst_set import Ball, largest_excess
 from sfumato.privacy.distributions.close_beliefs import close_beliefs, worst_beliefs
 from sfumato.privacy.distributions.distribution import (
     DistributionPrivacy,

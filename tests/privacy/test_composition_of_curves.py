@@ -9,7 +9,7 @@ from scipy.stats import binom, norm
 
 from sfumato.divergences import Profile, hockey_stick
 from sfumato.errors import InputError
-from sfumato.privacy.curves._fourier import Factor, convolved
+from sfumato.privacy.curves._lattice import Factor, convolved
 from sfumato.privacy.curves.gaussian import GaussianPrivacy, GaussianTradeOff
 from sfumato.privacy.curves.loss_distribution import LossDistribution
 from sfumato.privacy.curves.product import power, product

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.privacy.atlas._separations import SEPARATIONS
-from sfumato.privacy.atlas.catalogue import NOTIONS
+from sfumato.privacy.atlas.catalogue import NOTIONS, SEPARATIONS
 from sfumato.privacy.atlas.claims import Claim
 from sfumato.privacy.atlas.convert import convert
 from sfumato.privacy.beliefs.adversarial import AdversarialPrivacy

@@ -68,7 +68,7 @@ WHERE = {
         "evidence/observed/test_guessing.py::"
         "test_the_plug_in_is_above_the_truth_on_average_and_the_tested_guess_below"
     ],
-    "H12": ["mechanisms/test_utility.py::test_the_factor_of_two_is_reached_in_the_limit_only"],
+    "H12": ["mechanisms/test_utility_table.py::test_the_factor_of_two_is_reached_in_the_limit_only"],
     "H13": ["privacy/test_errata.py::test_composed_concentration_adds_the_rhos"],
     "H14": ["privacy/test_errata.py::test_epsilon_of_a_report_suppressed_with_probability_delta"],
 }

@@ -11,8 +11,7 @@ from scipy.stats import norm
 
 from sfumato.divergences import MaxDivergence
 from sfumato.errors import InputError
-from sfumato.privacy.curves._normal import LARGEST, QUANTILE_ERROR, quantile
-from sfumato.privacy.curves.gaussian import GaussianPrivacy, GaussianTradeOff
+from sfumato.privacy.curves.gaussian import LARGEST, QUANTILE_ERROR, GaussianPrivacy, GaussianTradeOff, quantile
 from sfumato.privacy.curves.trade_off import TradeOff
 from sfumato.privacy.curves.trade_off_privacy import TradeOffPrivacy
 from sfumato.privacy.relation import Relation

@@ -38,7 +38,7 @@ WHERE = {
     "semantic privacy over sets": ["privacy/test_semantic.py::test_golden_example_in_which_only_a_set_tells"],
     "figure 2.8": [
         "privacy/test_bands.py::test_published_figure",
-        "test_change_in_formalism.py::test_every_value_is_that_of_the_published_curves",
+        "studies/test_change_in_formalism.py::test_every_value_is_that_of_the_published_curves",
     ],
 }
 
@@ -75,5 +75,5 @@ def test_an_audit_shows_the_golden_values_of_a_coin(coin, start, value, digits):
     """To the 62 bits of the integers, which are all that separates the coin from its formula."""
     entry = next(entry for entry in coin if entry.title.startswith(start))
     assert entry.value == pytest.approx(value, abs=digits)
-    assert entry.lower <= value + digits
-    assert value - digits <= entry.upper <= value + 2 * digits
+    assert entry.bracket.lower <= value + digits
+    assert value - digits <= entry.bracket.upper <= value + 2 * digits

@@ -12,9 +12,13 @@ from sfumato.core import Prior, Space
 from sfumato.errors import InputError
 from sfumato.privacy.beliefs.causal import CausalPrivacy
 from sfumato.privacy.beliefs.events import Events
-from sfumato.privacy.beliefs.inferential import IdentityPrivacy, InferentialPrivacy
 from sfumato.privacy.beliefs.membership import MembershipPrivacy
-from sfumato.privacy.beliefs.noiseless import AposterioriNoiselessPrivacy, NoiselessPrivacy
+from sfumato.privacy.beliefs.noiseless import (
+    AposterioriNoiselessPrivacy,
+    IdentityPrivacy,
+    InferentialPrivacy,
+    NoiselessPrivacy,
+)
 from sfumato.privacy.beliefs.priors import Priors
 
 from ..catalogue import CASES, Case

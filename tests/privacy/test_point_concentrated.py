@@ -69,6 +69,9 @@ def test_laplace_noise_in_narrow_bins():
 @given(channels(outputs=6))
 def test_no_order_of_a_dense_grid_exceeds_the_bound_and_some_order_attains_the_value(matrix):
     found = ConcentratedPrivacy().measure(matrix)
+    if (matrix == matrix[0]).all():
+        assert found.value == found.upper == 0.0  # exactly, which a grid in floats is not
+        return
     pairs = [(s, t) for s in range(len(matrix)) for t in range(len(matrix)) if s != t]
     dense = max(concentrated(matrix[s], matrix[t]) for s, t in pairs)
     if math.isinf(dense):

@@ -1,4 +1,4 @@
-"""What notions keep: the table on random mechanisms, and the counterexamples where it says no."""
+"""Properties of notions: the table on random mechanisms, and the counterexamples where it says no."""
 
 import math
 
@@ -204,7 +204,7 @@ def test_refusals():
         compose([])
     with pytest.raises(InputError, match="not about the same"):
         compose([Claim("kl-privacy", epsilon=1.0), Claim("kl-privacy", epsilon=1.0, relation=NEAR)])
-    with pytest.raises(InputError, match="apply the rule by hand"):
+    with pytest.raises(InputError, match="apply the rule yourself"):
         compose([Claim("information", epsilon=1.0)] * 2)
     with pytest.raises(InputError, match="not in the table"):
         answer("distortion", Property.CONVEXITY)

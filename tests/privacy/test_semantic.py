@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.core import Space
 from sfumato.errors import InputError
-from sfumato.privacy.beliefs._subsets import members, subset_sums
+from sfumato.privacy.beliefs._worst_sets import members, subset_sums
 from sfumato.privacy.beliefs.semantic import SemanticPrivacy
 
 from ..catalogue import CASES, Case
@@ -240,7 +240,7 @@ def test_impossible_reports():
 def test_sums_of_all_subsets_block_by_block(n, m, seed):
     columns = np.random.default_rng(seed).random((n, m))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.privacy.beliefs._subsets._BLOCK", 8)
+        patch.setattr("sfumato.privacy.beliefs._worst_sets._BLOCK", 8)
         blocks = list(subset_sums(columns))
     sums = np.concatenate([block for _, block in blocks])
     assert [start for start, _ in blocks] == np.cumsum([0] + [len(block) for _, block in blocks[:-1]]).tolist()
@@ -253,7 +253,7 @@ def test_witness_of_a_later_block(monkeypatch):
     matrix = np.random.default_rng(3).dirichlet(np.ones(6), 4)
     notion = SemanticPrivacy(np.array([[1, 0, 3, 2], [0, 0, 0, 0]]))
     whole = notion.measure(matrix)
-    monkeypatch.setattr("sfumato.privacy.beliefs._subsets._BLOCK", 8)
+    monkeypatch.setattr("sfumato.privacy.beliefs._worst_sets._BLOCK", 8)
     assert notion.measure(matrix).value == pytest.approx(whole.value, abs=1e-14)
     assert notion.measure(matrix).witness.outputs.tolist() == whole.witness.outputs.tolist()
     assert whole.witness.outputs.max() >= 2

@@ -214,3 +214,16 @@ def test_what_is_no_curve_is_refused(wrong):
 def test_no_error_is_above_1():
     p, q = np.array([0.0, 3, 8, 5, 3]) + 1e-12, np.array([8.0, 5, 8, 0, 4]) + 1e-12
     assert TradeOff(p / p.sum(), q / q.sum())(0.0) <= 1
+
+
+def test_a_curve_is_made_of_its_vertices():
+    coin = TradeOff([0.75, 0.25], [0.25, 0.75])
+    again = TradeOff.of_vertices(coin.alphas, coin.betas)
+    np.testing.assert_allclose(again.null, coin.null)
+    np.testing.assert_allclose(again.alternative, coin.alternative)
+    # A curve that falls at once: what the first vertex lacks is told apart for certain.
+    np.testing.assert_allclose(TradeOff.of_vertices([0.0, 1.0], [0.9, 0.0]).betas, [0.9, 0.0])
+    with pytest.raises(InputError, match="not those of a trade-off curve"):
+        TradeOff.of_vertices([0.0, 0.5], [1.0, 0.0])
+    with pytest.raises(InputError, match="not convex"):
+        TradeOff.of_vertices([0.0, 0.5, 1.0], [1.0, 0.9, 0.0])

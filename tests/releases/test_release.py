@@ -201,7 +201,7 @@ def test_spaces_in_degrees_give_places(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"outside": "clip"}, "outside='clip' is unknown"),
-        ({"column": "age", "outside": "nearest"}, "no label is nearest"),
+        ({"column": "age", "outside": "nearest"}, "a label that is not among"),
         ({"column": "age", "lat": "y"}, "leave out lat="),
         ({"column": "weight"}, "has no column 'weight'"),
         ({"column": "age", "keep": ["weight"]}, "has no column 'weight'"),
@@ -222,7 +222,7 @@ def test_sources_and_targets_that_do_not_fit(tmp_path: Path) -> None:
     for problem, given, target, words in (
         (InputError, source, source, "replace its own source"),
         (FileError, source, tmp_path / "p.xlsx", "names no kind of table"),
-        (DataError, tmp_path / "none.csv", tmp_path / "p.csv", "cannot be read"),
+        (DataError, tmp_path / "none.csv", tmp_path / "p.csv", "there is no file"),
         (FileError, source, tmp_path / "none" / "p.csv", "create it first"),
         (DataError, tmp_path / "t.txt", tmp_path / "p.csv", "neither a CSV nor a Parquet"),
         (InputError, OUTSIDE, tmp_path / "p.csv", "have no column of labels"),
@@ -230,7 +230,7 @@ def test_sources_and_targets_that_do_not_fit(tmp_path: Path) -> None:
         with pytest.raises(problem, match=words):
             release(AGES, given, target, column="age")
     (tmp_path / "t.parquet").write_text("age\n18\n")
-    with pytest.raises(DataError, match="cannot be read as a table"):
+    with pytest.raises(DataError, match="not a valid Parquet file"):
         release(AGES, tmp_path / "t.parquet", tmp_path / "p.csv", column="age")
     with pytest.raises(InputError, match="leave out lat="):
         release(IDENTITY, OUTSIDE, tmp_path / "p.csv", lat="lat")
@@ -251,8 +251,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
 
     target = tmp_path / f"p.{suffix}"
     target.write_text("old")
-    monkeypatch.setattr("sfumato.releases.tables.csv.write_csv", full)
-    monkeypatch.setattr("sfumato.releases.tables.parquet.write_table", full)
+    monkeypatch.setattr("pyarrow.csv.write_csv", full)
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
     with pytest.raises(FileError, match="free some space"):
         release(IDENTITY, OUTSIDE, target, outside="nearest")
     assert os.listdir(tmp_path) == [target.name]

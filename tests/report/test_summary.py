@@ -9,8 +9,19 @@ import pytest
 from flint import arb, ctx
 
 from sfumato.attacks import blind
-from sfumato.core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Prior, Space, hamming
+from sfumato.core import (
+    CoordinatePrivacy,
+    DistortionPrivacy,
+    Guarantee,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    hamming,
+)
 from sfumato.evidence import distortion_below
+from sfumato.geo import Lattice, synthetic_city
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, design_private
 from sfumato.report import summarise
@@ -200,3 +211,43 @@ def test_what_is_exact_is_told_without_slack(matrix, told):
     text = " ".join(attack_sentences(mechanism, Prior.uniform(mechanism.secrets), None))
     assert f"at most {told[0]} of the time" in text
     assert f"at most {told[1]} of the value" in text
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_points_are_told_what_holds_for_points(kind):
+    """On a lattice: the promise is per metre for any two points, and nothing of vertices is said of people."""
+    visits = synthetic_city()
+    lattice = Lattice.covering(visits, "1.5 km", region=visits.region(trim=0.05), kind=kind)
+    found = design(
+        Prior.from_visits(lattice, visits),
+        loss=lattice.loss(visits),
+        guarantees=CoordinatePrivacy("0.7/km"),
+        tie_break=False,
+    )
+    text = " ".join(summarise(found, lattice.metric("euclidean", "km")).markdown().split())
+    promised, times, slack = numbers(
+        r"e\^\(NUMBER x distance in km\) times likelier from one point than from another, for any two points that "
+        r"the lattice serves, wherever they are: NUMBER times for points 1 km apart\. Positions are snapped "
+        r"first, which adds at most NUMBER mm",
+        text,
+    )
+    assert promised >= Fraction(0.7)
+    assert times >= Fraction(math.exp(0.7))
+    assert slack >= Fraction(1000 * lattice.slack_m)
+    (upper,) = numbers(r"epsilon is at most NUMBER/km", text)
+    assert upper >= Fraction(found.certificate.epsilon_upper)
+    (loss,) = numbers(r"The loss \(euclidean distance of the true point\) is at most AMOUNT on average", text)
+    assert loss >= Fraction(found.certificate.loss)
+    assert f"A mechanism for {len(lattice)} vertices" in text
+    assert "finds the one that you are rounded to at most" in text
+    assert "No mechanism on these vertices, with these reports and the rows that prove the promise, has" in text
+    for wrong in (
+        "worst",
+        "where you are",
+        "mechanism with this promise",
+        "finds yours",
+        "errs by",
+        "100 %",
+        "vertexs",
+    ):
+        assert wrong not in text

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Mechanism
-from sfumato.core.limbs import joined, split
+from sfumato.core.weights import as_words, from_words
 from sfumato.sampling import AliasTables
 
 from .mechanisms import geometric_mechanism, random_mechanism
@@ -17,7 +17,7 @@ from .mechanisms import geometric_mechanism, random_mechanism
 def thresholds(tables: AliasTables) -> np.ndarray[Any, Any]:
     if tables.low is None:
         return tables.high.astype(object)
-    return joined(tables.high, tables.low, 62)
+    return from_words(tables.high, tables.low, 62)
 
 
 def recovered(tables: AliasTables) -> np.ndarray[Any, Any]:
@@ -121,6 +121,6 @@ def test_large_tables_are_exact_too() -> None:
 @given(st.lists(st.integers(0, 2**126 - 1), min_size=1, max_size=5), st.sampled_from([62, 64]))
 def test_limbs(numbers: list[int], low_bits: int) -> None:
     array = np.array(numbers, dtype=object)
-    high, low = split(array, low_bits)
+    high, low = as_words(array, low_bits)
     assert high.dtype == low.dtype == np.uint64
-    assert joined(high, low, low_bits).tolist() == numbers
+    assert from_words(high, low, low_bits).tolist() == numbers

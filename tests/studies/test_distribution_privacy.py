@@ -10,8 +10,15 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.mechanisms import Tupling, exponential, mixture_dummies
-from sfumato.studies.distribution_figure import distribution_figure
-from sfumato.studies.distribution_privacy import Groups, Line, best_within, measured, published_lines, sweep
+from sfumato.studies.distribution_privacy import (
+    Groups,
+    Line,
+    best_within,
+    measured,
+    published_lines,
+    sweep,
+    sweep_figure,
+)
 
 LINE = sf.Space(("a", "b", "c", "d"), [[0.0], [1.0], [2.0], [4.0]], "km")
 # Nobody is ever at d, and nobody of the first group at c.
@@ -167,7 +174,7 @@ def test_groups(city):
 
 def test_figure(rows):
     names = list(dict.fromkeys(row.mechanism for row in rows))[:5]
-    figure = distribution_figure(rows, panels=names, compared=10, delta=1e-3)
+    figure = sweep_figure(rows, panels=names, compared=10, delta=1e-3)
     assert [ax.get_title() for ax in figure.axes[:5]] == names
     line = figure.axes[0].lines[0]
     alone = sorted(
@@ -175,7 +182,7 @@ def test_figure(rows):
     )
     np.testing.assert_allclose(np.column_stack([line.get_xdata(), line.get_ydata()]), alone)
     with pytest.raises(InputError, match="no rows"):
-        distribution_figure([], panels=names, compared=10, delta=1e-3)
+        sweep_figure([], panels=names, compared=10, delta=1e-3)
 
 
 def test_example(load_example, tmp_path, capsys):

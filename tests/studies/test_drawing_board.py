@@ -22,15 +22,16 @@ from sfumato.studies.drawing_board import (
     PUBLISHED,
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
+    DrawingBoardResults,
     Measure,
     advantage,
     coins,
+    figures,
     measures,
     of_mechanism,
     of_noise,
     spots,
 )
-from sfumato.studies.drawing_board_figure import drawing_board_figure
 
 # Nobody is ever at the third place.
 THREE = sf.Prior(sf.Space(("a", "b", "c"), [[0.0, 0.0], [800.0, 0.0], [300.0, 300.0]], "m"), [0.7, 0.3, 0.0])
@@ -106,7 +107,7 @@ def test_simulated_noise_agrees_with_integration(name, level):
 def test_much_noise_tells_nothing():
     centre = geometric_median(HOUSES, PEOPLE.probabilities)
     found = of_noise(GAUSSIAN, 1e5, PEOPLE, TOWN_KM, samples=50, rng=np.random.default_rng(1))
-    assert found.loss_km == pytest.approx(centre.value / 1000, rel=1e-3)
+    assert found.loss_km == pytest.approx(centre.total.value / 1000, rel=1e-3)
     assert found.entropy_bits == pytest.approx(PEOPLE.entropy_bits, abs=1e-3)
     assert found.gain > 0.99
 
@@ -115,7 +116,7 @@ def test_a_mechanism_is_measured_report_by_report():
     mechanism = exponential(TOWN, TOWN_KM, 3.0)
     found = of_mechanism("any", 1.0, mechanism, PEOPLE, TOWN_KM)
     joint = PEOPLE.probabilities[:, None] * mechanism.matrix
-    loss = sum((geometric_median(HOUSES, column).value for column in joint.T), start=0.0) / 1000
+    loss = sum((geometric_median(HOUSES, column).total.value for column in joint.T), start=0.0) / 1000
     entropy = sum(column.sum() * bits(column / column.sum()) for column in joint.T)
     assert found.loss_before_km == pytest.approx((joint * TOWN_KM.array).sum())
     assert found.loss_km == pytest.approx(loss, rel=1e-5)
@@ -149,11 +150,11 @@ def test_the_study_on_a_small_town():
         assert 0 < each.entropy_bits < PEOPLE.entropy_bits
     expost = found[0]
     assert expost.gain < 0.01
-    figure = drawing_board_figure(found, PEOPLE.entropy_bits, "a town")
+    figure = figures(DrawingBoardResults(tuple(found), PEOPLE.entropy_bits, "a town"))["back-to-the-drawing-board"]
     assert len(figure.axes) == 3
     assert figure.axes[0].get_title() == "a town, computed here"
     with pytest.raises(InputError, match="no measures"):
-        drawing_board_figure([], 1.0, "nowhere")
+        figures(DrawingBoardResults((), 1.0, "nowhere"))
 
 
 def test_advantage_reads_the_chord():

@@ -1,12 +1,8 @@
 """Adversaries: each sees the report, guesses the secret, and errs by an expected amount."""
 
 from .attack import Attack, Minimax, evaluate
-from .bayesian import bayes
-from .blind import blind
-from .goals import Goals, goals
-from .informed import informed, told_of_main_places
-from .misinformed import misinformed
-from .optimal import optimal
+from .informed import informed, misinformed, told_of_main_places
+from .known_prior import Goals, bayes, blind, goals, optimal
 from .prior_free import per_guess, prior_free, unweighted
 
 __all__ = [

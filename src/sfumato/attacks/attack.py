@@ -1,4 +1,4 @@
-"""What an attack is, and how it is measured: a strategy and the errors that it makes."""
+"""Attack: a strategy of guesses, and the errors that it makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Prior, as_distance
+from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, as_distance
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
@@ -16,22 +16,33 @@ from ..rounding import amount, percent
 
 ROW_TOLERANCE: Final = 1e-9
 
+_DESCRIPTIONS: Final = {
+    "optimal": "errs least",
+    "likeliest": "finds the secret most often",
+    "Bayesian": "draws from the posterior",
+    "unweighted": "knows no prior",
+    "prior-free": "expects the worst prior",
+    "prior-free per guess": "expects the worst prior for each guess",
+    "informed": "is told more than the report",
+    "misinformed": "believes another prior",
+    "blind": "guesses to err least",
+    "blind likeliest": "guesses the likeliest",
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimax:
     """The value of a game that an attack plays without a prior, bracketed from both sides.
 
     Attributes:
-        value: What the attack's strategy guarantees, recomputed from the strategy: an
-            upper bound of the game's value, in the distance's unit.
-        lower_bound: What no strategy can go below, recomputed from the solver's dual
-            weights.
+        value: The game's value, in the distance's unit. The upper bound is what the attack's
+            strategy guarantees, recomputed from the strategy; the lower one is what no strategy
+            can go below, recomputed from the solver's dual weights.
         least_favourable: The prior under which no strategy errs less than
-            ``lower_bound`` on average; None where the game bounds each guess apart.
+            the lower bound on average; None where the game bounds each guess apart.
     """
 
-    value: float
-    lower_bound: float
+    value: Bracket
     least_favourable: Prior | None
 
 
@@ -62,6 +73,11 @@ class Attack:
     minimax: Minimax | None = None
 
     @property
+    def description(self) -> str:
+        """What the attacker does, in a few words; empty for a strategy that was given."""
+        return _DESCRIPTIONS.get(self.name, "")
+
+    @property
     def estimates(self) -> NDArray[np.intp]:
         """The estimate map, array (observables,): positions of the most probable guess.
 
@@ -87,7 +103,7 @@ class Attack:
 def evaluate(
     mechanism: Mechanism, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
 ) -> Attack:
-    """Return how a given strategy fares: whoever invented it, the errors are measured alike.
+    """Return the errors of a given strategy.
 
     error = sum over s, o, g of prior(s) p(o|s) q(g|o) d(g, s)
 

@@ -1,4 +1,4 @@
-"""The informed attack: the best strategy of someone who is told more than the report."""
+"""Attackers whose knowledge differs from the prior: informed of more, or misinformed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..core import AnyLoss, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
-from .attack import ROW_TOLERANCE, Attack
-from .optimal import optimal
+from .attack import ROW_TOLERANCE, Attack, evaluate
+from .known_prior import optimal, optimal_strategy
 
 
 @checked
@@ -65,11 +65,39 @@ def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayL
     )
 
 
+@checked
+def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
+    """Return the attack that is optimal for a belief, with its error under the true prior.
+
+    The belief may know less than the truth (a population's prior against one user) or
+    claim more than is true (`Prior.sharpened`: overconfident of home and work); a false
+    one never lowers the error below that of the optimal attack. For a report that is
+    impossible under the belief, the guess is the belief's best one without any report.
+
+    An attacker who truly knows more is `informed`.
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: The true prior, by which the error is averaged.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+        belief: What the adversary believes.
+
+    Raises:
+        InputError: If a prior or the distance does not fit the mechanism.
+
+    Source:
+        Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the
+        design's as the belief: the attacker whom the design expected.
+    """
+    strategy = optimal_strategy(mechanism, belief, distance)
+    return evaluate(mechanism, prior, distance, strategy, name="misinformed")
+
+
 def told_of_main_places(prior: Prior, share: float, *, places: int = 2) -> Floats:
     """Return the side information of an attacker who may see whether someone is at a main place.
 
     With probability ``share`` they are told whether the secret is one of the likeliest
-    (home and work, say), though not which; else they are told nothing.
+    (home and work, say), though not which; otherwise they are told nothing.
 
     Args:
         prior: How often each secret occurs.

@@ -1,22 +1,24 @@
-"""Attacks of adversaries who hold no prior: unweighted, minimax, and minimax per guess."""
+"""Attackers without a prior: unweighted, minimax, and minimax per guess."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import block_diag, csr_array
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
-from ..core import AnyLoss, Mechanism, Prior
+from ..core import AnyLoss, Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import SolverError
-from ._game import solve
 from .attack import Attack, Minimax, evaluate, fitting
-from .misinformed import misinformed
-from .optimal import optimal
+from .informed import misinformed
+from .known_prior import optimal
 
 _GAP = 1e-6  # of the largest distance
+_OFF = 1e-6  # how far from probabilities the solver's answer may be
 
 
 @checked
@@ -52,7 +54,7 @@ def prior_free(
     The strategy is random in general. By the minimax theorem its value is the largest
     error of the optimal attack under any prior, so it is the distortion privacy that
     the mechanism offers to a user whose prior suits it best. ``minimax`` holds that
-    value, a lower bound of it, and the prior that attains the bound.
+    value with its bounds, and the prior that attains the lower one.
 
     Args:
         mechanism: The mechanism that is attacked.
@@ -73,10 +75,11 @@ def prior_free(
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
     rows = csr_array(np.hstack([row[:, None] * mechanism.matrix for row in d.array / scale]))
-    strategy, weights = solve(rows, mechanism.shape[1], len(d.array), time_limit)
+    strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free")
     worst = Prior(mechanism.secrets, weights)
-    found = Minimax(attack.worst_case_error, optimal(mechanism, worst, d).error, worst)
+    upper = attack.worst_case_error
+    found = Minimax(Bracket(optimal(mechanism, worst, d).error, upper, upper), worst)
     return replace(attack, minimax=_proved(found, scale))
 
 
@@ -86,7 +89,7 @@ def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_lim
 
     min over q of max over s, g of sum over o of p(o|s) q(g|o) d(g, s)
 
-    ``minimax`` holds that value and a lower bound of it; the attack's ``error`` and
+    ``minimax`` holds that value with its bounds; the attack's ``error`` and
     ``worst_case_error`` are the usual sums over guesses, and larger.
 
     Args:
@@ -107,11 +110,12 @@ def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_lim
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
     rows = csr_array(block_diag([csr_array(row[:, None] * mechanism.matrix) for row in d.array / scale]))
-    strategy, weights = solve(rows, mechanism.shape[1], len(d.array), time_limit)
+    strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free per guess")
     shares = (strategy.T @ mechanism.matrix.T) * d.array
     lower = ((weights.reshape(d.array.shape) * d.array) @ mechanism.matrix).min(axis=0).sum()
-    return replace(attack, minimax=_proved(Minimax(float(shares.max()), float(lower), None), scale))
+    upper = float(shares.max())
+    return replace(attack, minimax=_proved(Minimax(Bracket(float(lower), upper, upper), None), scale))
 
 
 def _scale(distance: Floats) -> float:
@@ -119,11 +123,67 @@ def _scale(distance: Floats) -> float:
 
 
 def _proved(found: Minimax, scale: float) -> Minimax:
-    gap = found.value - found.lower_bound
+    gap = found.value.width
     if not gap <= _GAP * scale:
         raise SolverError(
-            f"the solver's strategy reaches {found.value:.9g}, but its dual weights prove only "
-            f"{found.lower_bound:.9g}.",
+            f"the solver's strategy reaches {found.value.upper:.9g}, but its dual weights prove only "
+            f"{found.value.lower:.9g}.",
             "use a distance of more even scale; attacks.unweighted needs no solver.",
         )
     return found
+
+
+def _solve(rows: csr_array, observables: int, guesses: int, time_limit: float | None) -> tuple[Floats, Floats]:
+    """Return the strategy q that minimises the largest entry of rows @ q, and the dual weights.
+
+    Args:
+        rows: Sparse array (cases, guesses * observables), entries of magnitude at most
+            one; the variable of guess g at observable o is number g * observables + o.
+        observables: How many observables there are.
+        guesses: How many guesses there are.
+        time_limit: Seconds, or None.
+
+    Returns:
+        The strategy, array (observables, guesses), and the weights of the cases, array
+        (cases,). Both are probabilities: rounding of the solver below 1e-6 is removed,
+        so values must be recomputed from them.
+
+    Raises:
+        SolverError: If there is no optimum, or it is not made of probabilities.
+    """
+    cases = rows.shape[0]
+    cost = np.zeros(guesses * observables + 1)
+    cost[-1] = 1.0
+    sums = kron(np.ones((1, guesses)), eye_array(observables))
+    result = linprog(
+        cost,
+        A_ub=hstack([rows, csr_array(-np.ones((cases, 1)))], format="csr"),
+        b_ub=np.zeros(cases),
+        A_eq=hstack([sums, csr_array((observables, 1))], format="csr"),
+        b_eq=np.ones(observables),
+        bounds=[(0.0, None)] * (guesses * observables) + [(None, None)],
+        method="highs",
+        options={} if time_limit is None else {"time_limit": time_limit},
+    )
+    if result.status != 0:
+        limit = "" if time_limit is None else f" within {time_limit:g} s"
+        raise SolverError(
+            f"the prior-free attack on {observables} observables with {guesses} guesses was not solved"
+            f"{limit}: {result.message}",
+            "allow more time, or use fewer guesses; attacks.unweighted needs no solver.",
+        )
+    strategy = result.x[:-1].reshape(guesses, observables).T
+    return _probabilities(strategy), _probabilities(-result.ineqlin.marginals[None, :])[0]
+
+
+def _probabilities(found: NDArray[np.float64]) -> Floats:
+    positive = np.maximum(found, 0.0)
+    sums = positive.sum(axis=1, keepdims=True)
+    off = max(float((positive - found).max()), float(np.abs(sums - 1.0).max()))
+    if not off <= _OFF:
+        raise SolverError(
+            f"the solver's answer is off by {off:.2g} from being probabilities.",
+            "use a distance of more even scale; attacks.unweighted needs no solver.",
+        )
+    probabilities: Floats = positive / sums
+    return probabilities

@@ -2,20 +2,20 @@
 
 from .audit import audit
 from .black_box import BlackBoxAudit, audit_black_box
-from .choice import AtHand
+from .choice import AuditInputs
 from .findings import Audit, Entry
-from .plan import Plan, planned
+from .plan import AuditPlan, planned
 from .request import Request
 from .requirement import Outcome, Requirement, Verdict
 from .samples import audit_sample
 
 __all__ = [
-    "AtHand",
     "Audit",
+    "AuditInputs",
+    "AuditPlan",
     "BlackBoxAudit",
     "Entry",
     "Outcome",
-    "Plan",
     "Request",
     "Requirement",
     "Verdict",

@@ -12,7 +12,7 @@ from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
 from ..privacy import Curve, Events, Family, Relation, Rivals
-from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AtHand
+from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
 from .plan import planned
 from .request import Request
@@ -68,7 +68,7 @@ def audit(
 
     Raises:
         InputError: If the array is not a mechanism, sizes do not fit, a number is out of
-            range, or what ``also`` names lacks something that was not given.
+            range, or something that ``also`` names needs was not given.
 
     Example:
         >>> import sfumato as sf
@@ -78,7 +78,7 @@ def audit(
         >>> round(found.find("renyi-privacy", order=8).shown, 6)
         1.057515
     """
-    hand = AtHand(
+    inputs = AuditInputs(
         prior=prior,
         metric=metric,
         relation=relation,
@@ -94,24 +94,24 @@ def audit(
     )
     requests = [each if isinstance(each, Request) else Request.parse(each) for each in also]
     if isinstance(subject, Sample):
-        looked = _of_sample(hand, requests)
+        looked = _of_sample(inputs, requests)
         return audit_sample(
             subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
         )
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
-    return planned(mechanism, hand, requests).measured(progress)
+    return planned(mechanism, inputs, requests).measured(progress)
 
 
-def _of_sample(hand: AtHand, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
-    """Return at which deltas and epsilons samples are looked at.
+def _of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
+    """Return the deltas and epsilons at which samples are measured.
 
     Raises:
         InputError: If something was given that only a matrix can use.
     """
-    for name, given in hand.context.items():
+    for name, given in inputs.context.items():
         if given is not None and name not in ("priors", "metric"):
             raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
-    deltas, delta_at = list(hand.deltas), list(hand.delta_at[:1])
+    deltas, delta_at = list(inputs.deltas), list(inputs.delta_at[:1])
     for request in requests:
         if request.name not in SHOWN:
             raise InputError(f"samples cannot show {request}.", f"what they can show is {', '.join(SHOWN)}.")

@@ -1,4 +1,4 @@
-"""The audit of a black box: called until its claim is refuted, or the calls are spent."""
+"""The audit of a black box: called until its claim is refuted, or the limit of calls is reached."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LEAST: Final = 64  # a shorter series shows nothing
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class BlackBoxAudit:
-    """What calling a function showed of its claim.
+    """What calls of a function showed about its claim.
 
     Attributes:
         audit: The lower bound of epsilon, with notes.
         decision: Whether the claim is refuted.
         dependence: Whether successive calls depend on each other; None if too few calls were
             left for it, or the failure probability is too small for a permutation test.
-        failure: The probability of accusing a function that is as claimed.
+        failure: The probability of refuting a true claim.
     """
 
     audit: Audit
@@ -64,7 +64,7 @@ def audit_black_box(
     delta: float = 0.0,
     failure: float = 0.05,
     limit: int = 100_000,
-    cells: int | None = None,
+    bins: int | None = None,
 ) -> BlackBoxAudit:
     """Call a mechanism until its claim is refuted or the limit is reached.
 
@@ -80,7 +80,7 @@ def audit_black_box(
         delta: The claimed delta.
         failure: The probability with which a true claim may be called refuted.
         limit: The most calls.
-        cells: How many cells to count reports in that are numbers; None for labels.
+        bins: How many bins to count reports in that are numbers; None for labels.
 
     Raises:
         InputError: If an argument is out of range, or fewer than two secrets are given.
@@ -88,7 +88,7 @@ def audit_black_box(
     check_failure(failure)
     labels = list(secrets)
     if limit < 1:
-        raise InputError(f"a limit of {limit} calls shows nothing.", "allow at least a few thousand.")
+        raise InputError(f"a limit of {limit} calls is too small.", "allow at least a few thousand calls.")
     orders = permutations_for(failure / 3)
     spare = max(0, limit - least_calls(len(labels)))
     series = min(_SERIES, limit // 4, spare) if orders is not None else 0
@@ -100,13 +100,13 @@ def audit_black_box(
         failure=failure / 3,
         delta=delta,
         limit=limit - series,
-        cells=cells,
+        bins=bins,
     )
     dependence = None
     if series >= _LEAST and orders is not None:
         asked = [labels[i % len(labels)] for i in range(series)]
         dependence = dependence_test(
-            [black_box(secret) for secret in asked], asked, permutations=orders, level=failure / 3
+            [black_box(secret) for secret in asked], asked, permutations=orders, failure=failure / 3
         )
     notes = str(decision).splitlines()
     if dependence is not None:

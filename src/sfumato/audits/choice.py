@@ -1,4 +1,4 @@
-"""Which notions an audit measures: those that what is at hand supports, and those that are asked for."""
+"""The choice of notions that an audit measures: those supported by what is given, and those asked for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Final, final
 from numpy.typing import ArrayLike
 
 from ..core import Metric, Prior
+from ..core.frozen import Short
 from ..divergences import CHI_SQUARED, HELLINGER, TOTAL_VARIATION, Divergence, named
 from ..errors import InputError, argument
 from ..privacy import (
@@ -34,9 +35,9 @@ DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtHand:
-    """What an audit may use beside the mechanism; None where nothing was given.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AuditInputs(Short):
+    """What an audit may use besides the mechanism; None where nothing was given.
 
     Attributes:
         prior: What the attacker believes before the report.
@@ -75,7 +76,7 @@ class AtHand:
 
     @property
     def context(self) -> dict[str, object]:
-        """What notions can be made of, by the names of their parts."""
+        """The parts that notions can be made of, by name."""
         return {
             "priors": Priors.all() if self.prior is None else Priors.of(self.prior),
             "metric": self.metric,
@@ -95,31 +96,31 @@ def _check_within(numbers: Iterable[float], most: float, what: str) -> None:
             raise InputError(f"{number:g} was given as {what}.", f"use a number {least}.")
 
 
-def chosen(hand: AtHand) -> Iterator[Notion]:
-    """Yield the notions that what is at hand supports.
+def chosen(inputs: AuditInputs) -> Iterator[Notion]:
+    """Yield the notions that the inputs support.
 
-    Those that are measured on request only are left out, unless nothing else uses what
-    was given.
+    Those that are measured only on request are left out, unless nothing else uses an
+    input.
     """
-    usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **hand.context})]
-    unused = {*_named(hand)} - {name for kind in usual for name in kind.parts()}
+    usual = [kind for kind in KINDS if not kind.on_request and kind.supports({**_SETTLED, **inputs.context})]
+    unused = {*_named(inputs)} - {name for kind in usual for name in kind.parts()}
     for kind in KINDS:
         if kind in usual or unused & {*kind.parts()}:
-            yield from _each(kind, hand)
+            yield from _each(kind, inputs)
 
 
-def asked(request: Request, hand: AtHand) -> Notion | None:
+def asked(request: Request, inputs: AuditInputs) -> Notion | None:
     """Return the notion that a request names; None if it names none, but perhaps a measure.
 
     Raises:
-        InputError: If something that the notion needs is not at hand, or the request leaves
-            open which of several notions it means, or fixes what the notion does not have.
+        InputError: If something that the notion needs is not known, or the request is
+            ambiguous, or fixes what the notion does not have.
     """
     kinds = _candidates(request)
     if not kinds:
         return None
     fixed = {name: value for name, value in request.given.items() if name not in (OF, PRIOR)}
-    context = {**hand.context, **fixed}
+    context = {**inputs.context, **fixed}
     if OF in request.given:
         context["divergence"] = named(str(request.given[OF]))
     if request.given.get(PRIOR) == EVERY:
@@ -132,13 +133,14 @@ def asked(request: Request, hand: AtHand) -> Notion | None:
         without = " and no ".join(sorted(alien)) or "such form"
         raise InputError(
             f"{str(request)!r} cannot be measured: {request.name} has no {without}.",
-            f"choose one of: {', '.join(_choices(kinds, hand))}.",
+            f"choose one of: {', '.join(_choices(kinds, inputs))}.",
         )
     open_ = {kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting}
     settled = [kind for kind in fitting if not open_[kind]]
     if len(settled) != 1:
         raise InputError(
-            f"{str(request)!r} leaves open what is meant.", f"choose one of: {', '.join(_choices(fitting, hand))}."
+            f"{str(request)!r} is ambiguous.",
+            f"choose one of: {', '.join(_choices(fitting, inputs))}.",
         )
     (kind,) = settled
     if not kind.supports(context):
@@ -155,7 +157,7 @@ _SETTLED: Final = dict.fromkeys(_OPTIONS, 1.0)  # stands for any value
 
 
 def fixed(notion: Notion) -> dict[str, float | str]:
-    """Return what tells a notion from others of its key, as requests write it."""
+    """Return what distinguishes a notion from others of its key, as requests write it."""
     found: dict[str, float | str] = {}
     defaults = notion.defaults()
     for name, value in notion.stated.items():
@@ -182,11 +184,11 @@ def _prior_of(request: Request) -> Iterable[str]:
     return ("priors",) if PRIOR in request.given else ()
 
 
-def _choices(kinds: Iterable[type[Notion]], hand: AtHand) -> list[str]:
-    """Return requests that leave nothing open."""
+def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
+    """Return requests that are not ambiguous."""
     found = []
     for kind in kinds:
-        axes = [(name, _usual(name, hand)) for name in kind.needs() if name in _OPTIONS]
+        axes = [(name, _usual(name, inputs)) for name in kind.needs() if name in _OPTIONS]
         for values in product(*(each for _, each in axes)):
             given = {
                 OF if name == "divergence" else name: value for (name, _), value in zip(axes, values, strict=True)
@@ -195,33 +197,33 @@ def _choices(kinds: Iterable[type[Notion]], hand: AtHand) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _usual(name: str, hand: AtHand) -> tuple[float | str, ...]:
+def _usual(name: str, inputs: AuditInputs) -> tuple[float | str, ...]:
     if name == "divergence":
-        return tuple(divergence_key(each) for each in hand.divergences or DIVERGENCES)
-    given = {"delta": hand.deltas, "epsilon": hand.delta_at, "order": hand.orders}[name]
+        return tuple(divergence_key(each) for each in inputs.divergences or DIVERGENCES)
+    given = {"delta": inputs.deltas, "epsilon": inputs.delta_at, "order": inputs.orders}[name]
     return given or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
 
 
-def _each(kind: type[Notion], hand: AtHand) -> Iterator[Notion]:
+def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:
     """Yield the notions of a class, one for each way to fix its numbers and its divergence."""
     needs = kind.needs()
-    deltas = tuple(delta for delta in hand.deltas if delta > 0)
+    deltas = tuple(delta for delta in inputs.deltas if delta > 0)
     axes: dict[str, tuple[object, ...]] = {
         "delta": deltas if "delta" in needs else (None, *deltas),
-        "epsilon": hand.delta_at,
-        "divergence": hand.divergences,
+        "epsilon": inputs.delta_at,
+        "divergence": inputs.divergences,
     }
     if "order" in needs:
-        axes["order"] = hand.orders
+        axes["order"] = inputs.orders
     names = [name for name in kind.parts() if name in axes]
     for values in product(*(axes[name] for name in names)):
-        context: Mapping[str, object] = {**hand.context, **dict(zip(names, values, strict=True))}
+        context: Mapping[str, object] = {**inputs.context, **dict(zip(names, values, strict=True))}
         if kind.supports(context):
             yield kind.of(context)
 
 
-def _named(hand: AtHand) -> Iterator[str]:
-    """Yield the names of what was given, beside the prior."""
-    for name, value in hand.context.items():
-        if value is not None and name != "priors" and (name != "rivals" or hand.rivals is not None):
+def _named(inputs: AuditInputs) -> Iterator[str]:
+    """Yield the names of what was given, besides the prior."""
+    for name, value in inputs.context.items():
+        if value is not None and name != "priors" and (name != "rivals" or inputs.rivals is not None):
             yield name

@@ -1,4 +1,4 @@
-"""What an audit found: an entry per notion or measure, and all of them together."""
+"""The findings of an audit: an entry per notion or measure, and all of them together."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from ..core import Bracket, Side
 from ..core.units import per_unit
 from ..divergences import NAMED
 from ..errors import InputError
-from ..rounding import at_least, at_most
+from ..rounding import at_least
 from .request import PLAIN, PRIOR, named_with, request_name, slug
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry:
-    """The value of one notion or measure, between bounds that hold for certain or with stated confidence.
+    """The value of one notion or measure, between bounds that are certain or hold with stated confidence.
 
     Attributes:
         key: The notion's name in the atlas, or the measure's, such as ``"bayes-vulnerability"``.
         title: Its name in texts, with what is held fixed.
         parameter: What the value is called, such as ``"epsilon"``.
-        value: The value; the best estimate where only samples were seen.
-        lower: The true value is at least this; None if nothing is known.
-        upper: The true value is at most this; None if nothing is known.
+        bracket: The value with its bounds; the best estimate if only samples were seen.
+        side: The side of the value that is stated: the one that promises less, where it is known.
         unit: The unit of the value, or the unit that it counts per.
         per: Whether the value is per unit.
         given: What is held fixed, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
         proved: Whether integers or interval arithmetic prove the upper bound.
         failure: The probability that a bound is wrong; 0 where it is certain.
-        larger_hides: Whether larger values hide more, as the attacker's error does.
-        witness: Who attains the value, in words.
+        witness: What attains the value, in words.
         sentence: What the value means, in plain words.
         source: Paper and definition.
     """
@@ -40,15 +39,13 @@ class Entry:
     key: str
     title: str
     parameter: str
-    value: float
-    lower: float | None
-    upper: float | None
+    bracket: Bracket
+    side: Side = Side.AT_MOST
     unit: str = ""
     per: bool = False
     given: dict[str, float | str] = field(default_factory=dict)
     proved: bool = False
     failure: float = 0.0
-    larger_hides: bool = False
     witness: str = ""
     sentence: str = ""
     source: str = ""
@@ -59,49 +56,57 @@ class Entry:
         return named_with(request_name(self.key, self.parameter), self.given)
 
     @property
-    def side(self) -> str:
-        """Which side of the true value is known, in a few words."""
-        safe = self.lower if self.larger_hides else self.upper
-        word = "at least" if (safe is None) != self.larger_hides else "at most"
-        if safe is None and (self.lower is None) == (self.upper is None):
-            return "estimate"
+    def standing(self) -> str:
+        """The side that is stated and how surely, in a few words."""
+        word = self.side.value
+        if self.side is Side.ESTIMATE:
+            return word
         if self.failure:
             return f"{word}, with confidence {at_least(1 - self.failure)}"
-        return f"{word}, proved" if self.proved else f"{word}, rounded {'down' if word == 'at least' else 'up'}"
+        way = "up" if self.side is Side.AT_MOST else "down"
+        return f"{word}, proved" if self.proved else f"{word}, rounded {way}"
+
+    @property
+    def value(self) -> float:
+        """The best estimate, which may be on either side of the true value."""
+        return self.bracket.value
 
     @property
     def shown(self) -> float:
-        """The value on the side that is safe to tell, else on the other one, else the estimate."""
-        sides = (self.lower, self.upper) if self.larger_hides else (self.upper, self.lower)
-        return next(value for value in (*sides, self.value) if value is not None)
+        """The number that is stated: the bound on the entry's side, or the estimate."""
+        return self.bracket.at(self.side)
 
     def amount(self, digits: int = 5) -> str:
-        """Return the safe value in so many digits, rounded to its side, with its unit."""
-        below = self.side.startswith("at least")
-        number = (at_least if below else at_most)(self.shown, digits)
+        """Return the stated number in at most ``digits`` digits, rounded to its side, with its unit."""
+        number = self.side.number(self.shown, digits)
         return number + (per_unit(self.unit) if self.per else f" {self.unit}" if self.unit else "")
 
     def __str__(self) -> str:
-        return f"{self.title}: {self.parameter} {self.amount()} ({self.side})"
+        return f"{self.title}: {self.parameter} {self.amount()} ({self.standing})"
 
     def __repr__(self) -> str:
-        return f"Entry({self.name}: {self.parameter} {self.amount()}, {self.side})"
+        return f"Entry({self.name}: {self.parameter} {self.amount()}, {self.standing})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON has it; infinities are text."""
+        seen = (
+            self.failure > 0 or self.side is Side.ESTIMATE
+        )  # of samples, an infinite bound means that none is known
+        lower = None if seen and not self.bracket.knows(Side.AT_LEAST) else _json(self.bracket.lower)
+        upper = None if seen and not self.bracket.knows(Side.AT_MOST) else _json(self.bracket.upper)
         return {
             "name": self.name,
             "key": self.key,
             "title": self.title,
             "parameter": self.parameter,
-            "value": _json(self.value),
-            "lower": _json(self.lower),
-            "upper": _json(self.upper),
+            "value": _json(self.bracket.value),
+            "lower": lower,
+            "upper": upper,
             "unit": ("/" if self.per else "") + self.unit if self.unit else "",
             "given": {
                 name: value if isinstance(value, str) else _json(value) for name, value in self.given.items()
             },
-            "side": self.side,
+            "side": self.standing,
             "failure": self.failure,
             "witness": self.witness,
             "sentence": self.sentence,
@@ -141,7 +146,7 @@ class Audit:
         """Return the entry of a notion or measure.
 
         Args:
-            name: Its key, or its parameter where one key alone has it; a bare ``"epsilon"``
+            name: Its key, or its parameter where only one key has it; a bare ``"epsilon"``
                 or ``"delta"`` means differential privacy.
             **given: What it holds fixed, such as ``delta=1e-6``, ``order=8`` or ``of="total-variation"``.
 
@@ -189,5 +194,5 @@ def _spelt(value: float | str) -> str:
     return next((key for key, each in NAMED.items() if text in (key, slug(each.name))), text)
 
 
-def _json(value: float | None) -> float | str | None:
-    return value if value is None or math.isfinite(value) else str(value)
+def _json(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

@@ -1,4 +1,4 @@
-"""What leaks to an attacker who knows the prior, and how far they err."""
+"""The measures: what leaks to an attacker who knows the prior, and how far they err."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Final
 import numpy as np
 
 from ..attacks import blind, optimal
-from ..core import Mechanism, Metric, Prior
+from ..core import Bracket, Mechanism, Metric, Prior, Side
 from ..errors import InputError, argument
+from ..evidence import steepest
+from ..geo import Lattice
 from ..leakage import (
     bayes_vulnerability,
     min_entropy_capacity_bits,
@@ -31,8 +33,9 @@ NEEDS: Final = {
     "distortion": ("prior", "metric"),
     "min-entropy-capacity": (),
     "shannon-capacity": (),
+    "coordinate-privacy": (),
 }
-"""The keys of the measures, and what each needs beside the mechanism."""
+"""The keys of the measures, and what each needs besides the mechanism."""
 
 _PARAMETERS: Final = {"probability": "bayes-vulnerability", "error": "distortion", "bits": "shannon-capacity"}
 
@@ -61,7 +64,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
 
 
 def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -> Iterator[Entry]:
-    """Yield the measures of leakage, and the error of the best attack.
+    """Yield the measures of leakage, the error of the best attack, and on a lattice the slope between points.
 
     Args:
         mechanism: The mechanism.
@@ -117,8 +120,10 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
                 f"without seeing a report, by {about(before)}{unit}.",
                 VOCABULARY["distortion"].source,
                 unit=metric.unit,
-                larger_hides=True,
+                side=Side.AT_LEAST,
             )
+    if isinstance(mechanism.secrets, Lattice):
+        yield _between_points(mechanism)
     most = min_entropy_capacity_bits(mechanism)
     yield _entry(
         "min-entropy-capacity",
@@ -135,12 +140,29 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         "shannon-capacity",
         "Shannon capacity",
         "bits",
-        capacity.lower_bits,
-        max(0.0, capacity.lower_bits - logs),
-        capacity.upper_bits + logs,
+        Bracket(max(0.0, capacity.bits.lower - logs), capacity.bits.value, capacity.bits.upper + logs),
         sentence="Whatever the prior, a report tells at most "
-        f"{at_most(capacity.upper_bits + logs)} bits on average.",
+        f"{at_most(capacity.bits.upper + logs)} bits on average.",
         source="Blahut, 1972; Arimoto, 1972",
+    )
+
+
+def _between_points(mechanism: Mechanism) -> Entry:
+    found = steepest(mechanism)
+    lat, lon = found.point
+    report = mechanism.observables.labels[found.observable]
+    exponent = f"{at_most(found.epsilon.upper)} x distance in {found.unit}"
+    return Entry(
+        "coordinate-privacy",
+        "Coordinate privacy",
+        "epsilon",
+        found.epsilon,
+        unit=found.unit,
+        per=True,
+        witness=f"at {lat:.5f}, {lon:.5f}, report {report}",
+        sentence="Along every line through points that the lattice serves, no report gets more than "
+        f"e^({exponent}) times likelier.",
+        source="Andres et al., CCS 2013, definition 3.3",
     )
 
 
@@ -154,17 +176,15 @@ def _entry(
     source: str,
     *,
     unit: str = "",
-    larger_hides: bool = False,
+    side: Side = Side.AT_MOST,
 ) -> Entry:
     return Entry(
         key,
         title,
         parameter,
-        value,
-        max(0.0, value - rounding),
-        value + rounding,
-        unit=unit,
-        larger_hides=larger_hides,
+        Bracket(max(0.0, value - rounding), value, value + rounding),
+        side,
+        unit,
         sentence=sentence,
         source=source,
     )

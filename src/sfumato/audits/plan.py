@@ -1,34 +1,38 @@
-"""What an audit of a mechanism will measure, settled before the first measurement."""
+"""The plan of an audit: what it will measure of a mechanism, settled before the first measurement."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from typing import final
 
-from ..core import Mechanism
-from ..privacy import Notion
-from .choice import AtHand, asked, chosen, fixed
-from .entries import measured
+from ..core import Bracket, Mechanism, MetricPrivacy
+from ..core.frozen import Short
+from ..divergences import Divergence
+from ..evidence import prove_metric_privacy
+from ..privacy import Notion, Priors
+from ..rounding import exactly
+from .choice import AuditInputs, asked, chosen, fixed
 from .findings import Audit, Entry
 from .measures import check_measure, measures
 from .request import Request
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The notions that an audit measures, with all that they need: what could be refused was.
+@dataclass(frozen=True, slots=True, repr=False)
+class AuditPlan(Short):
+    """The notions that an audit measures, with all that they need; every check was made.
 
     Attributes:
         mechanism: The mechanism.
-        hand: What is known beside it.
+        inputs: What is known besides it.
         notions: The notions, each under a name of its own.
     """
 
     mechanism: Mechanism
-    hand: AtHand
+    inputs: AuditInputs
     notions: tuple[Notion, ...]
 
     def measured(self, progress: Callable[[Entry], None] | None = None) -> Audit:
@@ -37,8 +41,8 @@ class Plan:
         Args:
             progress: Called with each entry as it is found.
         """
-        prior, metric = self.hand.prior, self.hand.metric
-        notions = (measured(notion, self.mechanism) for notion in self.notions)
+        prior, metric = self.inputs.prior, self.inputs.metric
+        notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
         for entry in chain(notions, measures(self.mechanism, prior, metric)):
             if progress is not None:
@@ -55,32 +59,32 @@ class Plan:
         return Audit(repr(self.mechanism), tuple(entries), tuple(notes))
 
 
-def planned(mechanism: Mechanism, hand: AtHand, also: Iterable[Request]) -> Plan:
+def planned(mechanism: Mechanism, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
     """Settle what an audit measures.
 
     Args:
         mechanism: The mechanism.
-        hand: What is known beside it.
-        also: What is wanted beside the usual notions.
+        inputs: What is known besides it.
+        also: What is wanted besides the usual notions.
 
     Raises:
         InputError: If a request names nothing that can be measured, or something that it
             needs was not given.
     """
-    named = [_named(each, hand) for each in also]
-    wanted = chain(chosen(hand), (notion for notion in named if notion is not None))
-    return Plan(mechanism, hand, tuple(_distinct(wanted)))
+    named = [_named(each, inputs) for each in also]
+    wanted = chain(chosen(inputs), (notion for notion in named if notion is not None))
+    return AuditPlan(mechanism, inputs, tuple(_distinct(wanted)))
 
 
-def _named(request: Request, hand: AtHand) -> Notion | None:
+def _named(request: Request, inputs: AuditInputs) -> Notion | None:
     """Return the notion of a request; None if it names a measure, which is measured anyway.
 
     Raises:
         InputError: If it names neither, or something that it needs was not given.
     """
-    found = asked(request, hand)
+    found = asked(request, inputs)
     if found is None:
-        check_measure(request.name, hand.prior, hand.metric)
+        check_measure(request.name, inputs.prior, inputs.metric)
     return found
 
 
@@ -92,3 +96,39 @@ def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
         if name not in seen:
             seen.add(name)
             yield notion
+
+
+def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
+    """Return the entry of one notion: measured, and proved over the integers where that is possible."""
+    finding = notion.measure(mechanism)
+    upper, proved = finding.upper, False
+    metric = notion.as_metric_privacy(mechanism.secrets)
+    if metric is not None and math.isfinite(finding.value):
+        proof = prove_metric_privacy(mechanism, MetricPrivacy(max(finding.upper, 1e-12), metric))
+        upper, proved = min(upper, proof.upper), True
+    return Entry(
+        key=notion.key,
+        title=_title(notion),
+        parameter=notion.parameter,
+        bracket=Bracket(finding.lower, finding.value, upper),
+        unit=notion.unit,
+        per=bool(notion.unit),
+        given=fixed(notion),
+        proved=proved,
+        witness=finding.witness.describe(mechanism.secrets, mechanism.observables),
+        sentence=notion.sentence(upper),
+        source=notion.description.source,
+    )
+
+
+def _title(notion: Notion) -> str:
+    """Return the notion's name with what distinguishes it from others of the same key."""
+    parts: list[str] = []
+    for name, value in notion.stated.items():
+        if isinstance(value, Divergence):
+            parts.insert(0, value.name)
+        elif isinstance(value, Priors):
+            parts.append(f"under {value}")
+        elif isinstance(value, int | float) and name in fixed(notion):
+            parts.append(f"{name} {exactly(value)}")
+    return f"{notion.heading} ({', '.join(parts)})" if parts else notion.heading

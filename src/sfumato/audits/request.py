@@ -1,4 +1,4 @@
-"""What a user asks an audit for: a notion or measure by name, with what is held fixed."""
+"""Requests to an audit: a notion or measure by name, with what is held fixed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 from ..core import units
+from ..core.frozen import Short
 from ..divergences import NAMED, Divergence, named
 from ..errors import InputError
 from ..privacy.vocabulary import kinds
@@ -23,8 +24,8 @@ PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privac
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Request:
+@dataclass(frozen=True, slots=True, repr=False)
+class Request(Short):
     """A notion or measure by name.
 
     Attributes:

@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import Final, final
 
-from ..core import units
+from ..core import Side, units
+from ..core.frozen import Short
 from ..errors import InputError
-from ..rounding import at_least, at_most
+from ..rounding import at_least
 from .findings import Audit, Entry
 from .request import Request
 
@@ -30,8 +31,8 @@ class Outcome(enum.Enum):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Short):
     """A requirement's outcome, and why.
 
     Attributes:
@@ -48,8 +49,8 @@ class Verdict:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Requirement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Requirement(Short):
     """A bound that a notion's or measure's value must keep.
 
     Attributes:
@@ -91,30 +92,22 @@ class Requirement:
             InputError: If the audit has no such entry, or the unit does not fit.
         """
         entry = audit.find(self.request.name, **self.request.given)
-        bound = self._value(entry)
+        bound, found = self._value(entry), entry.bracket
         shown = _quantity(bound, entry)
-        if self.at_most:
-            kept, broken = entry.upper, entry.lower
-            holds = kept is not None and kept <= bound
-            fails = broken is not None and broken > bound
-        else:
-            kept, broken = entry.lower, entry.upper
-            holds = kept is not None and kept >= bound
-            fails = broken is not None and broken < bound
+        kept, broken = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
+        holds = found.upper <= bound if self.at_most else found.lower >= bound
+        fails = found.lower > bound if self.at_most else found.upper < bound
         if holds:
-            reason = f"{entry.parameter} is {_side(entry, upper=self.at_most)}."
-            return Verdict(self, Outcome.HOLDS, entry, reason)
+            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, kept)}.")
         if fails:
             where = f", attained by {entry.witness}" if entry.witness else ""
-            reason = f"{entry.parameter} is {_side(entry, upper=not self.at_most)}{where}."
+            reason = f"{entry.parameter} is {_bound(entry, broken)}{where}."
             return Verdict(self, Outcome.FAILS, entry, reason)
-        if kept is None:
+        if entry.failure and not found.knows(kept):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
-            reason += (
-                f" ({entry.parameter} is {_side(entry, upper=not self.at_most)})." if broken is not None else "."
-            )
+            reason += f" ({entry.parameter} is {_bound(entry, broken)})." if found.knows(broken) else "."
         else:
-            reason = f"{shown} lies within the rounding of the value, {_quantity(entry.value, entry)}."
+            reason = f"{shown} lies within the rounding of the value, {_quantity(found.value, entry)}."
         return Verdict(self, Outcome.UNDECIDED, entry, reason)
 
     def _value(self, entry: Entry) -> float:
@@ -129,12 +122,10 @@ class Requirement:
         return units.parse(text, per=entry.per, unit=entry.unit, what=self.request.name)
 
 
-def _side(entry: Entry, *, upper: bool) -> str:
-    value = entry.upper if upper else entry.lower
-    number = (at_most if upper else at_least)(entry.value if value is None else value, 6)
-    word = "at most" if upper else "at least"
+def _bound(entry: Entry, side: Side) -> str:
+    number = side.number(entry.bracket.at(side), 6)
     certain = f" with confidence {at_least(1 - entry.failure)}" if entry.failure else ""
-    return f"{word} {number}{_unit(entry)}{certain}"
+    return f"{side.value} {number}{_unit(entry)}{certain}"
 
 
 def _quantity(value: float, entry: Entry) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable
 from typing import Final
 
-from ..core import Metric, Prior
+from ..core import Bracket, Metric, Prior, Side
 from ..evidence.observed import (
     EpsilonFinding,
     Sample,
@@ -67,9 +67,8 @@ def audit_sample(
                 DeltaOfDifferentialPrivacy.description.key,
                 f"{DeltaOfDifferentialPrivacy.description.heading} (epsilon {exactly(epsilon)})",
                 DeltaOfDifferentialPrivacy.parameter,
-                spread.value,
-                spread.value,
-                None,
+                Bracket(spread.value, spread.value, math.inf),
+                Side.AT_LEAST,
                 given={"epsilon": float(epsilon)},
                 failure=failure,
                 witness=f"{spread.pair[0]} against {spread.pair[1]}, {_listed(spread.event)}",
@@ -83,23 +82,20 @@ def audit_sample(
             "bayes-vulnerability",
             "Bayes vulnerability",
             "probability",
-            guess.tested,
-            guess.lower,
-            guess.upper,
+            guess.vulnerability,
             failure=failure,
             sentence=str(guess),
             source="Smith, FoSSaCS 2009",
         )
     )
-    bits = estimate_information(sample, level=failure)
+    bits = estimate_information(sample, failure=failure)
     entries.append(
         Entry(
             "mutual-information",
             "Mutual information",
             "bits",
-            bits.bits,
-            None,
-            None,
+            Bracket(-math.inf, bits.bits.value, math.inf),
+            Side.ESTIMATE,
             failure=failure,
             sentence=str(bits),
             source="Grassberger, 2003",
@@ -108,13 +104,13 @@ def audit_sample(
     notes = [LIMITED]
     orders = permutations_for(failure)
     if orders is not None:
-        notes.append(str(zero_leakage_test(sample, level=failure, permutations=orders, seed=seed)))
+        notes.append(str(zero_leakage_test(sample, failure=failure, permutations=orders, seed=seed)))
     return Audit(repr(sample), tuple(entries), tuple(notes))
 
 
-def permutations_for(level: float) -> int | None:
-    """Return how many random orders a permutation test of a level needs; None if too many."""
-    needed = max(999, math.ceil(2 / level))
+def permutations_for(failure: float) -> int | None:
+    """Return how many random orders a permutation test needs for a probability of failure; None if too many."""
+    needed = max(999, math.ceil(2 / failure))
     return needed if needed <= _MOST_ORDERS else None
 
 
@@ -125,9 +121,8 @@ def epsilon_entry(found: EpsilonFinding, metric: Metric | None, delta: float) ->
         kind.description.key,
         kind.description.heading + (f" (delta {exactly(delta)})" if delta else ""),
         kind.parameter,
-        found.value,
-        found.value,
-        None,
+        Bracket(found.value, found.value, math.inf),
+        Side.AT_LEAST,
         unit="" if metric is None else metric.unit,
         per=metric is not None and bool(metric.unit),
         given={"delta": delta} if delta else {},

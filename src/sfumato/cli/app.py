@@ -1,31 +1,40 @@
-"""The commands, and how errors reach the user."""
+"""The commands: their list, and their errors as messages and exit codes."""
 
 from __future__ import annotations
 
 import io
 import sys
 import warnings
-from typing import Any, TextIO
+from importlib import import_module
+from typing import Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import SfumatoError
-from .attack import attack
-from .audit import audit
-from .compare import compare
-from .console import PARTIAL, say
-from .design import design
-from .estimate import estimate
-from .learn import learn
-from .release import release
-from .tuples import among_dummies
-from .wording import told
+from .messages import PARTIAL, say, told
+
+_COMMANDS: Final = (
+    "design",
+    "sweep",
+    "audit",
+    "attack",
+    "tuple",
+    "release",
+    "estimate",
+    "compare",
+    "learn",
+)
+"""The commands, in the order of the help; each is the function ``command`` of its file in ``commands/``."""
+
+
+# A wrong option, missing argument or unknown command; Typer exports its subclasses only.
+_UsageError: Final[Any] = typer.BadParameter.__base__
 
 
 class _Commands(TyperGroup):
-    """The commands; an error of one is told in the names of its options."""
+    """The commands; their errors name options, and wrong options are followed by a hint."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -34,26 +43,40 @@ class _Commands(TyperGroup):
             for line in told(error, command=self.commands.get(ctx.invoked_subcommand or "")):
                 say(line, err=True)
             raise typer.Exit(1) from None
+        except _UsageError as error:
+            error.show()
+            say(f"Hint: {self._hint(error, self.commands.get(ctx.invoked_subcommand or ''))}", err=True)
+            raise typer.Exit(error.exit_code) from None
+
+    def _hint(self, error: Any, command: Any) -> str:
+        """Say what an option or argument is for, or which commands have it."""
+        if command is None:
+            return f"the commands are {', '.join(self.commands)}."
+        option = getattr(error, "option_name", None)
+        wrong = getattr(error, "param", None)
+        for found in command.params:
+            if found is wrong or option in found.opts:
+                return f"{max(found.opts, key=len)}: {found.help}"
+        others = [
+            name for name, each in self.commands.items() if any(option in found.opts for found in each.params)
+        ]
+        if others:
+            return f"{option} is an option of: sfumato {', '.join(others)}."
+        return f"'sfumato {command.name} --help' lists what it takes."
 
 
 app = typer.Typer(
     cls=_Commands,
     help="Design, prove, attack and apply mechanisms that blur one person's secret.",
     epilog="Exit codes: 0 done; 1 an error that is explained, or a requirement that fails; 2 a wrong option; "
-    f"{PARTIAL} not finished or not decided (what is written is proved all the same); 130 interrupted.",
+    f"{PARTIAL} not finished or not decided, though everything written is proved; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(design)
-app.command()(audit)
-app.command()(attack)
-app.command("tuple")(among_dummies)
-app.command()(release)
-app.command()(estimate)
-app.command()(compare)
-app.command()(learn)
+for name in _COMMANDS:
+    app.command(name)(import_module(f".commands.{name}", __package__).command)
 
 
 def _version(asked: bool) -> None:

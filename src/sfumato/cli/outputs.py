@@ -1,11 +1,28 @@
-"""What a command will write, looked at before its work begins."""
+"""Outputs of a command: checked before its work begins, and figures that need matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, MissingExtraError
+from .messages import note
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def check_ending(path: Path | None, ending: str) -> None:
+    """Check that the name of an output has the ending of what is written there.
+
+    Raises:
+        InputError: If it has another.
+    """
+    if path is not None and path.suffix.lower() != ending:
+        raise InputError(
+            f"the output {str(path)!r} does not end in {ending}.", f"write it as {path.stem}{ending}."
+        )
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
@@ -20,12 +37,12 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
             written there.
         InputError: If an output is an input, or two outputs are one file.
     """
-    read = {path.resolve(): path for path in inputs if path is not None}
+    read = {path.resolve() for path in inputs if path is not None}
     written: set[Path] = set()
     for path in (path for path in outputs if path is not None):
         where = path.resolve()
         if where in read:
-            raise InputError(f"{str(path)!r} would replace what is read.", "choose another name.")
+            raise InputError(f"{str(path)!r} would replace a file that is read.", "choose another name.")
         if where in written:
             raise InputError(f"two outputs have the name {str(path)!r}.", "give each a name of its own.")
         written.add(where)
@@ -41,9 +58,30 @@ def check_folder(folder: Path | None) -> None:
     if folder is None:
         return
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"{str(folder)!r} is a file, and a folder is needed.", "choose another name.")
+        raise FileError(f"{str(folder)!r} is a file, but a folder is needed.", "choose another name.")
     nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     _check(nearest / folder.name)
+
+
+def draw(figure: Callable[[], Figure], path: Path, what: str) -> list[Path]:
+    """Write a figure if matplotlib is installed; otherwise print a note.
+
+    Args:
+        figure: Draws it.
+        path: Where it is written.
+        what: The figure in words: ``"maps"``.
+
+    Returns:
+        The file, if it was written.
+    """
+    from ..report import save_picture
+
+    try:
+        save_picture(figure(), path)
+    except MissingExtraError as error:
+        note(error, f"no {what} drawn.")
+        return []
+    return [path]
 
 
 def _check(path: Path) -> None:
@@ -51,7 +89,7 @@ def _check(path: Path) -> None:
 
     folder = path.parent
     if path.is_dir():
-        raise FileError(f"{str(path)!r} is a folder, and a file is to be written.", "give the name of a file.")
+        raise FileError(f"{str(path)!r} is a folder, but a file is needed.", "give the name of a file.")
     if not folder.exists():
         raise FileError(
             f"{str(path)!r} cannot be written: there is no folder {str(folder)!r}.",

@@ -1,4 +1,4 @@
-"""From the options of a command to visits, cells and a prior."""
+"""Visits, cells, a prior, metrics and promises, from the options of a command."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .console import say
-from .wording import option
+from .messages import option, say
 
 if TYPE_CHECKING:
-    from ..core import Prior
+    from ..core import Metric, MetricPrivacy, Prior
     from ..geo import Places, Visits
 
 _CELLS = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
@@ -29,18 +28,18 @@ def visits_from(
         for name, value in (("--lat", lat), ("--lon", lon), ("--user-column", user_column)):
             if value is not None:
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
-        say(f"Note: without a file, {BUILT_IN} is taken.", err=True)
+        say(f"Note: no file was given, so this uses {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
     visits = read_visits(path, lat=lat, lon=lon, user=user_column)
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
-    say(f"Note: the visits lie at {whereabouts(visits.lat, visits.lon)}.", err=True)
-    return visits, f"{len(visits):,} visits in {'standard input' if piped(path) else path.name}"
+    say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
+    return visits, f"{len(visits):,} visits in {'standard input' if _piped(path) else path.name}"
 
 
-def piped(path: Path) -> bool:
-    """Return whether a name stands for what is piped into the command."""
-    return str(path) in ("-", "/dev/stdin")
+def name_of(visits: Path | None) -> str:
+    """Return the name of what is made from visits, without its ending."""
+    return "city" if visits is None else "mechanism" if _piped(visits) else visits.stem or "mechanism"
 
 
 def cells_over(
@@ -49,7 +48,7 @@ def cells_over(
     """Return the grid or hexagons that the options ask for; by default a grid of about 108 cells."""
     from ..geo import Grid, Hexagons, Region
 
-    if sum(option is not None for option in (cell, cells, hexagons)) > 1:
+    if sum(given is not None for given in (cell, cells, hexagons)) > 1:
         raise InputError("more than one of --cell, --cells and --hexagons was given.", "choose one.")
     area = None
     if region is not None:
@@ -64,10 +63,13 @@ def cells_over(
             if len(sides) > 2 or not all(sides):
                 raise InputError(f"{cell!r} is not one side or two.", "write '500 m' or '750 m x 533 m'.")
             return Grid.covering(visits, cell=(sides[0], sides[-1]), region=area)
-    if cells is not None:
-        with option("--cells"):
-            return Grid.covering(visits, shape=_shape(cells, (area or Region.of(visits)).size_m), region=area)
-    return Grid.covering(visits, shape=_shape(None, (area or Region.of(visits)).size_m), region=area)
+    if cells is None:
+        return Grid.covering(visits, shape=(area or visits.region()).shape_of(_CELLS), region=area)
+    with option("--cells"):
+        match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
+        if match is None:
+            raise InputError(f"{cells!r} is not understood.", "write columns x rows: '20x15'.")
+        return Grid.covering(visits, shape=(int(match[1]), int(match[2])), region=area)
 
 
 def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float, source: str) -> tuple[Prior, str]:
@@ -85,32 +87,54 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
     return prior, text
 
 
-def priors_of(
-    places: Places, visits: Visits, user: str | None, users: int | None, smoothing: float
-) -> dict[str, Prior]:
-    """Return the priors of a sweep by name: everyone's, one user's, or those of the most frequent users."""
-    from ..core import Prior
+def metric_on(places: Places, kind: str, name: str) -> Metric:
+    """Return a metric on places, in kilometres where it counts lengths.
 
-    if users is None:
-        name = "everyone" if user is None else f"user {user}"
-        return {name: Prior.from_visits(places, visits, user=user, smoothing=smoothing)}
-    if user is not None:
-        raise InputError("both --user and --users were given.", "choose one.")
-    inside = visits.select(places.locate(visits.lat, visits.lon) >= 0)
-    names = list(inside.users())[:users]
-    if users < 1 or not names:
-        raise InputError(f"--users {users} finds no user.", "ask for at least one, in visits with a user column.")
-    return {f"user {name}": Prior.from_visits(places, inside, user=name, smoothing=smoothing) for name in names}
+    Args:
+        places: The places.
+        kind: The metric, as the user named it.
+        name: The option by which it came in.
+    """
+    with option(name):
+        return places.metric(kind, unit=None if kind == "hamming" else "km")
 
 
-def _shape(cells: str | None, size_m: tuple[float, float]) -> tuple[int, int]:
-    if cells is None:
-        width, height = size_m
-        if not (width > 0 and height > 0):
-            return 1, 1  # Grid explains what one cell means
-        columns = min(_CELLS, max(1, round((_CELLS * width / height) ** 0.5)))
-        return columns, max(1, round(_CELLS / columns))
-    match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
-    if match is None:
-        raise InputError(f"{cells!r} is not understood.", "write columns x rows: '20x15'.")
-    return int(match[1]), int(match[2])
+def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy:
+    """Return the promise of metric privacy; warn where it hides nothing, or leaves nothing to learn.
+
+    Args:
+        epsilon: As the user wrote it, or per unit of the metric.
+        metric: The distance that epsilon counts.
+        name: The option by which it came in.
+    """
+    from ..core import MetricPrivacy
+    from ..report import extremes
+
+    with option(name):
+        promise = MetricPrivacy(epsilon, metric)
+    for remark in extremes(promise):
+        say(f"Warning: {remark}", err=True)
+    return promise
+
+
+def max_loss_of(text: str, unit: str) -> float:
+    """Return the limit of the loss that ``--max-loss`` gives, in a unit; "" where the loss has none."""
+    from ..core import units
+
+    with option("--max-loss"):
+        if not unit and re.search(r"[a-zA-Z]\s*$", text):
+            raise InputError(
+                f"{text!r} has a unit, but this loss is the probability of a wrong report.",
+                "write a number between 0 and 1, such as '0.3'; or leave out --loss hamming.",
+            )
+        limit = units.parse(text, unit=unit, what="the limit of the loss")
+        if not limit > 0:
+            raise InputError(
+                f"a limit of {text} is not positive.", f"allow some loss, such as '{'500 m' if unit else '0.3'}'."
+            )
+    return limit
+
+
+def _piped(path: Path) -> bool:
+    """Return whether a name stands for what is piped into the command."""
+    return str(path) in ("-", "/dev/stdin")

@@ -1,19 +1,34 @@
-"""The terminal, on which text from outside is text and nothing else."""
+"""The terminal: text from outside is text and nothing else, and no heading or number of a table is ever cut.
+
+It imports rich, so commands import it when they run.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.status import Status
 from rich.style import StyleType
+from rich.table import Table
 from rich.text import Text
 
 from ..escaping import plain
 
+if TYPE_CHECKING:
+    from ..report import Summary
+
+_GAP: Final = 2  # columns of the terminal between two columns of the table
+_WORDS: Final = 26  # text is not wrapped below this while anything else can give way
+_FOLDED: Final = 20  # words of text cells may be folded at this width, numbers and headings never
+
 
 class Screen(Console):
-    """A console that takes no text for markup and lets no control character through.
+    """A console that reads no text as markup and lets no control character through.
 
     Args:
         stderr: Whether it writes to the error stream.
@@ -45,3 +60,101 @@ class _Line(Status):
 
 def _text(status: Any) -> Any:
     return Text(plain(status)) if isinstance(status, str) else status
+
+
+def print_summary(summary: Summary) -> None:
+    """Print a summary in words, wrapped to the terminal."""
+    console = Screen()
+    console.print(Text(summary.title, style="bold"))
+    for section in summary.sections:
+        console.print(Text(section.title, style="bold cyan"))
+        for sentence in section.sentences:
+            console.print(Padding(Text(sentence), (0, 0, 0, 2)))
+
+
+def print_table(
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    text: Sequence[int] = (0,),
+) -> None:
+    """Print rows side by side where their numbers and headings fit, else one below the other.
+
+    Args:
+        console: Where; its width decides.
+        title: A line above the table; it is wrapped.
+        headings: One per column; empty for a column of row names.
+        rows: The cells; nothing in them is read as markup.
+        text: The columns of words, aligned left and wrapped; all others hold numbers.
+    """
+    headings = [plain(heading) for heading in headings]
+    rows = [[plain(cell) for cell in row] for row in rows]
+    if title:
+        console.print(Text(plain(title), style="italic"))
+    widths = column_widths(headings, rows, text, console.width)
+    if widths is None:
+        _stacked(console, headings, rows)
+    else:
+        _side_by_side(console, headings, rows, text, widths)
+    console.print()
+
+
+def column_widths(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], text: Sequence[int], width: int
+) -> list[int] | None:
+    """Return the width of each column, or None where the table does not fit without cutting."""
+    least, most, easy = [], [], []
+    for k, heading in enumerate(headings):
+        cells = [row[k] for row in rows]
+        words = max((min(cell_len(word), _FOLDED) for cell in cells for word in cell.split()), default=0)
+        whole = max(map(cell_len, cells), default=0)
+        longest = max(map(cell_len, heading.split()), default=0)
+        least.append(max(longest, words if k in text else whole, 1))
+        most.append(max(cell_len(heading), whole, 1))
+        easy.append(max(least[k], min(most[k], _WORDS) if k in text else _two_lines(heading)))
+    room = width - _GAP * (len(headings) - 1)
+    if sum(least) > room:
+        return None
+    # Headings of numbers wrap first, then words, and only then either as far as it must be.
+    for floors in (
+        [e if k not in text else m for k, (e, m) in enumerate(zip(easy, most, strict=True))],
+        easy,
+        least,
+    ):
+        while sum(most) > room and (wide := [k for k in range(len(most)) if most[k] > floors[k]]):
+            most[max(wide, key=lambda k: most[k])] -= 1
+    return most
+
+
+def _two_lines(heading: str) -> int:
+    """Return the width at which a heading needs no more than two lines."""
+    words = heading.split()
+    return min(max(len(" ".join(words[:k])), len(" ".join(words[k:]))) for k in range(len(words) + 1))
+
+
+def _side_by_side(
+    console: Console,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    text: Sequence[int],
+    widths: Sequence[int],
+) -> None:
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=any(headings)
+    )
+    for k, (heading, width) in enumerate(zip(headings, widths, strict=True)):
+        table.add_column(Text(heading), justify="left" if k in text else "right", width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _stacked(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    for row in rows:
+        first, *others = row
+        console.print(Text(f"{headings[0]}: {first}" if headings[0] else first, style="bold"))
+        for heading, cell in zip(headings[1:], others, strict=True):
+            if cell:
+                console.print(Padding(Text(f"{heading}: {cell}" if heading else cell), (0, 0, 0, 2)))

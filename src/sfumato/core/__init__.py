@@ -1,6 +1,8 @@
-"""Spaces, priors, metrics, losses, mechanisms and the guarantees asked of them."""
+"""Spaces, priors, metrics, losses, mechanisms, the guarantees asked of them, and brackets of numbers."""
 
+from .bracket import Bracket, Side
 from .guarantees import (
+    CoordinatePrivacy,
     DistortionPrivacy,
     Guarantee,
     Guarantees,
@@ -14,10 +16,13 @@ from .mechanism import Mechanism
 from .metric import Metric
 from .prior import Prior
 from .space import WGS84, Space
+from .spanner import Spanner, direct_pairs, greedy_spanner, neighbours
 
 __all__ = [
     "WGS84",
     "AnyLoss",
+    "Bracket",
+    "CoordinatePrivacy",
     "DistortionPrivacy",
     "Guarantee",
     "Guarantees",
@@ -26,11 +31,16 @@ __all__ = [
     "Metric",
     "MetricPrivacy",
     "Prior",
+    "Side",
     "Space",
+    "Spanner",
     "ThresholdPrivacy",
     "as_distance",
     "as_loss",
     "blind_error",
+    "direct_pairs",
+    "greedy_spanner",
     "hamming",
     "loss",
+    "neighbours",
 ]

@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind: one check, from a function's own annotations, with one kind of error."""
+"""The check of arguments against a function's own annotations, with one kind of error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _ADVICE: Final[Mapping[str, str]] = {
     "table": (
-        "pass a path, or a table that speaks Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
+        "pass a path, or a table with Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
         "(collect a lazy one), a pyarrow Table, a DuckDB relation."
     ),
     "Space": "make one with sf.Space(labels), or sf.Grid.covering for places.",
@@ -64,7 +64,7 @@ _ADVICE: Final[Mapping[str, str]] = {
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Return the function, which refuses arguments of any but its annotated kinds.
 
-    Only kinds are told apart (a `Space` from a list), not contents; what is annotated as an
+    Only kinds are checked (a `Space` is not a list), not contents; what is annotated as an
     array, or as anything, is left to the function. Numpy's numbers count as Python's.
 
     Args:
@@ -159,7 +159,7 @@ def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
 
 
 def _kinds(annotation: Any) -> tuple[type, ...] | None:
-    """Return the classes that an annotation allows, or None if they cannot be told."""
+    """Return the classes that an annotation allows, or None if they are not known."""
     origin = typing.get_origin(annotation)
     if origin in (typing.Union, types.UnionType):
         parts = [_kinds(part) for part in typing.get_args(annotation)]

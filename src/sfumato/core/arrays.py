@@ -15,7 +15,7 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
-    """Return a read-only float copy of ``value``, or say what is wrong with it.
+    """Return a read-only float copy of ``value``, or refuse it with what is wrong.
 
     Args:
         value: Anything that numpy turns into an array of numbers.
@@ -42,7 +42,7 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
 
 
 def numbers(value: ArrayLike, what: str) -> Floats:
-    """Return a float copy of ``value``, of any shape, or say that it holds no numbers."""
+    """Return a float copy of ``value``, of any shape; refuse what holds no numbers."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -44,7 +44,7 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
-        # Not tempfile: the file shall get the rights that the user's umask gives.
+        # Not tempfile: the file must get the rights that the user's umask gives.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error

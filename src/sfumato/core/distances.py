@@ -1,4 +1,4 @@
-"""How far values are apart: the distances between the members of two spaces.
+"""Distances between the members of two spaces.
 
 They serve as metrics (a space with itself) and as losses (secrets with observables).
 """
@@ -6,7 +6,7 @@ They serve as metrics (a space with itself) and as losses (secrets with observab
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,40 @@ from numpy.typing import NDArray
 from ..errors import InputError, python
 from .arrays import Floats
 
-if TYPE_CHECKING:
-    from .space import Space
-
 EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
 
 KINDS = ("euclidean", "great-circle", "manhattan", "hamming", "absolute", "jaccard", "semantic")
 
 
+class Values(Protocol):
+    """A set of labelled values, such as a `Space`: all that distances need to know of it."""
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        """The n labels."""
+
+    @property
+    def coordinates(self) -> Floats | None:
+        """Array (n, k) in ``unit``, or None."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the coordinates."""
+
+    @property
+    def crs(self) -> str | None:
+        """The coordinate reference system."""
+
+    @property
+    def latlon(self) -> Floats:
+        """Latitude and longitude in degrees, array (n, 2)."""
+
+    def __len__(self) -> int: ...
+
+
 def between(
-    rows: Space,
-    columns: Space,
+    rows: Values,
+    columns: Values,
     kind: str,
     *,
     categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
@@ -37,7 +60,7 @@ def between(
     if kind == "semantic":
         return _semantic(rows, columns, categories), ""
     if categories is not None:
-        raise InputError(f"categories mean nothing to the {kind!r} distance.", "use 'semantic' or leave them out.")
+        raise InputError(f"the {kind!r} distance uses no categories.", "use 'semantic' or leave them out.")
     try:
         function = _FUNCTIONS[kind]
     except KeyError:
@@ -56,7 +79,7 @@ def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     return distances
 
 
-def _coordinates(rows: Space, columns: Space, kind: str) -> tuple[Floats, Floats, str]:
+def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floats, str]:
     a, b = rows.coordinates, columns.coordinates
     if a is None or b is None:
         raise InputError(
@@ -72,23 +95,23 @@ def _coordinates(rows: Space, columns: Space, kind: str) -> tuple[Floats, Floats
         )
     if rows.unit == "degree":
         raise InputError(
-            f"a {kind!r} distance in degrees means nothing on the ground.",
+            f"a {kind!r} distance in degrees is not a distance on the ground.",
             "use 'great-circle', or project the places to metres first (a Grid does).",
         )
     return a, b, rows.unit
 
 
-def _euclidean(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "euclidean")
     return np.sqrt(sum((a[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))), unit
 
 
-def _manhattan(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _manhattan(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "manhattan")
     return np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2), unit
 
 
-def _absolute(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _absolute(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "absolute")
     if a.shape[1] != 1:
         raise InputError(
@@ -97,14 +120,14 @@ def _absolute(rows: Space, columns: Space) -> tuple[Floats, str]:
     return np.abs(a - b.T), unit
 
 
-def _great_circle(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _great_circle(rows: Values, columns: Values) -> tuple[Floats, str]:
     array = great_circle_m(rows.latlon, columns.latlon)
     if rows is columns:
         array = (array + array.T) / 2  # rounding is not symmetric
     return array, "m"
 
 
-def _hamming(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _hamming(rows: Values, columns: Values) -> tuple[Floats, str]:
     columns_of = {label: j for j, label in enumerate(columns.labels)}
     array = np.ones((len(rows), len(columns)))
     for i, label in enumerate(rows.labels):
@@ -113,7 +136,7 @@ def _hamming(rows: Space, columns: Space) -> tuple[Floats, str]:
     return array, ""
 
 
-def _jaccard(rows: Space, columns: Space) -> tuple[Floats, str]:
+def _jaccard(rows: Values, columns: Values) -> tuple[Floats, str]:
     for label in (*rows.labels, *columns.labels):
         if not isinstance(label, (frozenset, tuple)):
             raise InputError(
@@ -131,7 +154,7 @@ def _jaccard(rows: Space, columns: Space) -> tuple[Floats, str]:
     return 1.0 - np.divide(common, union, out=np.ones_like(common), where=union > 0), ""
 
 
-def _indicators(space: Space, members: dict[Hashable, int]) -> Floats:
+def _indicators(space: Values, members: dict[Hashable, int]) -> Floats:
     array = np.zeros((len(space), len(members)))
     for i, label in enumerate(space.labels):
         array[i, [members[member] for member in label]] = 1.0  # type: ignore[attr-defined]
@@ -139,7 +162,7 @@ def _indicators(space: Space, members: dict[Hashable, int]) -> Floats:
 
 
 def _semantic(
-    rows: Space, columns: Space, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
+    rows: Values, columns: Values, categories: Mapping[Any, Hashable] | Sequence[Hashable] | None
 ) -> Floats:
     if categories is None:
         raise InputError(
@@ -151,7 +174,7 @@ def _semantic(
     return np.array([[float(x != y) for y in b] for x in a])
 
 
-def _categories(space: Space, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
+def _categories(space: Values, given: Mapping[Any, Hashable] | Sequence[Hashable]) -> list[Hashable]:
     if isinstance(given, Mapping):
         missing = [label for label in space.labels if label not in given]
         if missing:
@@ -168,7 +191,7 @@ def _categories(space: Space, given: Mapping[Any, Hashable] | Sequence[Hashable]
     return list(given)
 
 
-_FUNCTIONS: dict[str, Callable[[Space, Space], tuple[Floats, str]]] = {
+_FUNCTIONS: dict[str, Callable[[Values, Values], tuple[Floats, str]]] = {
     "euclidean": _euclidean,
     "great-circle": _great_circle,
     "manhattan": _manhattan,

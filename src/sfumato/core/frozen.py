@@ -1,10 +1,15 @@
-"""Frozen things stay frozen through copies and pickles."""
+"""Bases of frozen dataclasses: safe copies and pickles, and a repr of one short line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Final, Self
+
+import numpy as np
+
+_LONGEST: Final = 180  # characters of a repr
+_OF_ONE: Final = 70  # characters of one field in it
 
 
 class Frozen:
@@ -30,3 +35,33 @@ class Frozen:
 
 def _built(kind: type[Any], given: dict[str, Any]) -> Any:
     return kind(**given)
+
+
+class Short:
+    """A dataclass whose repr is one line: arrays by their shape, collections by their size.
+
+    Declare the dataclass with ``repr=False``, or its own long repr takes the place of this one.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = [f for f in fields(self) if f.repr and not f.name.startswith("_")]  # type: ignore[arg-type]
+        text = f"{type(self).__name__}({', '.join(f'{f.name}={_brief(getattr(self, f.name))}' for f in shown)})"
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    found = repr(value)
+    for text in (found, str(value)):
+        if len(text) <= _OF_ONE and "\n" not in text:
+            return text
+    if isinstance(value, str):
+        return f"{found[: _OF_ONE - 4]}...'"
+    if isinstance(value, tuple | list | set | frozenset | dict):
+        return f"{len(value)} items"
+    return type(value).__name__

@@ -1,4 +1,4 @@
-"""What a mechanism is asked to guarantee, as descriptions; other floors interpret them."""
+"""Guarantees: descriptions of what is asked of a mechanism; other rooms prove them."""
 
 from __future__ import annotations
 
@@ -98,6 +98,44 @@ class ThresholdPrivacy(MetricPrivacy):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CoordinatePrivacy(Frozen):
+    """Metric privacy of points: p(o|x) <= exp(epsilon |x - x'|) p(o|x') for all points x, x' of the region.
+
+    The distance is that on the ground, between any two points that are served, wherever they are: it is
+    geo-indistinguishability of true places. Cells cannot promise it, because at a border two points a metre apart
+    belong to two cells. A mechanism on the vertices of a `Lattice` can.
+
+    Args:
+        epsilon: Per unit of length; a number, or text such as ``"0.6/km"``.
+        unit: The unit of length.
+
+    Raises:
+        InputError: If epsilon is not a positive number.
+        UnitError: If its unit is not one of length.
+
+    Source:
+        Andres et al., "Geo-Indistinguishability", CCS 2013, definition 3.3.
+    """
+
+    epsilon: float
+    unit: str = "km"
+
+    @checked
+    def __init__(self, epsilon: float | str, unit: str = "km") -> None:
+        units.factor("m", unit)
+        value = units.parse(epsilon, per=True, unit=unit, what="epsilon")
+        _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
+        object.__setattr__(self, "epsilon", value)
+        object.__setattr__(self, "unit", units.canonical(unit))
+
+    def __repr__(self) -> str:
+        return f"CoordinatePrivacy({self})"
+
+    def __str__(self) -> str:
+        return f"epsilon {exactly(self.epsilon)}/{plain(self.unit)} between any two points"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistortionPrivacy(Frozen):
     """Distortion privacy: the optimal attack errs by at least ``minimum`` on average.
 
@@ -134,23 +172,24 @@ class DistortionPrivacy(Frozen):
 
 
 Guarantee = MetricPrivacy | DistortionPrivacy
-Guarantees = Guarantee | Iterable[Guarantee]
+Asked = Guarantee | CoordinatePrivacy
+Guarantees = Asked | Iterable[Asked]
 """One guarantee, or several."""
 
 
-def as_guarantees(given: object) -> tuple[Guarantee, ...]:
+def as_guarantees(given: object) -> tuple[Asked, ...]:
     """Return one guarantee or several as a tuple.
 
     Raises:
         InputError: If something given is not a guarantee.
     """
-    if isinstance(given, MetricPrivacy | DistortionPrivacy):
+    if isinstance(given, Asked):
         return (given,)
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         raise _no_guarantee(given)
     every = tuple(given)
     for each in every:
-        if not isinstance(each, MetricPrivacy | DistortionPrivacy):
+        if not isinstance(each, Asked):
             raise _no_guarantee(each)
     return every
 
@@ -173,7 +212,7 @@ def _no_guarantee(given: object) -> InputError:
     shown = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
     return InputError(
         f"{shown} is not a guarantee.",
-        python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy, which name their metric."),
+        python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
     )
 
 
@@ -190,7 +229,7 @@ def as_errors(given: AnyLoss) -> Loss:
     """Return the distances by which an adversary errs, array (guesses, secrets), at least 0.
 
     Raises:
-        InputError: If one is negative: the least error promised would then mean nothing.
+        InputError: If one is negative: no least error could then be promised.
     """
     found = as_distance(given)
     if not len(found.array):

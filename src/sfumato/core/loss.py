@@ -1,4 +1,4 @@
-"""What a report costs its user: the quality loss l(s, o)."""
+"""The quality loss l(s, o): what a report costs its user."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from ..escaping import plain
 from . import units
 from .arguments import checked
 from .arrays import Floats, floats
-from .distances import between
+from .distances import KINDS, between
 from .frozen import Frozen
 from .metric import Metric
 from .space import Space
+
+_RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
+_ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance,
+_MOST = 1e-6  # but no more of any: one far place must not loosen the check of the near ones
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -118,3 +122,53 @@ def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
             "pass rows for the secrets and columns for the observables, in their order.",
         )
     return found
+
+
+def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
+    """Return whether distances are those that their name and unit stand for between two spaces.
+
+    Args:
+        given: The distances, array (rows, columns).
+        rows: The values that the rows are of.
+        columns: The values that the columns are of.
+
+    Returns:
+        False where the name is not one of a distance of the package (`Space.metric`,
+        ``member``) or the spaces lack what it needs: then nothing can be compared.
+
+    Raises:
+        InputError: If the name determines other distances, or distances in another unit.
+    """
+    expected = _rebuilt(given.name, given.unit, rows, columns)
+    if expected is None:
+        return False
+    if expected.shape != given.array.shape:
+        n, m = given.array.shape
+        raise InputError(
+            f"the {given.name} distances are for {n} x {m} values, but there are {len(rows)} x {len(columns)}.",
+            "use distances between the mechanism's own secrets and observables.",
+        )
+    slack = _RELATIVE * expected + np.minimum(_ABSOLUTE * expected.max(initial=0.0), _MOST * expected)
+    near = np.abs(given.array - expected) <= slack
+    if near.all():
+        return True
+    i, j = np.argwhere(~near)[0]
+    unit = f" {given.unit}" if given.unit else ""
+    raise InputError(
+        f"the distances are called {given.name!r}, but between {rows.labels[i]!r} and {columns.labels[j]!r} they "
+        f"give {given.array[i, j]:.6g}{unit} where the coordinates and labels give {expected[i, j]:.6g}{unit}.",
+        "give your own distances another name.",
+    )
+
+
+def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None:
+    if name == "member":
+        array, found = member(rows, columns), ""
+    elif name not in KINDS:
+        return None
+    else:
+        try:
+            array, found = between(rows, columns, name)
+        except InputError:  # no coordinates, labels that are not sets, categories that were not kept
+            return None
+    return array * units.factor(found, unit)

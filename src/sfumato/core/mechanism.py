@@ -13,7 +13,7 @@ from ..errors import InputError, python
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .frozen import Frozen
-from .guarantees import Guarantees, MetricPrivacy, as_guarantees, check_size
+from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees, check_size
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
@@ -39,8 +39,8 @@ class Mechanism(Frozen):
         secrets: The secrets.
         observables: The observables.
         matrix: Float array (secrets, observables), weights / 2**bits.
-        guarantees: The metric privacy that its maker promises, for files and audits; a
-            promise and no proof, and no part of equality.
+        guarantees: The metric privacy that its maker promises, for files and audits; they
+            are not proved, and do not count when mechanisms are compared.
 
     Raises:
         InputError: If an entry is negative, NaN or infinite, or a row does not sum to
@@ -157,8 +157,8 @@ class Mechanism(Frozen):
         """Return the same mechanism with what it promises, which a file keeps and an audit proves.
 
         Args:
-            guarantees: Metric privacy, one or several. Distortion privacy means nothing without
-                a prior: give it to a `MechanismFile` that holds one.
+            guarantees: Metric privacy, one or several. Distortion privacy needs a
+                prior: give it to a `MechanismFile` that holds one.
 
         Raises:
             InputError: If a guarantee is not of metric privacy, or for another number of secrets.
@@ -170,6 +170,11 @@ class Mechanism(Frozen):
         """
         promised = []
         for guarantee in as_guarantees(guarantees):
+            if isinstance(guarantee, CoordinatePrivacy):
+                raise InputError(
+                    f"{guarantee} is a promise for points, and a mechanism keeps it by the rows of its vertices.",
+                    python("pass sfumato.evidence.VertexPrivacy(guarantee, mechanism.secrets)."),
+                )
             if not isinstance(guarantee, MetricPrivacy):
                 raise InputError(
                     f"{guarantee} depends on a prior, and a mechanism has none.",

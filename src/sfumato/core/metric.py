@@ -15,6 +15,7 @@ from . import units
 from .arguments import checked
 from .arrays import Floats, floats, readonly
 from .frozen import Frozen
+from .shortest_paths import hops, shortest_paths
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 
@@ -131,11 +132,7 @@ class Metric(Frozen):
                 f"no two distinct values are within {units.show(bound, self.unit)} of each other.",
                 f"the closest pair is {units.show(self._smallest(), self.unit)} apart: use a larger limit.",
             )
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import shortest_path
-
-        hops = shortest_path(csr_array(near.astype(np.float64)), unweighted=True)
-        return Metric(hops, name=f"hops of at most {exactly(bound)} {self.unit}".rstrip(), triangle=True)
+        return Metric(hops(near), name=f"hops of at most {exactly(bound)} {self.unit}".rstrip(), triangle=True)
 
     def closure(self) -> Metric:
         """Return the largest metric below this one: the lengths of shortest paths."""
@@ -156,14 +153,6 @@ class Metric(Frozen):
                 "use a factor nearer to 1.",
             )
         return Metric(array, unit, name=name, triangle=self.triangle)
-
-
-def shortest_paths(array: Floats) -> Floats:
-    """Return the lengths of shortest paths between all values, array (n, n)."""
-    distances = array.copy()
-    for k in range(len(distances)):
-        np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
-    return distances
 
 
 def _checked(array: Floats, name: str) -> Floats:

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..escaping import plain
 from .arguments import checked
 from .arrays import Floats, floats, numbers
+from .distances import between
 from .frozen import Frozen
 from .metric import Metric
 
@@ -163,7 +164,7 @@ class Space(Frozen):
         Spaces of places override this to count visits, of one user where asked.
         """
         if user is not None:
-            raise InputError("a space of labels knows no users.", "pass the values of that user only.")
+            raise InputError("a space of labels has no users.", "pass the values of that user only.")
         return np.bincount(self.positions(values), minlength=len(self)).astype(np.int64)
 
     @property
@@ -201,8 +202,6 @@ class Space(Frozen):
             InputError: If the kind is unknown or the space lacks what it needs.
             UnitError: If the unit does not fit the coordinates.
         """
-        from .distances import between
-
         array, found = between(self, self, kind, categories=categories)
         metric = Metric(array, found, name=kind, triangle=True)
         return metric if unit is None else metric.to(unit)

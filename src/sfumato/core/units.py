@@ -89,8 +89,7 @@ def factor(source: str, target: str) -> float:
 def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
     """Read a quantity and return its value in ``unit`` (or per ``unit``).
 
-    A text names its unit, so that nobody has to guess what ``"500"`` is; a number of
-    Python's own is in ``unit`` already.
+    A text names its unit, so that ``"500"`` is refused; a Python number is in ``unit`` already.
 
     Args:
         text: ``"800 m"``, ``"0.6/km"``, ``"0.6 per km"`` or a number.
@@ -137,7 +136,7 @@ def per_unit(unit: str) -> str:
 
 
 def length_m(text: str | float, what: str) -> float:
-    """Read a length and return it in metres; a number of Python's own is metres."""
+    """Read a length and return it in metres; a Python number is in metres."""
     return parse(text, unit="m", what=what)
 
 

@@ -1,4 +1,4 @@
-"""From probabilities to integers: the form in which a mechanism is kept and sampled."""
+"""Integer weights: the form in which a mechanism is kept and sampled, in one 64-bit word or two."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ TWO_WORDS: Final = 126
 ROW_TOLERANCE: Final = 1e-9
 _FINE = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
 
+Uints = NDArray[np.uint64]
+
 Integers = NDArray[Any]
 """Weights: int64 for one word, Python integers (dtype object) for two."""
 
@@ -26,7 +28,7 @@ def check_stochastic(matrix: Floats) -> None:
         raise InputError(
             f"the matrix is negative at secret {s}, observable {o}: {matrix[s, o]:g}.",
             "a probability is at least 0",
-            python("sf.repaired() mends the answer of a solver."),
+            python("sf.made_private() repairs the answer of a solver."),
         )
     sums = matrix.sum(axis=1)
     wrong = np.abs(sums - 1.0) > ROW_TOLERANCE
@@ -64,7 +66,7 @@ def quantised(matrix: Floats, bits: int) -> Integers:
 
 
 def check_weights(weights: Integers, bits: int) -> Integers:
-    """Return a copy of integer weights, or say why they are none."""
+    """Return a copy of integer weights; refuse anything else."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
     try:
@@ -94,3 +96,19 @@ def as_matrix(weights: Integers, bits: int) -> Floats:
     """Return the probabilities of the weights, each rounded to the nearest float."""
     matrix: Floats = np.ldexp(weights.astype(np.float64), -bits)
     return matrix
+
+
+def as_words(integers: NDArray[Any], low_bits: int = 64) -> tuple[Uints, Uints]:
+    """Return (high, low) with integers = high * 2**low_bits + low.
+
+    Args:
+        integers: Python integers (dtype object) from 0 to below 2**(64 + low_bits).
+        low_bits: How many bits the low word takes, at most 64.
+    """
+    return (integers >> low_bits).astype(np.uint64), (integers & ((1 << low_bits) - 1)).astype(np.uint64)
+
+
+def from_words(high: Uints, low: Uints, low_bits: int = 64) -> NDArray[Any]:
+    """Return the Python integers high * 2**low_bits + low (dtype object)."""
+    integers: NDArray[Any] = (high.astype(object) << low_bits) + low.astype(object)
+    return integers

@@ -1,4 +1,4 @@
-"""What separates two distributions: divergences, privacy profiles and their witnesses."""
+"""Divergences between two distributions, privacy profiles and their witnesses."""
 
 from .divergence import Divergence
 from .f_divergence import CHI_SQUARED, HELLINGER, KL, NAMED, REVERSE_KL, TOTAL_VARIATION, FDivergence, named

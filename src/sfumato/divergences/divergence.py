@@ -1,4 +1,4 @@
-"""What every divergence can do: compare a pair, many pairs, or all rows of a mechanism."""
+"""Divergences: measures that compare a pair of distributions, many pairs, or all rows of a mechanism."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._distributions import Rows, distributions, pair, single
+from .distributions import Rows, distributions, pair, single
 
 
 class Divergence(ABC):
     """A measure D(p || q) of how far a distribution p is from another one, q.
 
-    Zero against zero counts nothing, 0 ln 0 is 0, and a divergence may be ``inf``.
+    Zero against zero adds nothing, 0 ln 0 is 0, and a divergence may be ``inf``.
     """
 
     __slots__ = ()
@@ -23,7 +23,7 @@ class Divergence(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the divergence is called in texts."""
+        """The name of the divergence in texts."""
 
     @abstractmethod
     def _between(self, p: Floats, q: Floats) -> Floats:

@@ -9,8 +9,9 @@ from typing import Final, final
 import numpy as np
 
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..errors import InputError
-from ._powers import power_sum
+from .distributions import power_sum
 from .divergence import Divergence
 
 _PROBES: Final[Floats] = np.ldexp(1.0, np.arange(-24, 25))
@@ -18,8 +19,8 @@ _SLACK: Final = 1e-9
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FDivergence(Divergence):
+@dataclass(frozen=True, slots=True, repr=False)
+class FDivergence(Divergence, Short):
     """The divergence of a convex generator f with f(1) = 0.
 
     D_f(p || q) = sum over y with q(y) > 0 of q(y) f(p(y) / q(y)) + slope * p[q = 0]
@@ -28,7 +29,7 @@ class FDivergence(Divergence):
     convex and never grow by post-processing.
 
     Attributes:
-        title: What it is called in texts.
+        title: Its name in texts.
         generator: f, from an array of positive ratios to an array of the same shape.
         at_zero: f(0), the limit at 0; may be ``inf``.
         slope: The limit of f(t)/t at infinity; may be ``inf``. Where a quotient, or
@@ -86,7 +87,7 @@ class FDivergence(Divergence):
 
     @property
     def name(self) -> str:
-        """What the divergence is called in texts."""
+        """The name of the divergence in texts."""
         return self.title
 
     def _between(self, p: Floats, q: Floats) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
-from ._distributions import Rows, pair
+from .distributions import Rows, pair
 from .divergence import Divergence
 
 _PLAIN: Final = 700.0  # exp of it is still a float, and so is its product with any probability
@@ -45,7 +45,7 @@ class HockeyStick(Divergence):
 
     @property
     def name(self) -> str:
-        """What the divergence is called in texts."""
+        """The name of the divergence in texts."""
         return f"hockey-stick divergence at epsilon {self.epsilon:g}"
 
     def _between(self, p: Floats, q: Floats) -> Floats:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats, readonly
+from ..core.frozen import Short
 from ..errors import InputError
-from ._distributions import Rows, log_ratios, single
-from ._vertices import vertices
+from .distributions import Rows, log_ratios, single
 from .divergence import Divergence
+from .profile import vertices
 
 
 @final
@@ -43,7 +44,7 @@ class MaxDivergence(Divergence):
 
     @property
     def name(self) -> str:
-        """What the divergence is called in texts."""
+        """The name of the divergence in texts."""
         return f"max divergence at delta {self.delta:g}" if self.delta else "max divergence"
 
     def _between(self, p: Floats, q: Floats) -> Floats:
@@ -52,8 +53,8 @@ class MaxDivergence(Divergence):
         return _inverse(p, q, self.delta)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MaxDivergenceWitness:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MaxDivergenceWitness(Short):
     """The value of a max divergence and the outputs that attain it.
 
     Attributes:
@@ -104,6 +105,6 @@ def _inverse(p: Floats, q: Floats, delta: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             fall = np.where(vertex.slope > 0, (delta - vertex.delta) / vertex.slope, 1.0)
             left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
-        # Until a finite ratio has come, nothing is at most delta but by epsilon = inf.
+        # Before the first finite ratio only epsilon = inf brings the profile to delta.
         answer = np.where((vertex.delta <= delta) & ~np.isposinf(vertex.epsilon), left, answer)
     return np.where(delta >= p.sum(axis=-1), -np.inf, answer)

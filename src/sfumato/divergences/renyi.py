@@ -10,8 +10,7 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._distributions import log_ratios
-from ._powers import power_sum
+from .distributions import log_ratios, power_sum
 from .divergence import Divergence
 
 
@@ -50,7 +49,7 @@ class Renyi(Divergence):
 
     @property
     def name(self) -> str:
-        """What the divergence is called in texts."""
+        """The name of the divergence in texts."""
         return f"Renyi divergence of order {self.order:g}"
 
     def _between(self, p: Floats, q: Floats) -> Floats:

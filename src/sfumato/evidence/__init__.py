@@ -1,7 +1,8 @@
-"""Proofs over integers and with directed rounding; nothing here knows how a mechanism was made."""
+"""Proofs over integers and with directed rounding; they use nothing of how a mechanism was made."""
 
 from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
+from .coordinates import CoordinateProof, VertexPrivacy, bound_to, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, check_optimality, prove_optimality
@@ -13,14 +14,19 @@ from .sensitive import (
     class_vulnerability_above,
     class_vulnerability_bound,
 )
+from .slope import Steepest, steepest
 
 __all__ = [
     "Certificate",
+    "CoordinateProof",
     "DistortionProof",
     "EpsilonProof",
     "Multipliers",
     "Optimality",
+    "Steepest",
+    "VertexPrivacy",
     "as_dict",
+    "bound_to",
     "certify",
     "check_optimality",
     "class_error_below",
@@ -35,9 +41,11 @@ __all__ = [
     "exponents_above",
     "loss_bound",
     "prove",
+    "prove_coordinate_privacy",
     "prove_metric_privacy",
     "prove_optimality",
     "relative_gap",
+    "steepest",
     "worst_loss_above",
     "worst_ratios",
 ]

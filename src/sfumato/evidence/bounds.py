@@ -1,7 +1,7 @@
-"""How good any mechanism could be: bounds by Lagrangian duality.
+"""Bounds of how good any mechanism could be, by Lagrangian duality.
 
-Any multipliers of the right sign give a valid bound, whoever computed them and however
-inexactly, so the bound is proved without trusting the solver.
+Any multipliers of the right sign give a valid bound, however they were computed
+and however inexact they are, so the bound is proved without trusting the solver.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats, frozen
-from ..core.frozen import Frozen
+from ..core.frozen import Frozen, Short
 from ..errors import InputError
 from ..intervals import exp_above
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
@@ -20,8 +20,8 @@ from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 Positions = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Multipliers(Frozen):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Multipliers(Frozen, Short):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
     Attributes:
@@ -122,7 +122,7 @@ def distortion_bound(
 def exponents_above(exponents: Floats, secrets: int) -> Floats:
     """Return exponents that are no less than the exact ones: these are sums of rounded products.
 
-    A bound supposes them of every priced row; prices that fit them lose nothing by it.
+    A bound assumes them for every priced row; prices that fit them lose nothing.
 
     Args:
         exponents: Array of any shape.

@@ -16,8 +16,10 @@ from ..core import (
     Prior,
     as_loss,
 )
+from ..core.frozen import Short
 from ..core.guarantees import as_guarantees
-from ..rounding import sum_above
+from ..rounding import amount_at_most, gap_at_most, sum_above
+from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 
@@ -29,7 +31,7 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
         value: What was reached.
         bound: Proved bound of what anyone can reach.
         least: A smaller value is measured against this one instead. Solvers need it, because
-            a loss of zero has no relative gap; what is told to people does not.
+            a loss of zero has no relative gap; numbers shown to people do not.
         maximise: Whether the bound is an upper one.
 
     Returns:
@@ -42,8 +44,8 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
     return distance / size if size > 0 else math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class DistortionProof:
+@dataclass(frozen=True, slots=True, repr=False)
+class DistortionProof(Short):
     """What is proved of the optimal attack's expected error.
 
     Attributes:
@@ -59,7 +61,7 @@ class DistortionProof:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """Proofs over the integers of a mechanism, and how near to optimal it is.
 
@@ -73,7 +75,7 @@ class Certificate:
         value: What was optimised, as proved of this mechanism.
         bound: Proved bound of the same for every mechanism with the same guarantees: a
             lower bound of the loss, or an upper bound of the distortion.
-        repair_weight: Share of the constant mechanism that was mixed in to mend the
+        repair_weight: Share of the constant mechanism that was mixed in to repair the
             solver's answer.
     """
 
@@ -86,6 +88,16 @@ class Certificate:
     value: float
     bound: float
     repair_weight: float
+
+    def __repr__(self) -> str:
+        """Return one line; read the attributes for what is proved in detail."""
+        state = "proved" if self.holds else "NOT proved"
+        guarantees = len(self.metric_privacy) + len(self.distortion)
+        loss, gap = amount_at_most(self.loss, self.loss_unit), gap_at_most(self.gap)
+        return (
+            f"Certificate({guarantees} guarantee{'' if guarantees == 1 else 's'} {state}, loss at most {loss}, "
+            f"objective {self.objective}, gap at most {gap})"
+        )
 
     @property
     def holds(self) -> bool:
@@ -123,8 +135,14 @@ def prove(
     mechanism: Mechanism, prior: Prior, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
     """Prove each guarantee, one or several, over the integers of the mechanism."""
-    asked = as_guarantees(guarantees)
-    epsilons = tuple(prove_metric_privacy(mechanism, g) for g in asked if isinstance(g, MetricPrivacy))
+    asked = bound_to(mechanism.secrets, as_guarantees(guarantees))
+    epsilons = tuple(
+        prove_coordinate_privacy(mechanism, each)
+        if isinstance(each, VertexPrivacy)
+        else prove_metric_privacy(mechanism, each)
+        for each in asked
+        if isinstance(each, MetricPrivacy)
+    )
     distortions = []
     for guarantee in asked:
         if isinstance(guarantee, DistortionPrivacy):

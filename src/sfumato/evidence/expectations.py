@@ -1,7 +1,7 @@
 """Expected losses and errors of a mechanism, with rounding bounded on the safe side.
 
 Small ones are computed in integers, without any rounding but that of the answer: a loss of
-exactly 1 is then told as 1, and not as a little more.
+exactly 1 is then stated as 1, and not as slightly more.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
     Source:
         Shokri, "Privacy Games", equations 33 to 35:
         sum over o of min over guesses g of sum over s of prior(s) p(o|s) d(g, s).
-        It is at least 0 where no distance is negative, whatever rounding says.
+        It is at least 0 where no distance is negative, whatever the rounding.
     """
     d, joint = as_distance(distance).array, mechanism.joint(prior)
     n, m = mechanism.shape

@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..errors import InputError
 from ..intervals import exp_below, exp_below_exact
 
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less
 
 
-@dataclass(frozen=True, slots=True)
-class EpsilonProof:
+@dataclass(frozen=True, slots=True, repr=False)
+class EpsilonProof(Short):
     """What is proved of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
 
     Attributes:
@@ -67,7 +68,7 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
 
     The likelihood ratios of the integers are compared with exponentials that interval
     arithmetic rounds down; where floats cannot decide the claim, exact integers do.
-    Nothing of how the mechanism was made is used.
+    How the mechanism was made is not used.
 
     Args:
         mechanism: A mechanism of n secrets.
@@ -88,7 +89,7 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
         upper = epsilon if holds else upper
     s, t = pair
     observable = int(where[pair])
-    if d[pair] == 0 and s != t:  # floats may not tell the integers apart that differ
+    if d[pair] == 0 and s != t:  # floats may not separate integers that differ
         observable = int(np.argmax(mechanism.weights[s] > mechanism.weights[t]))
     return EpsilonProof(epsilon, upper, holds, pair, observable, guarantee.metric.unit, str(guarantee))
 
@@ -136,7 +137,7 @@ def _holds_exactly(mechanism: Mechanism, ratios: Floats, d: Floats, epsilon: flo
     """Settle with exact integers the pairs that floats leave open."""
     for s, t in _doubtful(ratios, d, epsilon):
         if np.array_equal(mechanism.weights[s], mechanism.weights[t]):
-            continue  # also where exp(epsilon d) is nearer to one than intervals can tell
+            continue  # also where exp(epsilon d) is nearer to one than intervals can resolve
         p, k = exp_below_exact(epsilon, float(d[s, t]))
         for a, b in zip(mechanism.weights[s].tolist(), mechanism.weights[t].tolist(), strict=True):
             if a << k > p * b:

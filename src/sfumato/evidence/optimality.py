@@ -1,4 +1,4 @@
-"""What proves that a design is near its optimum, in a form that travels with its file."""
+"""Optimality: the prices that prove how near a design is to its optimum, in a form that a file keeps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arrays import Floats
-from ..core.frozen import Frozen
+from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
-from ..core.metric import shortest_paths
+from ..core.shortest_paths import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
 from .expectations import expected_loss_above
@@ -23,13 +23,13 @@ EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 _DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Optimality(Frozen):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Optimality(Frozen, Short):
     """The prices that prove a bound on the objective of a design.
 
     Attributes:
         objective: ``expected`` or ``worst-case`` loss, or ``distortion`` (the dual game).
-        multipliers: The prices; their exponents are not believed but computed again.
+        multipliers: The prices; their exponents are not trusted but computed again.
         distance: The adversary's distance, where the objective is ``distortion``.
         max_loss: The bound on the expected loss, where the objective is ``distortion``.
     """
@@ -47,7 +47,7 @@ def check_optimality(
     guarantees: Sequence[Guarantee],
     optimality: Optimality,
 ) -> None:
-    """Refuse prices that prove nothing of the objective that they are said to be for.
+    """Refuse prices that prove nothing about the stated objective.
 
     Args:
         mechanism: The mechanism whose nearness to the optimum they are to show.
@@ -63,7 +63,7 @@ def check_optimality(
     """
     if prior is None or loss is None:
         raise InputError(
-            f"prices of an optimum come without a {'prior' if prior is None else 'loss'}, and prove nothing.",
+            f"prices of an optimum come without a {'prior' if prior is None else 'loss'}, so they prove nothing.",
             "give both, or leave the prices out.",
         )
     _check(loss, guarantees, optimality)

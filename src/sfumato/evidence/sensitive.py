@@ -1,4 +1,4 @@
-"""Proofs about a sensitive X behind a secret W reported as Z: what the report tells, and must tell.
+"""Proofs about a sensitive X behind a secret W reported as Z: how much the report tells, and how little it can.
 
 The lower bounds take an adversary's strategy q(x|z) and a price of the loss, from
 anywhere. An adversary who plays q against any mechanism p does no better than the best

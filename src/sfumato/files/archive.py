@@ -18,7 +18,7 @@ from .._version import __version__
 from ..core.atomic import atomically
 from ..errors import FileError, InputError
 from .arrays import MAX_MEMBER, unpacked
-from .fields import DAMAGED, Fields
+from .manifest import DAMAGED, Fields
 
 FORMAT: Final = "sfumato mechanism"
 VERSION: Final = 1
@@ -29,7 +29,7 @@ _MAX_MEMBERS: Final = 1000
 _MAX_MANIFEST: Final = 1 << 24
 _MAX_VALUES: Final = 1 << 20
 _MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
-# What zipfile raises on bytes that are not a sound archive.
+# What zipfile raises on bytes that are not a valid archive.
 _UNSOUND: Final = (
     zipfile.BadZipFile,
     EOFError,
@@ -85,7 +85,7 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArra
     """Return the manifest and the arrays of a container, every checksum verified.
 
     Raises:
-        FileError: If there is no such file, or it is not a sound container of a version
+        FileError: If there is no such file, or it is not a valid container of a version
             that this package knows.
     """
     try:
@@ -158,7 +158,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArra
     arrays = {}
     for name, info in infos.items():
         if _MEMBER.fullmatch(name) is None:
-            raise FileError(f"it holds a member of the strange name {name!r}.", DAMAGED)
+            raise FileError(f"it holds a member of the unexpected name {name!r}.", DAMAGED)
         data = archive.read(info)
         if hashlib.sha256(data).hexdigest() != sums.text(name):
             raise FileError(f"the checksum of its member {name!r} does not fit.", DAMAGED)
@@ -226,4 +226,4 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is empty.", "give a mechanism file (.sfm) that sfumato wrote.")
     if start != b"PK\x03\x04":
         return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
-    return FileError(f"it is cut off or damaged ({error}).", "get a sound copy, or write it again.")
+    return FileError(f"it is cut off or damaged ({error}).", "get an intact copy, or write it again.")

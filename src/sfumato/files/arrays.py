@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import readonly
 from ..errors import FileError
-from .fields import DAMAGED
+from .manifest import DAMAGED
 
 MAX_ENTRIES: Final = 1 << 27  # 1 GiB: 11,585 secrets with as many observables
 MAX_MEMBER: Final = 8 * MAX_ENTRIES + (1 << 16)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import (
+    CoordinatePrivacy,
     DistortionPrivacy,
-    Guarantee,
     Loss,
     Mechanism,
     Metric,
@@ -22,14 +22,13 @@ from ..core import (
     ThresholdPrivacy,
 )
 from ..core.arrays import Floats
-from ..core.limbs import joined
-from ..core.weights import ONE_WORD
+from ..core.guarantees import Asked
+from ..core.weights import ONE_WORD, from_words
 from ..errors import FileError, InputError, MetricWarning
 from ..evidence import Multipliers, Optimality
 from ..geo import places_from
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from .fields import DAMAGED, Fields
-from .labels import decoded as decoded_label
+from .manifest import DAMAGED, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
 Arrays = Mapping[str, NDArray[Any]]
@@ -70,7 +69,7 @@ class Contents:
             high, low = self._array(entry, "high", np.uint64, 2), self._array(entry, "low", np.uint64, 2)
             if high.shape != low.shape:
                 raise FileError("the two halves of its weights differ in shape.", DAMAGED)
-            weights = joined(high, low)
+            weights = from_words(high, low)
         return Mechanism.from_weights(
             weights, bits, self._space(entry, "secrets"), self._space(entry, "observables")
         )
@@ -86,7 +85,7 @@ class Contents:
         """Return the loss, if there is one."""
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
-    def guarantees(self) -> tuple[Guarantee | TuplePrivacy, ...]:
+    def guarantees(self) -> tuple[Asked | TuplePrivacy, ...]:
         """Return the guarantees."""
         values = self.manifest.items("guarantees")
         if len(values) > MOST_GUARANTEES:
@@ -117,12 +116,14 @@ class Contents:
         """Return the claims."""
         return self.manifest.fields("claims").values
 
-    def _guarantee(self, entry: Fields) -> Guarantee | TuplePrivacy:
+    def _guarantee(self, entry: Fields) -> Asked | TuplePrivacy:
         kind = entry.text("kind")
         if kind == "tuple":
             return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
         if kind == "distortion":
             return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))
+        if kind == "coordinates":
+            return CoordinatePrivacy(entry.number("epsilon"), entry.text("unit"))
         if kind == "metric":
             return MetricPrivacy(entry.number("epsilon"), self._metric(entry, "metric"))
         if kind == "threshold":
@@ -152,7 +153,7 @@ class Contents:
                 return places_from(entry.values)
             except (TypeError, ValueError, OverflowError) as error:
                 problem = error.problem if isinstance(error, InputError) else str(error)
-                raise FileError(f"its description of places is not sound: {problem}", DAMAGED) from error
+                raise FileError(f"its description of places is not valid: {problem}", DAMAGED) from error
         labels = [decoded_label(value) for value in entry.items("labels")]
         coordinates = self._array(entry, "coordinates", np.float64, 2) if entry.has("coordinates") else None
         return Space(labels, coordinates, entry.text("unit"), entry.text("crs") if entry.has("crs") else None)
@@ -184,7 +185,7 @@ class Contents:
 
 
 def _check_axioms(array: Floats, name: str) -> None:
-    """Refuse an array that its file calls a metric and that is none.
+    """Refuse an array that its file calls a metric and that is not one.
 
     The tolerance is wider than that of `Metric`, because great circles that nearly reach
     around the Earth are rounded coarsely.
@@ -199,5 +200,5 @@ def _check_axioms(array: Floats, name: str) -> None:
         np.add(array[:, k, None], array[None, k, :] + slack, out=detour)
         if (array > detour).any():
             raise FileError(
-                f"the {name} in it breaks the triangle inequality, though it is said to hold.", DAMAGED
+                f"the {name} in it breaks the triangle inequality, although the file says that it holds.", DAMAGED
             )

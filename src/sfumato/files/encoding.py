@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, Prior, Space, ThresholdPrivacy
-from ..core.limbs import split
-from ..core.weights import ONE_WORD
+from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
-from ..evidence import Optimality
+from ..evidence import Optimality, VertexPrivacy
 from ..geo import Places, places_from
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES, packed
-from .labels import encoded as encoded_label
+from .manifest import encoded_label
 
 
 def encoded(
@@ -46,7 +45,7 @@ def encoded(
 
 @dataclass(slots=True)
 class _Parts:
-    """What the entries of the manifest refer to, collected while they are made."""
+    """The parts that the entries of the manifest refer to, collected while they are made."""
 
     members: dict[str, bytes] = field(default_factory=dict)
     spaces: list[dict[str, Any]] = field(default_factory=list)
@@ -58,7 +57,7 @@ class _Parts:
         spaces = {"secrets": self.space(mechanism.secrets), "observables": self.space(mechanism.observables)}
         if mechanism.bits == ONE_WORD:
             return {"bits": mechanism.bits, "weights": self.array("weights", mechanism.weights), **spaces}
-        high, low = split(mechanism.weights)
+        high, low = as_words(mechanism.weights)
         return {
             "bits": mechanism.bits,
             "high": self.array("high", high),
@@ -88,6 +87,8 @@ class _Parts:
         if isinstance(guarantee, ThresholdPrivacy):
             near = {"metric": self.metric(guarantee.distance), "within": guarantee.within}
             return {"kind": "threshold", "epsilon": guarantee.epsilon, **near}
+        if isinstance(guarantee, VertexPrivacy):
+            return {"kind": "coordinates", "epsilon": guarantee.promise.epsilon, "unit": guarantee.promise.unit}
         return {"kind": "metric", "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
 
     def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""Mechanisms that other programs wrote: a matrix, or a table of probabilities."""
+"""Mechanisms for other programs, and from them: a matrix, or a table of probabilities."""
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -13,10 +12,9 @@ import numpy as np
 from ..core import Mechanism, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.weights import ONE_WORD, TWO_WORDS
+from ..core.weights import ONE_WORD, TWO_WORDS, as_words
 from ..errors import DataError, InputError
-from ..escaping import from_csv_cell
-from ..releases.tables import read_columns
+from ..tables import label_column, read_columns, read_rows, write_table
 
 SUFFIXES: Final = (".npy", ".csv", ".parquet")
 
@@ -44,6 +42,37 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
         return _read(path)
     except InputError as error:
         raise type(error)(f"{os.fspath(path)!r}: {error.problem}", *error.hints) from None
+
+
+@checked
+def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a mechanism as a table with one row per secret and observable.
+
+    The columns are ``secret`` and ``observable`` (labels), ``weight`` (the integer, a
+    decimal number of up to 38 digits; each secret's weights sum to exactly 2**bits) and
+    ``probability`` (weight / 2**bits, rounded to a float).
+
+    Args:
+        mechanism: The mechanism.
+        path: The file, ``.csv`` or ``.parquet``; one that exists is replaced.
+
+    Raises:
+        FileError: If the suffix is another one or the file cannot be written.
+        InputError: If two labels are the same text in a table.
+    """
+    import pyarrow as pa
+
+    n, m = mechanism.shape
+    secret, observable = np.divmod(np.arange(n * m), m)
+    table = pa.table(
+        {
+            "secret": label_column(mechanism.secrets).take(pa.array(secret)),
+            "observable": label_column(mechanism.observables).take(pa.array(observable)),
+            "weight": _decimals(mechanism),
+            "probability": mechanism.matrix.reshape(-1),
+        }
+    )
+    write_table(table, path)
 
 
 def _read(path: str | os.PathLike[str]) -> Mechanism:
@@ -77,15 +106,7 @@ def _array(path: str | os.PathLike[str]) -> Floats:
 
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
     """Return the names (empty for a table without a header) and the columns as texts."""
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as stream:
-            rows = [[from_csv_cell(field) for field in row] for row in csv.reader(stream) if row]
-    except OSError as error:
-        raise DataError(
-            f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{os.fspath(path)!r} is not a CSV file ({error}).", "save it as CSV in UTF-8.") from error
+    rows = read_rows(path)
     if not rows:
         raise DataError(f"{os.fspath(path)!r} is empty.", "write one row per secret.")
     for number, row in enumerate(rows, 1):
@@ -186,3 +207,13 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _decimals(mechanism: Mechanism) -> Any:
+    """Return the weights as 128-bit decimals, whose memory is their two words, low before high."""
+    import pyarrow as pa
+
+    high, low = as_words(mechanism.weights.astype(object).reshape(-1))
+    words = np.column_stack([low, high]).astype("<u8", copy=False)
+    kind = pa.decimal128(38, 0)
+    return pa.Array.from_buffers(kind, len(words), [None, pa.py_buffer(np.ascontiguousarray(words))])

@@ -1,4 +1,4 @@
-"""The mechanism file: a mechanism with what it was designed for and what is claimed of it."""
+"""The mechanism file: a mechanism, what it was designed for, and what is claimed of it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked
-from ..core.guarantees import as_guarantees, check_size
+from ..core.guarantees import Asked, as_guarantees, check_size
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
-from ..evidence import Optimality, check_optimality
+from ..evidence import Optimality, bound_to, check_optimality
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
 from .decoding import MOST_GUARANTEES, Contents
 from .encoding import encoded
-from .fields import DAMAGED
+from .manifest import DAMAGED
 from .stated import stated
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MechanismFile:
-    """What one .sfm file holds.
+    """The content of one mechanism file (.sfm).
 
     Args:
         mechanism: The mechanism, or a `Tupling` of one.
@@ -32,7 +32,7 @@ class MechanismFile:
         loss: The loss it was designed for.
         guarantees: What it promises, one or several; by default what the mechanism says of
             itself. A `TuplePrivacy` is for a tupling only.
-        claims: What else its writer says of it.
+        claims: What else its writer says about it.
         optimality: The prices that prove how near to optimal it is.
 
     Attributes:
@@ -46,16 +46,16 @@ class MechanismFile:
         tuple_guarantees: What is promised of a tuple.
         optimality: The prices that prove how near to optimal it is, or None; they need
             the prior and the loss.
-        claims: What else its writer says of it, such as a certificate and the solver's
+        claims: What else its writer says about it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
-            not proofs; whoever relies on one checks it again on the integers.
+            not proofs: check one again on the integers before you rely on it.
         stated: The distances and losses that nothing here can confirm, in words: arrays
             of the writer's own. All others were built again from the secrets and
-            observables by their names, and are what they are called.
+            observables by their names, and agree with them.
 
     Raises:
         InputError: If the prior, the loss or a guarantee is for other secrets or
-            observables; distances bear the name of others; a distortion guarantee comes
+            observables; distances have the name of others; a distortion guarantee comes
             without a prior; the prices belong to another objective or do not fit; or JSON
             cannot hold the claims.
     """
@@ -76,13 +76,14 @@ class MechanismFile:
         mechanism: Mechanism | Tupling,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
-        guarantees: Guarantee | TuplePrivacy | Iterable[Guarantee | TuplePrivacy] | None = None,
+        guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy] | None = None,
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
     ) -> None:
         tupling = mechanism if isinstance(mechanism, Tupling) else None
         mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
-        promised, of_tuples = _sorted(mechanism.guarantees if guarantees is None else guarantees)
+        single, of_tuples = _sorted(mechanism.guarantees if guarantees is None else guarantees)
+        promised = bound_to(mechanism.secrets, single)
         if len(promised) + len(of_tuples) > MOST_GUARANTEES:
             raise InputError(
                 f"{len(promised) + len(of_tuples):,} guarantees were given.",
@@ -159,7 +160,7 @@ def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[s
 
     Args:
         content: What to write.
-        path: The file, by custom with the suffix ``.sfm``; one that exists is replaced.
+        path: The file, usually with the suffix ``.sfm``; one that exists is replaced.
 
     Raises:
         FileError: If the file cannot be written.
@@ -178,12 +179,12 @@ def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[s
 
 
 @checked
-def read(path: str | os.PathLike[str]) -> MechanismFile:
+def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
     """Return all that a mechanism file holds.
 
     Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
     checked before memory is taken, checksums before anything is used. The checksums
-    find accidents, not forgers: who can change the file can change them as well.
+    find accidents, not forgeries: anyone who can change the file can change them as well.
 
     Args:
         path: The file.
@@ -216,12 +217,12 @@ def read(path: str | os.PathLike[str]) -> MechanismFile:
 
 @checked
 def load(path: str | os.PathLike[str]) -> Mechanism:
-    """Return the mechanism of a mechanism file; `read` gives all that the file holds.
+    """Return the mechanism of a mechanism file; `read_mechanism_file` gives all that the file holds.
 
     Raises:
-        FileError: As `read`, or if it holds a tupling: `load_tupling` returns that.
+        FileError: As `read_mechanism_file`, or if it holds a tupling: `load_tupling` returns that.
     """
-    held = read(path)
+    held = read_mechanism_file(path)
     if held.tupling is not None:
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
@@ -236,9 +237,9 @@ def load_tupling(path: str | os.PathLike[str]) -> Tupling:
     """Return the tupling of a mechanism file.
 
     Raises:
-        FileError: As `read`, or if the file's reports are sent without dummies.
+        FileError: As `read_mechanism_file`, or if the file's reports are sent without dummies.
     """
-    held = read(path)
+    held = read_mechanism_file(path)
     if held.tupling is None:
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.",
@@ -249,12 +250,12 @@ def load_tupling(path: str | os.PathLike[str]) -> Tupling:
 
 
 def _sorted(
-    given: Guarantee | TuplePrivacy | Iterable[Guarantee | TuplePrivacy],
-) -> tuple[tuple[Guarantee, ...], tuple[TuplePrivacy, ...]]:
+    given: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy],
+) -> tuple[tuple[Asked, ...], tuple[TuplePrivacy, ...]]:
     """Return the guarantees of one report, and those of a tuple."""
     if isinstance(given, TuplePrivacy):
         return (), (given,)
-    if isinstance(given, MetricPrivacy | DistortionPrivacy) or not isinstance(given, Iterable):
+    if isinstance(given, Asked) or not isinstance(given, Iterable):
         return as_guarantees(given), ()
     every = tuple(given)
     single = as_guarantees([each for each in every if not isinstance(each, TuplePrivacy)])

@@ -1,4 +1,4 @@
-"""Which distances and losses of a file are built again, and which are its writer's word."""
+"""The distances and losses of a mechanism file that nothing in it confirms, in words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
-from ..core.named import as_named
+from ..core.loss import as_named
 from ..errors import InputError
-from ..evidence import Optimality
+from ..evidence import Optimality, VertexPrivacy
 
 
 def stated(
@@ -24,11 +24,13 @@ def stated(
         optimality: The prices, with the attacker's distance in the dual game.
 
     Raises:
-        InputError: If distances bear a name that determines others.
+        InputError: If distances have a name that determines others.
     """
     secrets, observables = mechanism.secrets, mechanism.observables
     found: list[str] = []
     for guarantee in guarantees:
+        if isinstance(guarantee, VertexPrivacy):
+            continue  # its steps are those of the lattice
         if isinstance(guarantee, MetricPrivacy):
             metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
             if not as_named(metric, secrets, secrets):
@@ -54,7 +56,9 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
         except InputError as error:
             refused = error
     if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
-        return ["the attacker is taken to guess one of the reports; who guesses anything else may err less"]
+        return [
+            "the attacker is taken to guess one of the reports; an attacker who guesses anything else may err less"
+        ]
     if refused is not None:
         raise refused
     what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
@@ -70,5 +74,5 @@ def _moved(secrets: Space, observables: Space) -> list[str]:
     shared = set(secrets.labels) & set(observables.labels)
     for label in (label for label in secrets.labels if label in shared):
         if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
-            return [f"the label {label} is of one place among the secrets and of another among the reports"]
+            return [f"the label {label} stands for one place among the secrets and for another among the reports"]
     return []

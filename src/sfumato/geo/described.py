@@ -8,11 +8,12 @@ from typing import Any
 from ..errors import InputError
 from .grid import Grid
 from .hexagons import Hexagons
+from .lattice import Lattice
 from .places import Places
 
 
 def places_from(description: Mapping[str, Any]) -> Places:
-    """Return the grid or hexagons that `Places.describe` described.
+    """Return the grid, hexagons or lattice that `Places.describe` described.
 
     Raises:
         InputError: If the description is of another kind, damaged, or contradicts itself.
@@ -23,9 +24,12 @@ def places_from(description: Mapping[str, Any]) -> Places:
         found = Grid.from_description(description)
     elif kind == "hexagons":
         found = Hexagons.from_description(description)
+    elif kind == "lattice":
+        found = Lattice.from_description(description)
     else:
         raise InputError(
-            f"the kind {kind!r} does not describe places.", "it must be of the kind 'grid' or 'hexagons'."
+            f"the kind {kind!r} does not describe places.",
+            "it must be of the kind 'grid', 'hexagons' or 'lattice'.",
         )
     built = found.describe()
     wrong = [key for key in {**description, **built} if description.get(key) != built.get(key)]

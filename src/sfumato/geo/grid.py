@@ -14,19 +14,19 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
-from .places import MOST_CELLS, Places, area_of, check_size
+from .places import MOST_CELLS, Cells, area_of, check_size
 from .projection import Projection
 from .region import Region
 from .visits import Visits
 
 Length = float | str
 
-_SLACK = 1e-9  # of a cell: rounding of the projection never moves a border visit outside
-_ROUND = 1e-10  # of a cell: 8 km are 16 cells of 500 m, whatever the last bits say
+_SLACK = 1e-7  # of a cell: rounding of the projection never moves a border visit outside
+_ROUND = 1e-8  # of a cell: 8 km are 16 cells of 500 m, whatever the last bits say
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Grid(Places):
+class Grid(Cells):
     """Equal cells in columns (west to east) and rows (south to north).
 
     Cells are numbered from the south-west, row by row, and labelled by column and row:

@@ -16,7 +16,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, MissingExtraError, argument
-from .places import MOST_CELLS, Places, area_of, check_size
+from .places import MOST_CELLS, Cells, area_of, check_size
 from .projection import Projection
 from .region import Region
 from .visits import Visits
@@ -25,7 +25,7 @@ _MARGIN = 1e-7  # degrees, a centimetre: a region without extent is a polygon st
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hexagons(Places):
+class Hexagons(Cells):
     """Hexagonal cells of one H3 resolution, labelled by their H3 index.
 
     Args:
@@ -57,7 +57,7 @@ class Hexagons(Places):
         resolutions = {h3.get_resolution(index) for index in indices}
         if len(indices) < 2 or len(resolutions) > 1:
             raise InputError(
-                f"{len(indices)} cells of {len(resolutions)} resolutions make no space of hexagons.",
+                f"{len(indices)} cells of {len(resolutions)} resolutions cannot be one space of hexagons.",
                 "pass at least two cells, all of one resolution.",
             )
         centres = np.array([h3.cell_to_latlng(index) for index in indices])

@@ -1,38 +1,56 @@
-"""What all divisions of the ground into cells have in common."""
+"""Places on the ground, and cells that divide it: the ground that grids, hexagons and lattices share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
-from ..core import Space
+from ..core import Loss, Space, units
+from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import show
 from ..errors import DataError, InputError, argument
 from .projection import Projection
 from .region import Region
+from .vertices import Rounding
 from .visits import Visits
 
+Draw = Callable[[int], NDArray[np.uint64]]
+
 MOST_CELLS: Final = 10_000
-"""A mechanism has a number for every pair of cells: 800 MB for so many."""
+"""A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places(Space, ABC):
-    """Cells on the ground; each visit falls into one of them, or outside.
+    """Places on the ground: cells, or vertices of a lattice.
 
-    The labels name the cells, the coordinates are their centres in metres on the plane
+    The labels name the places, the coordinates are their centres in metres on the plane
     of a local projection, whose PROJ string is the CRS.
     """
 
     @abstractmethod
-    def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
-        """Return the position of the cell of each point, array (n,); -1 outside all cells.
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
+        """Return the position of the secret that each point is taken for, array (n,); -1 for points not served.
+
+        A mechanism on the places and this step together are what a promise for points is about. Cells take a
+        point for its cell, a lattice takes it for a vertex near it, at random.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+            words: From a number to as many fresh, uniform 64-bit words.
+        """
+
+    @abstractmethod
+    def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
+        """Return the secrets that points may be taken for, with their probabilities; see `drawn`.
 
         Args:
             lat: Latitudes, array (n,) in degrees.
@@ -57,29 +75,98 @@ class Places(Space, ABC):
         """The centres as latitude and longitude in degrees, array (n, 2)."""
         return readonly(self.projection.inverse(self._centres()))
 
-    def counts(self, values: Visits | Iterable[Hashable], user: Hashable | None = None) -> NDArray[np.int64]:
-        """Count the visits in each cell, array (n,); those outside all cells count nowhere.
+    def inside(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.bool_]:
+        """Return which points are served, array (n,)."""
+        return self.rounding(lat, lon).inside
+
+    def counts(self, values: Visits | Iterable[Hashable], user: Hashable | None = None) -> NDArray[Any]:
+        """Add up the probabilities with which visits are taken for each secret, array (n,).
+
+        Each visit in a cell counts one there. Visits outside are not counted.
 
         Args:
             values: Visits, or a sequence of labels.
             user: Only this user's visits.
 
         Raises:
-            DataError: If no visit falls into a cell.
+            DataError: If no visit is inside.
         """
         if not isinstance(values, Visits):
             return Space.counts(self, values, user)
-        chosen = values if user is None else values.of_user(user)
-        cells = self.locate(chosen.lat, chosen.lon)
-        if not (cells >= 0).any():
+        masses: Floats = self._shares(values, user)[0].sum(axis=0)
+        return masses
+
+    @checked
+    def loss(
+        self,
+        visits: Visits,
+        kind: str = "euclidean",
+        unit: str = "km",
+        *,
+        observables: Space | None = None,
+        user: Hashable | None = None,
+    ) -> Loss:
+        """Return what a report costs the true point, on average over the visits that are taken for a secret.
+
+        With the prior of the same visits, the expected loss of a mechanism on these places is the expected
+        distance from the true point to the report, exactly. It is an average: nothing follows for the worst point.
+        A place without visits counts from its centre.
+
+        Args:
+            visits: The visits; those outside are left out.
+            kind: ``euclidean`` or ``manhattan``, on the plane.
+            unit: The unit of the answer.
+            observables: The reports, on the same plane; by default the places themselves.
+            user: Only this user's visits.
+
+        Raises:
+            InputError: If the kind is unknown, or the reports have no places on the same plane.
+            DataError: If no visit is inside.
+        """
+        reports = self if observables is None else observables
+        if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:
+            raise InputError("the reports are not places on the same plane.", "use places of the same CRS.")
+        if kind not in _DISTANCES:
+            raise InputError(
+                f"the loss {kind!r} of the true point is unknown.", f"use one of {', '.join(_DISTANCES)}."
+            )
+        shares, degrees = self._shares(visits, user)
+        xy = self.projection.forward(*degrees.T)
+        masses = shares.sum(axis=0)
+        total = np.zeros((len(self), len(reports)))
+        for start in range(0, len(xy), _CHUNK):
+            distances = _DISTANCES[kind](xy[start : start + _CHUNK], reports.coordinates)
+            total += shares[start : start + _CHUNK].T @ distances
+        seen = masses > 0
+        total[seen] /= masses[seen, None]
+        total[~seen] = _DISTANCES[kind](self._centres()[~seen], reports.coordinates)
+        return Loss(total * units.factor("m", unit), unit, name=f"{kind} distance of the true point")
+
+    @property
+    def _served_by(self) -> str:
+        return f"the {len(self)} cells"
+
+    def _shares(self, visits: Visits, user: Hashable | None) -> tuple[csr_array, Floats]:
+        """Return the probabilities of visits inside, sparse (visits, n), and their degrees, array (visits, 2)."""
+        chosen = visits if user is None else visits.of_user(user)
+        rounding = self.rounding(chosen.lat, chosen.lon)
+        inside = rounding.inside
+        if not inside.any():
             whose = "" if user is None else f" of user {user!r}"
             lat, lon = self.latlon.min(axis=0), self.latlon.max(axis=0)
             raise DataError(
-                f"none of the {len(chosen):,} visits{whose} falls into the {len(self)} cells "
+                f"none of the {len(chosen):,} visits{whose} falls into {self._served_by} "
                 f"({lat[0]:.5f} to {lon[0]:.5f} N, {lat[1]:.5f} to {lon[1]:.5f} E).",
-                f"they lie within {chosen.extent}: choose a region there, or see whether lat and lon are swapped.",
+                f"they lie within {chosen.extent}: choose a region there, or check whether lat and lon are "
+                "swapped.",
             )
-        return np.bincount(cells[cells >= 0], minlength=len(self)).astype(np.int64)
+        positions, shares = rounding.positions[inside], rounding.shares[inside]
+        rows = np.repeat(np.arange(len(positions)), positions.shape[1])
+        kept = shares.ravel() > 0
+        found = csr_array(
+            (shares.ravel()[kept], (rows[kept], positions.ravel()[kept])), shape=(len(positions), len(self))
+        )
+        return found, np.column_stack([chosen.lat[inside], chosen.lon[inside]])
 
     def _centres(self) -> Floats:
         if self.coordinates is None:
@@ -87,11 +174,42 @@ class Places(Space, ABC):
         return self.coordinates
 
 
+class Cells(Places):
+    """Cells on the ground; each visit falls into one of them, or outside."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
+        """Return the position of the cell of each point, array (n,); -1 outside all cells.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+        """
+
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
+        return self.locate(lat, lon)
+
+    def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
+        """Return the cell of each point, for certain."""
+        positions = self.locate(lat, lon)[:, None]
+        return Rounding(positions, np.ones(positions.shape))
+
+
+_CHUNK: Final = 20_000
+_DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
+    "euclidean": lambda a, b: np.hypot(a[:, None, 0] - b[None, :, 0], a[:, None, 1] - b[None, :, 1]),
+    "manhattan": lambda a, b: np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2),
+}
+
+
 def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:
     """Return the region to cover: the one named, or that of the places."""
     chosen = places if region is None else region
     if isinstance(chosen, Visits):
-        return Region.of(chosen)
+        return chosen.region()
     return Region.parse(chosen) if isinstance(chosen, str) else chosen
 
 
@@ -143,7 +261,7 @@ def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
     """Return where most of the visits are, if the cells over it are few enough."""
     if visits is None or not (inside := region.contains(visits.lat, visits.lon)).any():
         return None
-    core = Region.of(visits.select(inside), trim=0.05)
+    core = visits.select(inside).region(trim=0.05)
     (width, height), (wide, high) = core.size_m, region.size_m
     left = cells * (width / wide) * (height / high)
     return core if 4 < left < MOST_CELLS / 2 else None

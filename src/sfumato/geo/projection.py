@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
-from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
-
-if TYPE_CHECKING:
-    import pyproj
+from .geodesic import from_centre, to_degrees
 
 LIMIT_KM: Final = 1500
 """How far from its centre a projection is used; there it stretches by up to 0.95 %."""
 
+_HALF_AXIS_M: Final = 6_356_752.3  # the polar one of WGS84, rounded down
 _FORM = "+proj=aeqd +lat_0={} +lon_0={} +datum=WGS84 +units=m +no_defs"
 _PATTERN: Final = re.compile(re.escape(_FORM).replace(r"\{\}", r"(-?[0-9.e-]+)"))
 
@@ -70,7 +69,7 @@ class Projection:
         return _FORM.format(float(self.lat), float(self.lon))
 
     def forward(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
-        """Return metres east and north of the centre, array (n, 2).
+        """Return metres east and north of the centre, array (n, 2); NaN for what is not on the Earth.
 
         Args:
             lat: Latitudes, array (n,) in degrees.
@@ -82,8 +81,11 @@ class Projection:
                 f"{len(north)} latitudes and {len(east)} longitudes were given.",
                 "pass as many of the one as the other.",
             )
-        x, y = self._proj()(coordinates(east), coordinates(north))
-        return np.column_stack([x, y])
+        known = (np.abs(north) <= 90) & np.isfinite(east)
+        plane = from_centre(
+            (self.lat, self.lon), np.where(known, north, self.lat), np.where(known, east, self.lon)
+        )
+        return np.where(known[:, None], plane, np.nan)
 
     def check_reach(self, xy: Floats) -> None:
         """Refuse places on the plane that are so far from its centre that distances are more than 1 % off.
@@ -102,18 +104,22 @@ class Projection:
                 "use a plane centred on the places, as sfumato does for itself, and a smaller region.",
             )
 
+    def stretch(self, reach_m: float) -> float:
+        """Return how much longer than on the ground a distance on the plane can be, at most.
+
+        With s the distance from the centre, lengths around it are stretched by s over the reduced length of the
+        geodesic, which is at least b sin(s / b) for the ellipsoid's smaller half-axis b: its curvature is nowhere
+        above 1 / b**2 (Sturm). Lengths towards the centre are exact.
+
+        Args:
+            reach_m: How far from the centre the points are at most, metres.
+
+        Returns:
+            A factor of at least 1, rounded up.
+        """
+        angle = reach_m / _HALF_AXIS_M
+        return 1.0 if angle == 0 else angle / math.sin(angle) * (1 + 1e-14)
+
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""
-        plane = np.array(xy, dtype=np.float64)
-        lon, lat = self._proj()(coordinates(plane[:, 0]), coordinates(plane[:, 1]), inverse=True)
-        return np.column_stack([lat, lon])
-
-    def _proj(self) -> pyproj.Proj:
-        import pyproj  # a fifth of a second: not paid by those who read no places
-
-        return pyproj.Proj(self.crs)
-
-
-def coordinates(values: ArrayLike) -> array[float]:
-    """Return numbers, array (n,), as pyproj takes them for any n: it tries an array of one as a scalar first."""
-    return array("d", np.asarray(values, dtype=np.float64).tobytes())
+        return to_degrees((self.lat, self.lon), np.array(xy, dtype=np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from ..core.arrays import Floats, numbers
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
-
-if TYPE_CHECKING:
-    from .visits import Visits
 
 _NUMBER = r"\s*([+-]?[0-9.]+)\s*"
 _CORNERS: Final = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
@@ -64,7 +61,7 @@ class Region:
         if self.west > self.east:
             raise InputError(
                 f"the region {self} has its west beyond its east.",
-                f"{_EXAMPLES} A region cannot cross the 180th meridian: take its two sides by themselves.",
+                f"{_EXAMPLES} A region cannot cross the 180th meridian: take its two sides separately.",
             )
         edge = Projection(*self.centre).forward(
             [self.south, self.south, self.north, self.north], [self.west, self.east, self.west, self.east]
@@ -87,7 +84,7 @@ class Region:
 
         Raises:
             InputError: If the text is neither.
-            UnitError: If the lengths are none.
+            UnitError: If the lengths cannot be read.
         """
         if match := _CORNERS.fullmatch(text):
             south, west, north, east = (_number(part, text) for part in match.groups())
@@ -98,37 +95,6 @@ class Region:
                 width += height.lstrip("0123456789.")
             return cls.around(_number(lat, text), _number(lon, text), width, height)
         raise InputError(f"the region {text!r} is not understood.", _EXAMPLES)
-
-    @classmethod
-    def of(cls, visits: Visits, trim: float = 0.0) -> Region:
-        """Return the smallest region that holds the visits.
-
-        Args:
-            visits: The visits.
-            trim: The share of visits left out on each of the four sides, against
-                outliers; 0.01 for one in a hundred.
-        """
-        if not 0 <= trim < 0.5:
-            raise InputError(
-                f"the trim {trim} is not between 0 and 0.5.", "use 0.01 to leave out 1 % on each side."
-            )
-        south, north = np.quantile(visits.lat, [trim, 1 - trim])
-        west, east = np.quantile(visits.lon, [trim, 1 - trim])
-        around = np.where(visits.lon < 0, visits.lon + 360, visits.lon)
-        if east - west > 180 > np.ptp(around):
-            raise InputError(
-                "the visits lie on both sides of the 180th meridian, which a region cannot cross.",
-                "take the visits of each side by themselves, with "
-                f"{argument('region', 'south,west,north,east')} or in files of their own.",
-            )
-        try:
-            return cls(float(south), float(west), float(north), float(east))
-        except InputError as error:
-            raise InputError(
-                error.problem,
-                f"leave out far-off visits with {argument('trim', 0.01)}",
-                f"choose the region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
-            ) from None
 
     @classmethod
     def around(cls, lat: float, lon: float, width: float | str, height: float | str) -> Region:
@@ -174,11 +140,37 @@ class Region:
         ends = Projection(lat, lon).forward([lat, lat, self.south, self.north], [self.west, self.east, lon, lon])
         return float(ends[1, 0] - ends[0, 0]), float(ends[3, 1] - ends[2, 1])
 
+    def shape_of(self, cells: int) -> tuple[int, int]:
+        """Return the columns and rows of a grid of about this many cells, each about as wide as high.
+
+        Args:
+            cells: The number of cells.
+
+        Example:
+            >>> Region.parse("8 km x 6 km around 48.85,2.35").shape_of(108)
+            (12, 9)
+        """
+        width, height = self.size_m
+        if not (width > 0 and height > 0):
+            return 1, 1
+        columns = min(cells, max(1, round((cells * width / height) ** 0.5)))
+        return columns, max(1, round(cells / columns))
+
     @property
     def size(self) -> str:
         """Width and height in words, such as ``"8 km x 6 km"``."""
         width, height = self.size_m
         return f"{show(width, 'm')} x {show(height, 'm')}"
+
+    def sides(self) -> tuple[Floats, Floats]:
+        """Return points along the four sides, latitudes and longitudes; on a plane parallels are curves."""
+        along = np.linspace(0, 1, 65)
+        lat, lon = self.south + along * (self.north - self.south), self.west + along * (self.east - self.west)
+        ends = np.ones_like(along)
+        return (
+            np.concatenate([self.south * ends, self.north * ends, lat, lat]),
+            np.concatenate([lon, lon, self.west * ends, self.east * ends]),
+        )
 
     def contains(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
         """Return which points are inside, borders included, array (n,)."""

@@ -1,25 +1,23 @@
-"""Visits: who was where, and when."""
+"""Visits: the places where people were, with users and times."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..errors import DataError, argument
-from .formats.columns import NAMED
+from ..errors import DataError, InputError, argument
+from ..tables import Objects, Times
+from .region import Region
 
-if TYPE_CHECKING:
-    from .region import Region
-
-Objects = NDArray[np.object_]
-Times = NDArray[np.datetime64]
+NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
+"""The mention of the arguments that name the columns of places."""
 
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
 _DEGREES = (
@@ -39,7 +37,7 @@ class Visits:
         user: Whose visit it is, array (n,) of strings or integers; None where unknown.
         time: When, array (n,) of UTC times; NaT where unknown.
         attributes: Other columns by name, each an array (n,).
-        notes: Sentences on how the visits came about, such as what was dropped.
+        notes: Sentences about how the visits were read, such as what was dropped.
         polar: Whether places in Antarctica are meant; otherwise latitudes that almost
             all lie there are taken for longitudes, and refused.
 
@@ -122,13 +120,13 @@ class Visits:
             user: The user; ``"17"`` also finds the integer 17, and 17 the text ``"17"``.
 
         Raises:
-            DataError: If the visits name no users, or not this one.
+            DataError: If the visits have no user column, or not this user.
         """
         known = self.users()
         if self.user is None or not known:
             raise DataError(
-                "the visits name no users.",
-                f"say which column does with {argument('read_visits.user', 'column')}.",
+                "the visits have no user column.",
+                f"name it with {argument('read_visits.user', 'column')}.",
             )
         found = user if user in known else next((name for name in known if str(name) == str(user)), None)
         if found is None:
@@ -152,6 +150,39 @@ class Visits:
             )
         return self.select(within)
 
+    def region(self, trim: float = 0.0) -> Region:
+        """Return the smallest region that holds the visits.
+
+        Args:
+            trim: The share of visits left out on each of the four sides, against
+                outliers; 0.01 for one in a hundred.
+
+        Raises:
+            InputError: If the share is not between 0 and 0.5, or no plane shows the distances
+                of so wide a region.
+        """
+        if not 0 <= trim < 0.5:
+            raise InputError(
+                f"the trim {trim} is not between 0 and 0.5.", "use 0.01 to leave out 1 % on each side."
+            )
+        south, north = np.quantile(self.lat, [trim, 1 - trim])
+        west, east = np.quantile(self.lon, [trim, 1 - trim])
+        around = np.where(self.lon < 0, self.lon + 360, self.lon)
+        if east - west > 180 > np.ptp(around):
+            raise InputError(
+                "the visits lie on both sides of the 180th meridian, which a region cannot cross.",
+                "take the visits of each side separately, with "
+                f"{argument('region', 'south,west,north,east')} or in files of their own.",
+            )
+        try:
+            return Region(float(south), float(west), float(north), float(east))
+        except InputError as error:
+            raise InputError(
+                error.problem,
+                f"leave out far-off visits with {argument('trim', 0.01)}",
+                f"choose the region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
+            ) from None
+
     def select(self, rows: NDArray[Any]) -> Visits:
         """Return some of the visits.
 
@@ -170,7 +201,7 @@ class Visits:
 
 
 def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
-    """Refuse what cannot be, or can hardly be, latitudes and longitudes; NaN is passed over.
+    """Refuse values that cannot be, or hardly can be, latitudes and longitudes; NaN is ignored.
 
     Raises:
         DataError: With the number of the first wrong row, counted from 1.

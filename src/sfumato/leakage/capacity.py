@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from scipy.special import entr
 
-from ..core import Mechanism, Prior
+from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
@@ -20,32 +20,26 @@ _LEAST: Final = 1e-260  # with weights of at least 2**-126, every observable sta
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShannonCapacity:
-    """The Shannon capacity of a mechanism, bracketed from both sides (up to rounding).
+    """The Shannon capacity of a mechanism, between bounds that hold up to rounding.
 
     Attributes:
-        lower_bits: The mutual information that ``prior`` attains.
-        upper_bits: What no prior exceeds: the largest divergence of p(.|s) from the
-            distribution of the report under ``prior``.
+        bits: The capacity in bits. Lower bound and value are the mutual information that
+            ``prior`` attains; the upper bound is the largest divergence of p(.|s) from the
+            distribution of the report under ``prior``, which no prior exceeds.
         prior: The best prior found.
         iterations: How many steps were taken.
         converged: Whether the bracket is as narrow as was asked.
     """
 
-    lower_bits: float
-    upper_bits: float
+    bits: Bracket
     prior: Prior
     iterations: int
     converged: bool
 
-    @property
-    def gap_bits(self) -> float:
-        """The width of the bracket."""
-        return self.upper_bits - self.lower_bits
-
     def __repr__(self) -> str:
         state = "" if self.converged else ", NOT converged"
         return (
-            f"ShannonCapacity between {self.lower_bits:.9g} and {self.upper_bits:.9g} bits "
+            f"ShannonCapacity between {self.bits.lower:.9g} and {self.bits.upper:.9g} bits "
             f"after {self.iterations} iterations{state}"
         )
 
@@ -94,7 +88,7 @@ def shannon_capacity(
         >>> import sfumato as sf
         >>> from sfumato.leakage import shannon_capacity
         >>> erasing = sf.Mechanism([[0.75, 0.25, 0], [0, 0.25, 0.75]])
-        >>> round(shannon_capacity(erasing).lower_bits, 9)
+        >>> round(shannon_capacity(erasing).bits.lower, 9)
         0.75
     """
     if not (math.isfinite(tolerance_bits) and tolerance_bits > 0) or max_iterations < 1:
@@ -113,11 +107,11 @@ def shannon_capacity(
     best = Prior(mechanism.secrets, p)
     lower = mutual_information_bits(mechanism, best)
     upper = float(divergences_bits(matrix, p @ matrix).max())
-    return ShannonCapacity(lower, upper, best, iteration, upper - lower <= tolerance_bits)
+    return ShannonCapacity(Bracket(lower, lower, upper), best, iteration, upper - lower <= tolerance_bits)
 
 
 def _step(p: Floats, divergences: Floats) -> Floats:
-    """Return the next prior; none of its entries vanishes, lest an observable become unreachable."""
+    """Return the next prior; no entry becomes 0, so that every observable stays possible."""
     weights = np.maximum(p * np.exp2(divergences - divergences.max()), _LEAST)
     following: Floats = weights / weights.sum()
     return following

@@ -1,4 +1,4 @@
-"""Shannon's measures: what a report tells, and what remains unknown, in bits."""
+"""Shannon's measures in bits: the information in a report, and the remaining entropy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NEAR = 1e-4  # below this relative difference the divergence's terms cancel, an
 
 @checked
 def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
-    """Return how much a report tells of the secret on average, in bits.
+    """Return how much a report tells about the secret on average, in bits.
 
     I(S; O) = sum over s, o of prior(s) p(o|s) log2(p(o|s) / p(o))
 
@@ -54,6 +54,27 @@ def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
     joint, posterior = mechanism.joint(prior), mechanism.posterior(prior).T
     possible = posterior > 0
     return float(-(joint[possible] * np.log2(posterior[possible])).sum()) + 0.0
+
+
+def joint_information_bits(joint: Floats) -> float:
+    """Return the mutual information of two values from the probabilities of their pairs, in bits.
+
+    I(X; Z) = sum over x, z of p(x, z) log2(p(x, z) / (p(x) p(z)))
+
+    Args:
+        joint: Array (x, z), with sum one; from counts, it is the plug-in estimate, on average too large.
+
+    Source:
+        Cover and Thomas, section 2.3.
+
+    Example:
+        >>> import numpy as np
+        >>> joint_information_bits(np.array([[0.5, 0.0], [0.0, 0.5]]))
+        1.0
+    """
+    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    seen = joint > 0
+    return max(float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum()), 0.0)
 
 
 def divergences_bits(rows: Floats, reference: Floats) -> Floats:

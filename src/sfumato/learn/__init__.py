@@ -1,86 +1,57 @@
 """Learned mechanisms and learned estimates; torch is needed only to train and to draw."""
 
-from .behind import learn_behind, mixed_to_bound
+from .behind import learn_behind, mixed_to_loss, promised_within
 from .classifier import NeuralClassifier
-from .experiment import (
-    EXPERIMENT_1,
-    EXPERIMENT_2,
-    Comparison,
-    Experiment,
-    LaplaceDraws,
-    NoNoise,
-    Outcome,
-    TableDraws,
-    compare,
-    learn_square,
-    run_experiment,
-)
-from .finite import Counted, Guaranteed, counted, with_guarantee
-from .generator import LearnedGenerator
+from .finite import Counted, Draws, Guaranteed, counted, with_guarantee
+from .generator import LearnedGenerator, repeated
 from .grids import GridError, cell_counts, grid_error, plug_in_error
+from .hiding import Hiding, hiding
 from .information import InformationBound, information_lower
 from .neural import learn_generator
-from .pairs import Pairs
-from .payoffs import CLASSIFIERS, GENERATORS, Payoffs, payoffs
+from .pairs import Pairs, nearest
 from .risk import RiskEstimate, estimate_risk
-from .rounds import Ending, Round
-from .square import loss_of_cells, square_cells, square_data
-from .swapping import Swapping, play_swapping
+from .rounds import Ending, TrainingRound
 from .table import LearnedTable, learn_table
 from .targets import BayesVulnerability, CrossEntropy, FInformation, MutualInformation, Target
 from .training import Training
 from .utility import AugmentedLagrangian, Softplus, Utility
 
 __all__ = [
-    "CLASSIFIERS",
-    "EXPERIMENT_1",
-    "EXPERIMENT_2",
-    "GENERATORS",
     "AugmentedLagrangian",
     "BayesVulnerability",
-    "Comparison",
     "Counted",
     "CrossEntropy",
+    "Draws",
     "Ending",
-    "Experiment",
     "FInformation",
     "GridError",
     "Guaranteed",
+    "Hiding",
     "InformationBound",
-    "LaplaceDraws",
     "LearnedGenerator",
     "LearnedTable",
     "MutualInformation",
     "NeuralClassifier",
-    "NoNoise",
-    "Outcome",
     "Pairs",
-    "Payoffs",
     "RiskEstimate",
-    "Round",
     "Softplus",
-    "Swapping",
-    "TableDraws",
     "Target",
     "Training",
+    "TrainingRound",
     "Utility",
     "cell_counts",
-    "compare",
     "counted",
     "estimate_risk",
     "grid_error",
+    "hiding",
     "information_lower",
     "learn_behind",
     "learn_generator",
-    "learn_square",
     "learn_table",
-    "loss_of_cells",
-    "mixed_to_bound",
-    "payoffs",
-    "play_swapping",
+    "mixed_to_loss",
+    "nearest",
     "plug_in_error",
-    "run_experiment",
-    "square_cells",
-    "square_data",
+    "promised_within",
+    "repeated",
     "with_guarantee",
 ]

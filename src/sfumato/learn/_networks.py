@@ -1,4 +1,4 @@
-"""The networks of the game, and how each of the two sides learns; the file that imports torch."""
+"""Networks of the game, and how each of the two sides learns; the only file that imports torch at the top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning behind a proved mechanism: what is done to its reports can only hide more."""
+"""Learning behind a proved mechanism, and the promise of the whole: what is done to reports can only hide more."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import AnyLoss, Mechanism, Prior, as_loss
+from ..core import AnyLoss, Mechanism, MetricPrivacy, Prior, as_loss
 from ..core.arrays import Floats, floats
 from ..errors import InputError
-from .rounds import Report, Stop
+from .finite import Guaranteed, with_guarantee
+from .rounds import Progress, Stop
 from .table import SMOOTH, LearnedTable, learn_table
 from .targets import Target
 
+_WITHIN: Final = 1 - 1e-7  # of the largest loss: room for the rounding of a mixture
 _ELSEWHERE: Final = 1e-6  # of each row of the start: a softmax never leaves 0
 
 
@@ -23,33 +25,33 @@ def learn_behind(
     joint: ArrayLike,
     certified: Mechanism,
     loss: AnyLoss,
-    bound: float,
+    max_loss: float,
     *,
     target: Target = SMOOTH,
     records: int | None = None,
     rounds: int = 120,
     seed: int | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> LearnedTable:
-    """Train what happens to the reports of a mechanism that is within the bound already.
+    """Train a mechanism that follows another one, which is within the limit already.
 
     The learned matrix maps each report to another. It sees no secret, so whatever the
     mechanism promises, every likelihood ratio included, the two together keep (up to the
     rounding of their product: `with_guarantee` mends and proves it). Training starts from
-    the mechanism as it is and spends what the bound leaves.
+    the mechanism as it is and spends what the limit leaves.
 
     Args:
         joint: P(x, w), array (labels, useful values), with sum one.
         certified: The mechanism, from useful values to reports that are useful values too.
         loss: l(w, z), array (useful values, reports).
-        bound: The largest expected loss.
+        max_loss: The largest expected loss.
         target: See `learn_table`.
         records: See `learn_table`.
         rounds: See `learn_table`.
         seed: See `learn_table`.
-        report: See `learn_table`.
+        progress: See `learn_table`.
         stop: See `learn_table`.
         checkpoint: See `learn_table`.
 
@@ -58,7 +60,7 @@ def learn_behind(
 
     Raises:
         InputError: If sizes do not fit.
-        InfeasibleError: If the mechanism loses more than the bound, whatever follows it.
+        InfeasibleError: If the mechanism loses more than the limit, whatever follows it.
         MissingExtraError: If torch is not installed.
     """
     useful, reports = certified.secrets, certified.observables
@@ -77,13 +79,13 @@ def learn_behind(
         p @ matrix,
         reports,
         turned,
-        bound,
+        max_loss,
         target=target,
         start=start,
         records=records,
         rounds=rounds,
         seed=seed,
-        report=report,
+        progress=progress,
         stop=stop,
         checkpoint=checkpoint,
     )
@@ -92,21 +94,53 @@ def learn_behind(
     return replace(found, mechanism=whole, joint=p, loss=whole.expected_loss(prior, costs))
 
 
-def mixed_to_bound(
-    mechanism: Mechanism, certified: Mechanism, prior: Prior, loss: AnyLoss, bound: float
+def mixed_to_loss(
+    mechanism: Mechanism, certified: Mechanism, prior: Prior, loss: AnyLoss, max_loss: float
 ) -> Floats:
-    """Return the matrix with the least share of a mechanism within the bound that brings the loss down to it.
+    """Return the matrix with the least share of a mechanism within the limit that brings the loss down to it.
 
     Where both promise the same likelihood ratios, so does every mixture of the two.
 
     Args:
-        mechanism: A mechanism that may lose more than the bound.
+        mechanism: A mechanism that may lose more than the limit.
         certified: One on the same spaces that does not.
         prior: The prior on the secrets.
         loss: The loss, array (secrets, observables).
-        bound: The largest expected loss; where even the second mechanism loses more, it is returned.
+        max_loss: The largest expected loss; where even the second mechanism loses more, it is returned.
     """
     lost, least = mechanism.expected_loss(prior, loss), certified.expected_loss(prior, loss)
-    share = 0.0 if lost <= bound else min(1.0, (lost - bound) / (lost - least)) if lost > least else 1.0
+    share = 0.0 if lost <= max_loss else min(1.0, (lost - max_loss) / (lost - least)) if lost > least else 1.0
     mixed: Floats = (1 - share) * mechanism.matrix + share * certified.matrix
     return mixed
+
+
+def promised_within(
+    learned: Mechanism,
+    certified: Mechanism,
+    guarantee: MetricPrivacy,
+    prior: Prior,
+    loss: AnyLoss,
+    max_loss: float,
+) -> Guaranteed:
+    """Return what was learned, with a promise proved on its integers and within the largest loss.
+
+    It is repaired (`with_guarantee`). If the repair loses too much, the least share of the certified
+    mechanism is mixed in that brings the loss down.
+
+    Args:
+        learned: What was learned, such as by `learn_behind`.
+        certified: A mechanism on the same spaces with the promise and within the largest loss.
+        guarantee: The promise.
+        prior: The prior on the secrets.
+        loss: The loss, array (secrets, observables).
+        max_loss: The largest expected loss.
+
+    Raises:
+        InputError: If sizes do not fit.
+        SolverError: If the promise cannot be proved.
+    """
+    found = with_guarantee(learned, guarantee)
+    if found.mechanism.expected_loss(prior, loss) > max_loss:
+        mixed = mixed_to_loss(found.mechanism, certified, prior, loss, max_loss * _WITHIN)
+        found = with_guarantee(Mechanism(mixed, learned.secrets, learned.observables), guarantee)
+    return found

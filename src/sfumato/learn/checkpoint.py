@@ -1,4 +1,4 @@
-"""Checkpoints: a training that was killed goes on as if it had not been."""
+"""Checkpoints of a training: one that was killed continues from its last saved round."""
 
 from __future__ import annotations
 

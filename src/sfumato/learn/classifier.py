@@ -1,4 +1,4 @@
-"""An attacker who is a neural network, beside those of scikit-learn."""
+"""Neural network as an attacker, beside the classifiers of scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..attacks.learned import Classifier, Examples, Fitted
 from ..core.arrays import Floats
-from ._torch import device_for
+from .training import device_for
 
 if TYPE_CHECKING:
     import torch

@@ -1,8 +1,7 @@
-"""From a network to a guarantee: count its reports on a grid, repair the matrix, prove the integers."""
+"""Guarantee for a generator: its reports counted on a grid, the matrix repaired, and the integers proved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,17 +13,14 @@ from ..core.arrays import Floats, readonly
 from ..errors import InputError, SolverError
 from ..evidence import EpsilonProof, prove_metric_privacy
 from ..evidence.observed import Sample, binomial
+from ..mechanisms import made_private
 from .pairs import nearest
 
 _CHUNK = 1 << 20  # places drawn from at a time
 
-Repair = Callable[[Floats, Floats], tuple[Floats, float]]
-"""From a matrix (n, m) and exponents (n, n) to a matrix that keeps every likelihood ratio within
-exp(exponent), and the share of a constant mechanism that was mixed in; `sfumato.optimal.repaired` is one."""
-
 
 class Draws(Protocol):
-    """Whatever reports places with noise."""
+    """Anything that reports places with noise."""
 
     def draw(self, places: Floats, *, seed: int | None = None) -> Floats:
         """Return one report for each place, array (k, dimensions)."""
@@ -32,7 +28,7 @@ class Draws(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Counted:
-    """What was counted of a generator on finite spaces.
+    """The counted reports of a generator on finite spaces.
 
     Attributes:
         counts: Array (secrets, observables), how often each report came from the middle of
@@ -65,7 +61,7 @@ class Counted:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism of the observed shares. It is a mechanism of its own, not the generator's."""
+        """The mechanism of the observed shares. This mechanism is not the generator itself."""
         return Mechanism(self.counts / self.counts.sum(axis=1, keepdims=True), self.secrets, self.observables)
 
     @property
@@ -104,7 +100,7 @@ def counted(
     if places is None:
         raise InputError(f"{secrets!r} has no coordinates.", "pass cells in the plane of the generator.")
     if draws < 1:
-        raise InputError(f"{draws} draws tell nothing.", "use thousands.")
+        raise InputError(f"{draws} draws are too few.", "use thousands.")
     binomial.check_failure(failure)
     counts = np.zeros((len(secrets), len(columns)), dtype=np.int64)
     seeds = np.random.SeedSequence(seed)
@@ -146,7 +142,7 @@ class Guaranteed:
     moved: float
 
 
-def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy, repair: Repair) -> Guaranteed:
+def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
     """Return the mechanism repaired to a wanted epsilon, proved on its integers.
 
     Nothing that was learned or counted enters the proof: whatever the network did, the
@@ -154,8 +150,7 @@ def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy, repair: Repair)
 
     Args:
         learned: A learned mechanism, such as that of a `LearnedTable` or of `Counted`.
-        guarantee: What it shall promise; its metric must be on the same secrets.
-        repair: How; pass ``sfumato.optimal.repaired``.
+        guarantee: The promise wanted; its metric must be on the same secrets.
 
     Raises:
         InputError: If the metric does not fit, or breaks the triangle inequality.
@@ -173,13 +168,13 @@ def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy, repair: Repair)
         )
     # A product of zero and infinity asks nothing of two secrets that are infinitely far apart.
     exponents = np.where(np.isinf(metric.array), np.inf, guarantee.epsilon * metric.array)
-    matrix, share = repair(learned.matrix, exponents)
+    matrix, share = made_private(learned.matrix, exponents)
     mechanism = Mechanism(matrix, learned.secrets, learned.observables)
     proof = prove_metric_privacy(mechanism, guarantee)
     if not proof.holds:
         raise SolverError(
             f"the repaired mechanism keeps only epsilon {proof.upper:.6g}, not {proof.claimed:.6g}.",
-            "repair with a larger margin, or ask for a larger epsilon.",
+            "ask for a larger epsilon.",
         )
     moved = float(np.abs(mechanism.matrix - learned.matrix).sum(axis=1).max() / 2)
     return Guaranteed(mechanism, proof, share, moved)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..attacks.learned import Examples
 from ..core.arrays import Floats, floats
 from ..errors import InputError
-from ._torch import device_for
 from .pairs import Pairs
-from .rounds import Ending, Round
+from .rounds import Ending, TrainingRound
+from .training import device_for
 
 _CHUNK: Final = 1 << 17  # places at a time: hidden layers take much more memory than reports
 
@@ -23,16 +23,16 @@ class LearnedGenerator:
     """A trained network from places and seeds to places. For studies only.
 
     One network that adds to a place what depends smoothly on place and seed can spread
-    reports, but hardly split them. Where the bound does not allow to hide everything, the
+    reports, but hardly split them. Where the limit does not allow to hide everything, the
     best answers are far apart: either the place itself, or a spot where everybody may be.
     To go part of the way costs and hides nothing, so gradients never lead from one to the
-    other. Hence several heads, each with an answer of its own, and gates that depend on the
+    other. Therefore there are several heads, each with an answer of its own, and gates that depend on the
     place and say how often each head answers. The first head answers with the place itself;
     the others' answers are blurred, as no attacker of the training sees very fine patterns
     that would tell people apart. One head is the network of the paper.
 
     It promises no privacy: its reports are floats, their ratio of likelihoods may be
-    infinite, and the attackers of its training are only some. What samples show of it are
+    infinite, and it was trained against some attackers only. What samples show of it are
     lower bounds (`sfumato.evidence.observed`); for a promise make it a finite mechanism
     with `counted` and `with_guarantee`.
 
@@ -49,8 +49,8 @@ class LearnedGenerator:
         unit: The unit of the coordinates.
         history: All rounds; round i measures the generator that entered it.
         best: The number of the round whose generator this is.
-        bound: On the expected distance; ``inf`` if there was none.
-        meets_bound: Whether its loss was within it, with the confidence asked for, on the
+        max_loss: The largest expected distance allowed; ``inf`` if there was no limit.
+        within_max_loss: Whether its loss was within it, but for the probability of failure allowed, on the
             records that judged it.
         ending: Why the training ended.
     """
@@ -62,19 +62,19 @@ class LearnedGenerator:
     width: int
     heads: int
     unit: str
-    history: tuple[Round, ...]
+    history: tuple[TrainingRound, ...]
     best: int
-    bound: float
-    meets_bound: bool
+    max_loss: float
+    within_max_loss: bool
     ending: Ending
 
     @property
-    def kept(self) -> Round:
+    def kept(self) -> TrainingRound:
         """What was measured of this generator when it was kept."""
         return self.history[self.best - 1]
 
     def __repr__(self) -> str:
-        met = "" if self.meets_bound else f", not within its bound {self.bound:.4g}"
+        met = "" if self.within_max_loss else f", not within its limit {self.max_loss:.4g}"
         return (
             f"LearnedGenerator of round {self.best} of {len(self.history)}: loss {self.kept.loss:.4g} "
             f"{self.unit}{met}, attacker right in {self.kept.accuracy:.3g}"

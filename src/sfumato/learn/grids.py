@@ -1,4 +1,4 @@
-"""The Bayes error on a grid: the plug-in of counted hits, its bias, and what corrects it."""
+"""Bayes error on a grid: the plug-in of counted hits, its bias, and a correction."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..attacks.learned import Examples
+from ..core import Bracket
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..errors import InputError
 from ..evidence.observed import Sample, estimate_guessing
 
 
-@dataclass(frozen=True, slots=True)
-class GridError:
+@dataclass(frozen=True, slots=True, repr=False)
+class GridError(Short):
     """The error of the best guess of a label from the cell that a report fell into.
 
     Attributes:
@@ -24,13 +26,12 @@ class GridError:
         plug_in: The error of the best guess on the very hits that it was read from: on
             average too low, far so where cells were hit once or twice (H11); with one hit
             per cell it is 0 whatever the mechanism.
-        corrected: The plug-in less an estimate of its bias, from halves of the hits; no
-            more than the error of the most frequent label.
+        error: The true error. The value is the plug-in less an estimate of its bias, from halves
+            of the hits; no more than the error of the most frequent label. Each bound is wrong
+            with probability ``failure / 2``.
         tested: The error, on one half, of the guess learned on the other: on average too high.
-        lower: A lower bound of the true error, wrong with probability ``failure / 2``.
-        upper: An upper bound, likewise.
-        failure: The probability that one of the two is wrong. It holds for independent
-            hits: one report of each of many records. Many reports of each record tell of
+        failure: The probability that one of the two bounds is wrong. It holds for independent
+            hits: one report of each of many records. Many reports of each record describe
             these records only.
     """
 
@@ -38,16 +39,14 @@ class GridError:
     cells: int
     hits: int
     plug_in: float
-    corrected: float
+    error: Bracket
     tested: float
-    lower: float
-    upper: float
     failure: float
 
     def __str__(self) -> str:
         """The estimate in words."""
         return (
-            f"On cells of {self.cell:g} the Bayes error is about {self.corrected:.3f} "
+            f"On cells of {self.cell:g} the Bayes error is about {self.error.value:.3f} "
             f"(plug-in {self.plug_in:.3f}, too low; held out {self.tested:.3f}, too high) "
             f"from {self.hits:,} hits of {self.cells:,} cells."
         )
@@ -98,7 +97,7 @@ def grid_error(
     n = int(counts.sum())
     halves: Floats = np.array([plug_in_error(_half(counts, n, rng)) for _ in range(halvings)])
     found = estimate_guessing(Sample(counts), failure=failure, seed=seed)
-    tested = 1.0 - found.tested
+    tested = found.error.value
     blind = 1.0 - float(counts.sum(axis=1).max()) / n  # at least the plug-in
     correction = (whole - float(halves.mean())) / (2**0.5 - 1)
     return GridError(
@@ -106,10 +105,8 @@ def grid_error(
         counts.shape[1],
         n,
         whole,
-        max(whole, min(whole + correction, tested, blind)),
+        Bracket(found.error.lower, max(whole, min(whole + correction, tested, blind)), found.error.upper),
         tested,
-        found.error_lower,
-        found.error_upper,
         failure,
     )
 

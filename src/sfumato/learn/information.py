@@ -1,14 +1,14 @@
-"""How many bits leak at least, by the beliefs of an attacker who learned from examples."""
+"""Lower bound of the bits that leak, from the beliefs of an attacker who learned from examples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, log2, sqrt
+from math import inf, log, log2, sqrt
 
 import numpy as np
 
 from ..attacks.learned import Classifier, Examples
-from ..core import Prior
+from ..core import Bracket, Prior
 from ..errors import InputError
 from ..evidence.observed import binomial
 
@@ -18,18 +18,16 @@ class InformationBound:
     """A lower bound of the mutual information of secret and output, in bits.
 
     Attributes:
-        bits: The estimate: what the attacker's beliefs gain over the prior on examples
-            that they had not seen; on average never above the truth. It may be negative, where
-            they believe wrongly.
-        lower_bits: At least so many bits leak, except with probability ``failure``; at
-            least 0.
+        bits: The mutual information. The value is what the attacker's beliefs gain over the
+            prior on examples that they had not seen; on average never above the truth. It may be
+            negative, where the beliefs are wrong. The lower bound, at least 0, holds except with
+            probability ``failure``; no upper one is known.
         failure: That probability.
         rule: What learned.
         judged_on: How many examples judged.
     """
 
-    bits: float
-    lower_bits: float
+    bits: Bracket
     failure: float
     rule: str
     judged_on: int
@@ -37,8 +35,8 @@ class InformationBound:
     def __str__(self) -> str:
         """The bound in words."""
         return (
-            f"At least {self.lower_bits:.4g} bits leak (confidence {1 - self.failure:.6g}); "
-            f"the beliefs of {self.rule} gain {self.bits:.4g} bits."
+            f"At least {self.bits.lower:.4g} bits leak (confidence {1 - self.failure:.6g}); "
+            f"the beliefs of {self.rule} gain {self.bits.value:.4g} bits."
         )
 
 
@@ -102,6 +100,5 @@ def information_lower(
     mean = float(surprises.mean())
     most = log2(n / caution)
     reach = sqrt(2 * float(surprises.var(ddof=1)) * log(2 / level) / k) + 7 * most * log(2 / level) / (3 * (k - 1))
-    return InformationBound(
-        entropy - mean, max(0.0, (entropy_low - mean - reach) * (1 - 1e-12)), failure, rule.name, k
-    )
+    lower = max(0.0, (entropy_low - mean - reach) * (1 - 1e-12))
+    return InformationBound(Bracket(lower, entropy - mean, inf), failure, rule.name, k)

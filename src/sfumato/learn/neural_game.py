@@ -13,7 +13,7 @@ from ..attacks.learned import Confusion
 from ..core.arrays import Floats
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
-from .rounds import Round, Rules, State, at_most
+from .rounds import Rules, State, TrainingRound, loss_at_most
 from .targets import Target
 from .training import Training
 from .utility import Utility
@@ -28,13 +28,13 @@ _STAYS: Final = 0.1  # the first of several heads' share at the start, in place 
 _AVERAGED: Final = 0.9  # from which part on generators are averaged
 _SLOWEST: Final = 0.05  # of the generator's rates, at the end
 _ALWAYS: Final = 30.0  # in a gate's logit
-_WIDEST: Final = 10.0  # blur, in bounds
-_SPARED: Final = 1e-6  # of the bound, for rounding
+_WIDEST: Final = 10.0  # blur, in parts of the largest loss
+_SPARED: Final = 1e-6  # of the limit, for rounding
 _INIT, _START, _ATTACK, _IMPROVE, _JUDGE, _SPEND = range(6)
 
 
 def _spent(excess: Callable[[float], float], dear: float, cheap: float) -> None:
-    """Leave a dial at the dearest value whose excess is not positive, the cheap end's being negative."""
+    """Set a parameter to its most costly value whose excess is not positive; at the cheap end it is negative."""
     if excess(dear) > 0:
         excess(brentq(excess, dear, cheap))
 
@@ -60,7 +60,7 @@ class NeuralGame:
         self._noise, self._judging, self._data = noise, judging, data
         self.centre: Floats = data.points.mean(axis=0)
         self.scale = float(np.sqrt(((data.points - self.centre) ** 2).sum(axis=1).mean() / 2)) or 1.0
-        self._aim = rules.bound * (1 - margin) / self.scale
+        self._aim = rules.max_loss * (1 - margin) / self.scale
         self._before, self._begun = 0.0, time.monotonic()
         self._multiplier = utility.start
         self._prepare()
@@ -114,7 +114,7 @@ class NeuralGame:
             torch.autograd.backward(loss)
             optimiser.step()
 
-    def measured(self, number: int) -> Round:
+    def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and judge them on records kept apart."""
         import torch
 
@@ -137,7 +137,7 @@ class NeuralGame:
             alone = torch.ones(len(labels), 1, device=self._device)
             target = float(self._target(shares_of(labels, self._size, alone), beliefs))
         found = Confusion.of(labels.cpu().numpy(), beliefs.argmax(1).cpu().numpy(), self._size)
-        return Round(
+        return TrainingRound(
             number,
             found.accuracy,
             found.f1,
@@ -188,12 +188,12 @@ class NeuralGame:
             self._multiplier = self._utility.updated(mean, self._aim, self._multiplier)
 
     def _spend(self, number: int) -> None:
-        """Spend what the bound leaves: let the place itself be reported more rarely, then blur more.
+        """Spend what the limit leaves: let the place itself be reported more rarely, then blur more.
 
         Each is one number, chosen by the limit of a loss that moves one way with it, on the
-        draws that judge the round: so the limit keeps its confidence (Bates et al.,
+        draws that judge the round: so the limit keeps its probability of failure (Bates et al.,
         "Distribution-free, risk-controlling prediction sets", 2021, theorem 1). The mean of
-        the records learned from is kept within the bound as well. Where the
+        the records learned from is kept within the limit as well. Where the
         place is never reported, more blur is noise on the reports, and hides no less.
         """
         import torch
@@ -207,9 +207,9 @@ class NeuralGame:
         def excess(dial: Tensor, value: float) -> float:
             dial.fill_(value)
             loss, error = self._loss(values, seeds, len(self._judged_values))
-            limit = at_most(loss, error, self._rules.confidence)
+            limit = loss_at_most(loss, error, self._rules.failure)
             mean, _ = self._loss(known, known_seeds, len(self._values))
-            return max(limit, mean) - self._rules.bound * (1 - _SPARED)
+            return max(limit, mean) - self._rules.max_loss * (1 - _SPARED)
 
         with torch.no_grad():
             stays = bias[0]  # a view: to fill it changes the gates
@@ -217,7 +217,7 @@ class NeuralGame:
                 return  # not even then: nothing to spend
             _spent(lambda value: excess(stays, value), -_ALWAYS, _ALWAYS)
             if float(stays) == -_ALWAYS:
-                widest = _WIDEST * self._rules.bound / self.scale
+                widest = _WIDEST * self._rules.max_loss / self.scale
                 _spent(lambda value: excess(blur, value), widest, float(blur))
 
     def _judged(self, source: torch.Generator) -> tuple[Tensor, Tensor]:

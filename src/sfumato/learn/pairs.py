@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..attacks.learned import Examples
 from ..core import Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
-from ..errors import InputError
+from ..errors import DataError, InputError, argument
 from ..escaping import plain
+from ..geo import Places, Visits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,6 +69,50 @@ class Pairs:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "space", found)
         object.__setattr__(self, "unit", units.canonical(unit))
+
+    @classmethod
+    def of_visits(
+        cls,
+        visits: Visits,
+        places: Places,
+        sensitive: str | None = None,
+        *,
+        values: Sequence[Hashable] | None = None,
+        most: int | None = None,
+    ) -> Pairs:
+        """Return the visits inside the cells: a column to hide is the label, the place is the useful value.
+
+        Args:
+            visits: The visits.
+            places: The cells; coordinates are on their plane, in metres.
+            sensitive: The column to hide; by default the user.
+            values: The values of it to keep, which become the labels in this order; by default all.
+            most: Keep this many of the values, those with the most visits inside the cells.
+
+        Raises:
+            DataError: If no visit is inside the cells.
+            InputError: If the visits have no such column, a value has no visit inside the cells, or
+                fewer than two values are left.
+        """
+        within = places.inside(visits.lat, visits.lon)
+        if not within.any():
+            raise DataError("no visit lies in the region.", f"choose another {argument('region')}.")
+        inside = visits.select(within)
+        column = _column(inside, sensitive)
+        found, counts = np.unique(column, return_counts=True)
+        if values is not None:
+            kept = [str(value) for value in values]
+            if absent := [value for value in kept if value not in found]:
+                common = ", ".join(found[np.argsort(-counts, kind="stable")[:6]])
+                raise InputError(
+                    f"no visit in the region has {sensitive or 'user'} {absent[0]!r}.",
+                    f"there are, such as: {common}.",
+                )
+        else:
+            kept = list(found[np.argsort(-counts, kind="stable")[:most]])
+        rows = np.isin(column, kept)
+        points = places.projection.forward(inside.lat[rows], inside.lon[rows])
+        return cls(column[rows].tolist(), points, "m", None if values is None else Space(kept))
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -142,6 +187,22 @@ class Pairs:
             reports: Array (k, dimensions).
         """
         return Examples(self.classes, reports, self.space)
+
+
+def _column(visits: Visits, sensitive: str | None) -> NDArray[np.str_]:
+    """Return a column as texts; None is the user."""
+    if sensitive is None:
+        if visits.user is None:
+            raise InputError(
+                "the visits have no user column.", f"name the column to hide with {argument('sensitive')}."
+            )
+        labels = visits.user
+    elif sensitive in visits.attributes:
+        labels = visits.attributes[sensitive]
+    else:
+        known = ", ".join(visits.attributes) or "none"
+        raise InputError(f"there is no column {sensitive!r}.", f"the other columns are: {known}.")
+    return np.array([str(label) for label in labels])
 
 
 def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""The Bayes error of a black box, from examples: what a learned rule shows, and how surely."""
+"""Bayes error of a black box, from examples: what a learned rule shows, with confidence."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ from typing import Final
 import numpy as np
 
 from ..attacks.learned import Classifier, Examples, NearestNeighbours, learned
+from ..core import Bracket
+from ..core.frozen import Short
 from ..evidence.observed import Sample, binomial, estimate_guessing
 
 _ONE_NEIGHBOUR: Final = NearestNeighbours(1)
 
 
-@dataclass(frozen=True, slots=True)
-class RiskEstimate:
-    """What a rule that learned from examples shows of the Bayes error.
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskEstimate(Short):
+    """What a rule that learned from examples shows about the Bayes error.
 
     Attributes:
         rule: What the rule is called.
-        error: Its error on examples that it had not seen: on average never below the Bayes
-            error, and tending to it as examples grow if the rule is consistent (nearest
-            neighbours with k growing; at no rate that holds for every channel).
+        error: The Bayes error. The value is the rule's error on examples that it had not seen:
+            on average never below the Bayes error, and tending to it as examples grow if the rule
+            is consistent (nearest neighbours with k growing; at no rate that holds for every
+            channel). Each bound is wrong with probability ``failure / 2`` at most; the lower one is
+            from the frequencies of equal outputs, so 0 where outputs hardly repeat.
         corrected: The error less what the second half of its examples still gained it: an
-            estimate with less bias, proved by nothing; no more than ``error`` or ``blind``.
-        upper: The Bayes error is at most this, except with probability ``failure / 2``.
-        lower: The Bayes error is at least this, likewise; from the frequencies of equal
-            outputs, so 0 where outputs hardly repeat.
+            estimate with less bias, proved by nothing; no more than the value of ``error``, or ``blind``.
         limit_lower: With infinitely many examples the Bayes error would be at least this,
-            by the error of one nearest neighbour (Cover and Hart): a limit, no bound for
+            by the error of one nearest neighbour (Cover and Hart). It is not a bound for
             the examples at hand.
         blind: The error of the most frequent secret without an output.
-        failure: The probability that ``lower`` or ``upper`` is wrong.
+        failure: The probability that one of the bounds is wrong.
         learned_from: How many examples the rule learned from.
         judged_on: How many it was judged on.
     """
 
     rule: str
-    error: float
+    error: Bracket
     corrected: float
-    upper: float
-    lower: float
     limit_lower: float
     blind: float
     failure: float
@@ -51,8 +50,9 @@ class RiskEstimate:
     def __str__(self) -> str:
         """The estimate in words."""
         return (
-            f"The Bayes error is {self.lower:.4f} to {self.upper:.4f} (confidence {1 - self.failure:.6g}); "
-            f"{self.rule} err in {self.error:.4f} of the cases, a guess without the output in {self.blind:.4f}."
+            f"The Bayes error is {self.error.lower:.4f} to {self.error.upper:.4f} "
+            f"(confidence {1 - self.failure:.6g}); {self.rule} err in {self.error.value:.4f} of the cases, "
+            f"a guess without the output in {self.blind:.4f}."
         )
 
 
@@ -97,10 +97,8 @@ def estimate_risk(
     upper = float(binomial.upper(np.array([wrong]), np.array([trials]), failure / 2)[0])
     return RiskEstimate(
         chosen.name,
-        attack.error,
+        Bracket(_repeated_lower(examples, failure, seed), attack.error, upper),
         max(0.0, min(2 * attack.error - early.error, attack.error, blind)),
-        upper,
-        _repeated_lower(examples, failure, seed),
         min(cover_hart(single.error, len(examples.space)), blind),
         blind,
         failure,
@@ -110,7 +108,7 @@ def estimate_risk(
 
 
 def cover_hart(error: float, secrets: int) -> float:
-    """Return the least Bayes error whose nearest-neighbour rule can err so much in the limit.
+    """Return the least Bayes error whose nearest-neighbour rule can have this error in the limit.
 
     R_nn <= R (2 - R n / (n - 1)) gives R >= (n - 1) / n (1 - sqrt(1 - n R_nn / (n - 1))).
 
@@ -132,4 +130,4 @@ def _repeated_lower(examples: Examples, failure: float, seed: int | None) -> flo
     counts = np.zeros((len(examples.space), len(distinct)))
     np.add.at(counts, (examples.secrets, where.ravel()), 1)
     # A quarter of the failure that is shared there among four bounds falls on this one.
-    return max(0.0, estimate_guessing(Sample(counts), failure=min(2 * failure, 0.999), seed=seed).error_lower)
+    return max(0.0, estimate_guessing(Sample(counts), failure=min(2 * failure, 0.999), seed=seed).error.lower)

@@ -1,4 +1,4 @@
-"""The rounds of the game: a new attacker each time, then a better generator (Algorithm 1)."""
+"""Rounds of the training: a new attacker each time, then a better generator (Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from enum import Enum
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..core.frozen import Short
 from ..errors import InputError
 from .checkpoint import load, save
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one round showed of the generator that entered it, on records kept for judging.
+@dataclass(frozen=True, slots=True, repr=False)
+class TrainingRound(Short):
+    """The measurements of one round: of the generator that entered it, on records kept for judging.
 
     Attributes:
         number: Of the round, from 1.
@@ -51,13 +52,13 @@ class Round:
 class Ending(Enum):
     """Why a training ended; the value is a sentence."""
 
-    HIDDEN = "The attacker guesses no better than without reports, and the loss is within its bound."
-    SETTLED = "Nothing was gained for as many rounds as the patience allows."
-    PLAYED = "All rounds were played; more may gain more."
+    HIDDEN = "The attacker guesses no better than without reports, and the loss is within its limit."
+    SETTLED = "Nothing improved for as many rounds as the patience allows."
+    PLAYED = "All rounds were played; more rounds may give a better result."
     STOPPED = "The training was stopped from outside."
 
 
-Report = Callable[[Round], None]
+Progress = Callable[[TrainingRound], None]
 Stop = Callable[[], bool]
 State = dict[str, Any]
 
@@ -65,7 +66,7 @@ State = dict[str, Any]
 class Game(Protocol):
     """What the rounds need of a game; all its randomness derives from its seed and the round's number."""
 
-    def measured(self, number: int) -> Round:
+    def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and say what it achieves."""
 
     def improve(self, number: int) -> None:
@@ -83,7 +84,7 @@ class Game(Protocol):
 
 @dataclass(slots=True)
 class Played:
-    """What the rounds left: the best generator, when it stood, and how all went.
+    """The result of the rounds: the best generator, its round, and all measurements.
 
     Attributes:
         history: All rounds.
@@ -92,7 +93,7 @@ class Played:
         ending: Why it ended; None while it goes on.
     """
 
-    history: list[Round] = field(default_factory=list)
+    history: list[TrainingRound] = field(default_factory=list)
     best: int = 0
     parameters: dict[str, Tensor] = field(default_factory=dict)
     ending: Ending | None = None
@@ -100,25 +101,25 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """When the rounds end, and which generator is kept.
+    """Rules for the end of the rounds and for the generator that is kept.
 
     Attributes:
         rounds: The most rounds.
-        bound: On the loss; ``inf`` for none.
+        max_loss: The largest loss allowed; ``inf`` for no limit.
         blind_accuracy: The chance of the best guess without a report.
         tolerance: The label counts as hidden when the attacker's accuracy is no more than
             this above that chance; None plays on.
         patience: Rounds without gain after which nothing more is expected.
-        confidence: With which the loss is to be within the bound, the records that judge it
+        failure: The probability that the loss is above the limit all the same, the records that judge it
             being independent draws; 0.5 takes their mean for the truth.
     """
 
     rounds: int
-    bound: float
+    max_loss: float
     blind_accuracy: float
     tolerance: float | None
     patience: int
-    confidence: float = 0.95
+    failure: float = 0.05
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.patience < 1:
@@ -126,24 +127,24 @@ class Rules:
                 f"{self.rounds} rounds with a patience of {self.patience} are too few.",
                 "use at least one of each.",
             )
-        if not ((self.tolerance is None or self.tolerance >= 0) and self.bound >= 0):
+        if not ((self.tolerance is None or self.tolerance >= 0) and self.max_loss >= 0):
             raise InputError(
-                f"a tolerance of {self.tolerance} or a bound of {self.bound} is negative or not a number.",
+                f"the tolerance {self.tolerance} or the largest loss {self.max_loss} is negative or not a number.",
                 "use numbers of at least 0.",
             )
-        if not 0.5 <= self.confidence < 1:
-            raise InputError(f"a confidence of {self.confidence} is not from 0.5 to below 1.", "use 0.95.")
+        if not 0 < self.failure <= 0.5:
+            raise InputError(f"a failure of {self.failure} is not above 0 and at most 0.5.", "use 0.05.")
 
-    def allowed(self, found: Round) -> bool:
-        """Whether the loss is within its bound, with the confidence asked for."""
-        return at_most(found.loss, found.loss_error, self.confidence) <= self.bound
+    def allowed(self, found: TrainingRound) -> bool:
+        """Whether the loss is within its limit, but for the probability of failure."""
+        return loss_at_most(found.loss, found.loss_error, self.failure) <= self.max_loss
 
-    def better(self, new: Round, old: Round | None) -> bool:
+    def better(self, new: TrainingRound, old: TrainingRound | None) -> bool:
         """Whether a round's generator is to be kept rather than an older one.
 
-        Those within the bound come first, and among them a mean of several, as the least of
+        Those within the limit come first, and among them a mean of several, as the least of
         many measured targets is partly luck, and then the one of least target; while none is
-        within the bound, the one of least loss.
+        within the limit, the one of least loss.
         """
         if old is None:
             return True
@@ -164,15 +165,15 @@ class Rules:
         return Ending.PLAYED if last.number >= self.rounds else None
 
 
-def at_most(loss: float, error: float, confidence: float) -> float:
+def loss_at_most(loss: float, error: float, failure: float) -> float:
     """Return the one-sided limit that the mean of a loss is below, by the normal approximation.
 
     Args:
         loss: Measured, in any unit.
         error: Its standard error, in the same unit.
-        confidence: From 0.5, which gives the loss as measured, to below 1.
+        failure: The probability that the mean is above it, above 0; 0.5 gives the loss as measured.
     """
-    return loss + NormalDist().inv_cdf(confidence) * error if confidence > 0.5 else loss
+    return loss + NormalDist().inv_cdf(1 - failure) * error if failure < 0.5 else loss
 
 
 def play(
@@ -180,7 +181,7 @@ def play(
     rules: Rules,
     identity: str,
     *,
-    report: Report | None = None,
+    progress: Progress | None = None,
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
@@ -191,7 +192,7 @@ def play(
         game: The game.
         rules: When it ends.
         identity: What data and settings it is about; a checkpoint of another one is refused.
-        report: Called after each round's measurement.
+        progress: Called after each round's measurement.
         stop: Asked before each round whether to stop.
         checkpoint: A file that is replaced after rounds; if it exists, the training goes on from it.
         every: After how many rounds.
@@ -220,8 +221,8 @@ def play(
         played.history.append(last)
         if rules.better(last, kept):
             played.best, played.parameters = number, game.generator()
-        if report is not None:
-            report(last)
+        if progress is not None:
+            progress(last)
         played.ending = rules.ending(played)
         if played.ending is None:
             game.improve(number)
@@ -245,20 +246,22 @@ def _as_state(played: Played, game: Game) -> State:
 def _from_state(state: State) -> Played:
     ending = state["ending"]
     return Played(
-        [Round(**found) for found in state["history"]],
+        [TrainingRound(**found) for found in state["history"]],
         state["best"],
         state["parameters"],
         None if ending is None else Ending[ending],
     )
 
 
-def checked_bound(bound: float | None) -> float:
-    """Return the bound as a number, ``inf`` where there is none.
+def checked_max_loss(max_loss: float | None) -> float:
+    """Return the largest loss as a number, ``inf`` where there is none.
 
     Raises:
         InputError: If it is not positive.
     """
-    found = math.inf if bound is None else float(bound)
+    found = math.inf if max_loss is None else float(max_loss)
     if not found > 0:
-        raise InputError(f"a loss bound of {bound} is not positive.", "use the largest expected loss to accept.")
+        raise InputError(
+            f"a largest loss of {max_loss} is not positive.", "use the largest expected loss to accept."
+        )
     return found

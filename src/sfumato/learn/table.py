@@ -1,4 +1,4 @@
-"""The game on a finite space: the generator is a matrix, and gradients are exact."""
+"""Training on a finite space: the generator is a matrix, and gradients are exact."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import AnyLoss, Mechanism, Prior, Space, as_loss
+from ..core import AnyLoss, Mechanism, Space, as_loss
 from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
-from ._torch import device_for
 from .checkpoint import identity_of
-from .rounds import Ending, Report, Round, Rules, Stop, checked_bound, play
-from .table_game import CLASSIFIER, EXACT, TableGame, information_of_shares
+from .hiding import hiding
+from .rounds import Ending, Progress, Rules, Stop, TrainingRound, checked_max_loss, play
+from .table_game import CLASSIFIER, EXACT, TableGame
 from .targets import BayesVulnerability, Target
+from .training import device_for
 from .utility import AugmentedLagrangian, Utility
 
 _SUM_TOLERANCE: Final = 1e-9
@@ -33,8 +34,8 @@ class LearnedTable:
         joint: P(x, w), array (labels, useful values), that it was learned from.
         history: All rounds; round i measures the matrix that entered it, exactly.
         best: The number of the round whose matrix is kept.
-        bound: On the expected loss; ``inf`` if there was none.
-        loss: The expected loss of the mechanism's integers, within the bound.
+        max_loss: The largest expected loss allowed; ``inf`` if there was no limit.
+        loss: The expected loss of the mechanism's integers, within the limit.
         bayes_error: The error of the best guess of the label from a report, likewise.
         information_bits: The mutual information of label and report, likewise.
         ending: Why the training ended.
@@ -42,9 +43,9 @@ class LearnedTable:
 
     mechanism: Mechanism
     joint: Floats
-    history: tuple[Round, ...]
+    history: tuple[TrainingRound, ...]
     best: int
-    bound: float
+    max_loss: float
     loss: float
     bayes_error: float
     information_bits: float
@@ -61,7 +62,7 @@ def learn_table(
     joint: ArrayLike,
     useful: Space,
     loss: AnyLoss,
-    bound: float | None,
+    max_loss: float | None,
     *,
     reports: Space | None = None,
     target: Target = SMOOTH,
@@ -77,7 +78,7 @@ def learn_table(
     tolerance: float = 1e-6,
     patience: int = 60,
     seed: int | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = 1,
@@ -86,37 +87,37 @@ def learn_table(
     """Train a stochastic matrix p(z|w) = softmax(T)(w, z) against an attacker.
 
     Expectations are sums over the joint distribution, and the attacker of each round is
-    the posterior P(x|z) of the present matrix. He either stands still for the round
-    (``classifier``: the paper's game, with its frozen classifier), or sees every report
-    for what it is at every step (``exact``: the target is that of label and report,
+    the posterior P(x|z) of the present matrix. They either stay the same for the round
+    (``classifier``: the paper's game, with its frozen classifier), or know the present matrix
+    at every step (``exact``: the target is that of label and report,
     equation 14, which is convex).
 
     Args:
         joint: P(x, w), array (labels, useful values), with sum one.
         useful: The useful values.
         loss: l(w, z), array (useful values, reports).
-        bound: The largest expected loss; None for none.
+        max_loss: The largest expected loss; None for no limit.
         reports: The reports; by default the useful values.
         target: What to make small; by default a smooth Bayes vulnerability.
         utility: The price on the loss; by default an augmented Lagrangian.
         attacker: ``exact`` or ``classifier``.
         start: The matrix to start from, positive; by default p(z|w) proportional to
             exp(-start_rate l(w, z)).
-        start_rate: Per unit of the loss; by default 2 / bound, the planar Laplace noise
-            whose mean distance is the bound, or 1 over the mean loss without a bound.
+        start_rate: Per unit of the loss; by default 2 / max_loss, the planar Laplace noise
+            whose mean distance is the limit, or 1 over the mean loss without a limit.
         records: How many records the joint distribution was counted from. Each step then sees
             what as many records drawn from it would show, so that the matrix does not lean on
             the accidents of these. None if the distribution is exact; nothing is random then.
         rounds: The most rounds.
         steps: Gradient steps (Adam) in each round.
         rate: The learning rate of the first round; it falls along a cosine to a tenth.
-        margin: By which part of the bound to stay below it. A matrix that is above that all
+        margin: By which part of the limit to stay below it. A matrix that is above that all
             the same is mended by the smallest share of the truest reports.
         tolerance: The label counts as hidden when the best guess is right no more than
             this above chance.
         patience: Rounds without gain after which the training ends.
         seed: For studies: makes what is drawn with ``records`` the same each time.
-        report: Called with each round.
+        progress: Called with each round.
         stop: Asked before each round whether to stop.
         checkpoint: A file to save to, and to go on from if it exists.
         every: After how many rounds it is saved.
@@ -124,7 +125,7 @@ def learn_table(
 
     Raises:
         InputError: If an argument does not fit.
-        InfeasibleError: If not even the truest reports are within the bound.
+        InfeasibleError: If not even the truest reports are within the limit.
         MissingExtraError: If torch is not installed.
 
     Source:
@@ -134,17 +135,17 @@ def learn_table(
     p = _joint(joint, useful)
     columns = useful if reports is None else reports
     costs = as_loss(loss, len(useful), len(columns)).array
-    limit = checked_bound(bound)
+    limit = checked_max_loss(max_loss)
     least = float((p.sum(axis=0)[:, None] * costs).min(axis=1).sum())
     if least >= limit:
         raise InfeasibleError(
-            f"the loss is bounded by {limit:.6g}, but the truest reports lose {least:.6g}.",
+            f"a loss of at most {limit:.6g} was asked for, but the truest reports lose {least:.6g}.",
             "allow a larger loss, or finer reports.",
         )
     if attacker not in (CLASSIFIER, EXACT):
         raise InputError(f"there is no attacker {attacker!r}.", f"use {EXACT!r} or {CLASSIFIER!r}.")
     if records is not None and records < 1:
-        raise InputError(f"{records} records tell nothing.", "pass how many there were, or None.")
+        raise InputError(f"{records} records are too few.", "pass how many there were, or None.")
     if steps < 1 or not rate > 0 or not 0 <= margin < 1:
         raise InputError(
             f"{steps} steps, a rate of {rate} or a margin of {margin} cannot be used.",
@@ -159,7 +160,7 @@ def learn_table(
         target,
         price,
         attacker=attacker,
-        bound=limit,
+        max_loss=limit,
         margin=margin,
         rounds=rounds,
         steps=steps,
@@ -188,10 +189,9 @@ def learn_table(
         seed,
     )
     rules = Rules(rounds, limit, chance, tolerance, patience)
-    played = play(game, rules, identity, report=report, stop=stop, checkpoint=checkpoint, every=every)
+    played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
-    shares = p @ mechanism.matrix
-    assumed = Prior(useful, p.sum(axis=0))
+    measured = hiding(mechanism, p, costs)
     ending = Ending.STOPPED if played.ending is None else played.ending
     return LearnedTable(
         mechanism,
@@ -199,9 +199,9 @@ def learn_table(
         tuple(played.history),
         played.best,
         limit,
-        mechanism.expected_loss(assumed, costs),
-        1.0 - float(shares.max(axis=0).sum()),
-        information_of_shares(shares),
+        measured.loss,
+        measured.error,
+        measured.information_bits,
         ending,
     )
 
@@ -216,7 +216,7 @@ def _joint(joint: ArrayLike, useful: Space) -> Floats:
     return p
 
 
-def _start(start: ArrayLike | None, rate: float | None, costs: Floats, bound: float) -> Floats:
+def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss: float) -> Floats:
     if start is not None:
         given = floats(start, "the start", shape=costs.shape)
         if not (given > 0).all() or (np.abs(given.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
@@ -225,7 +225,7 @@ def _start(start: ArrayLike | None, rate: float | None, costs: Floats, bound: fl
                 "pass positive probabilities: a softmax never reaches 0, nor leaves it.",
             )
         return given
-    usual = 2 / bound if bound < float("inf") else 1 / max(float(costs.mean()), 1e-300)
+    usual = 2 / max_loss if max_loss < float("inf") else 1 / max(float(costs.mean()), 1e-300)
     slope = usual if rate is None else rate
     if not (np.isfinite(slope) and slope >= 0):
         raise InputError(f"a start rate of {slope} is not possible.", "use a number of at least 0.")

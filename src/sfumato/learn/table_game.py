@@ -1,4 +1,4 @@
-"""The game of a matrix: exact expectations, and the posterior as the attacker."""
+"""Game of a matrix: exact expectations, and the posterior as the attacker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..core.arrays import Floats
-from .rounds import Round, State
+from ..leakage import joint_information_bits
+from .rounds import State, TrainingRound
 from .targets import Target
 from .utility import Utility
 
@@ -33,7 +34,7 @@ class TableGame:
         utility: Utility,
         *,
         attacker: str,
-        bound: float,
+        max_loss: float,
         margin: float,
         rounds: int,
         steps: int,
@@ -50,7 +51,7 @@ class TableGame:
 
         self._joint, self._costs = tensor(joint), tensor(joint.sum(axis=0)[:, None] * costs)
         self._target, self._utility, self._exact = target, utility, attacker == EXACT
-        self._bound, self._aim = bound, bound * (1 - margin)
+        self._max_loss, self._aim = max_loss, max_loss * (1 - margin)
         self._rounds, self._steps, self._rate, self._last_rate = rounds, steps, rate, last_rate
         self._shares, self._records = joint, records
         self._entropy = int(str(np.random.SeedSequence(seed).entropy))
@@ -59,7 +60,7 @@ class TableGame:
         self._multiplier = utility.start
         self._before, self._begun = 0.0, time.monotonic()
 
-    def measured(self, number: int) -> Round:
+    def measured(self, number: int) -> TrainingRound:
         """Measure the present matrix, exactly, against the posterior."""
         import torch
 
@@ -70,11 +71,11 @@ class TableGame:
         joint = shares.cpu().numpy()
         guesses = _guesses(joint)
         found = float(joint[guesses, np.arange(joint.shape[1])].sum())
-        return Round(
+        return TrainingRound(
             number,
             found,
             _f1(joint, guesses),
-            information_of_shares(joint),
+            joint_information_bits(joint),
             1.0 - found,
             target,
             loss,
@@ -96,22 +97,22 @@ class TableGame:
         for _ in range(self._steps):
             matrix = torch.softmax(self._logits, 1)
             value = self._against(self._seen(rng) @ matrix, frozen)
-            if self._bound < float("inf"):
+            if self._max_loss < float("inf"):
                 loss = (self._costs * matrix).sum()
                 value = value + self._utility.price(loss, self._aim, self._multiplier)
             self._optimiser.zero_grad()
             torch.autograd.backward(value)
             self._optimiser.step()
-        if self._bound < float("inf"):
+        if self._max_loss < float("inf"):
             with torch.no_grad():
                 loss = (self._costs * torch.softmax(self._logits, 1)).sum()
             self._multiplier = self._utility.updated(float(loss), self._aim, self._multiplier)
 
     def matrix(self) -> Floats:
-        """Return the present matrix, mended where its loss is above what training aims at.
+        """Return the present matrix, corrected where its loss is above what training aims at.
 
         The smallest share of the truest reports is mixed in that brings the loss
-        down to it; what an attacker learns grows by no more than that share of what they tell.
+        down to it; what an attacker learns grows by no more than that share of what they reveal.
         """
         import torch
 
@@ -154,7 +155,7 @@ class TableGame:
         self._before, self._begun = state["seconds"], time.monotonic()
 
     def _seen(self, rng: np.random.Generator) -> Tensor:
-        """Return the joint distribution, or what so many records drawn from it would show."""
+        """Return the joint distribution, or the shares in as many records drawn from it as were asked for."""
         import torch
 
         if self._records is None:
@@ -186,10 +187,3 @@ def _f1(shares: Floats, guesses: Any) -> float:
     np.add.at(guessed, guesses, shares.sum(axis=0))
     occurs = labels > 0
     return float((2 * right / np.where(occurs, labels + guessed, 1.0))[occurs].mean())
-
-
-def information_of_shares(shares: Floats) -> float:
-    """Return the mutual information of a joint distribution in bits, array (labels, reports)."""
-    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
-    seen = shares > 0
-    return max(float((shares[seen] * np.log2(shares[seen] / expected[seen])).sum()), 0.0)

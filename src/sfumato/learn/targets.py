@@ -1,4 +1,4 @@
-"""What the generator is trained to make small: how much an attacker learns of the label."""
+"""Targets of the training: measures of how much an attacker learns about the label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEVER: Final = 1e-30  # joint probabilities below it count as this in logarithm
 
 
 class Target(ABC):
-    """A measure of what a guess Y tells of the label X, as torch differentiates it.
+    """A measure of what a guess Y reveals about the label X, as torch differentiates it.
 
     The guess is random: the attacker who sees z names y with probability C(y|z). The
     attacker is held still while the generator learns.
@@ -115,7 +115,7 @@ class CrossEntropy(Target):
     """The mean log2 C(x|z) of the true label: minus the attacker's own loss.
 
     To train with it swaps: the generator moves Alice's reports to where the attacker now
-    expects Bob, the next attacker learns that, and so on for ever (Example 1). It is here
+    expects Bob, the next attacker learns that, and so on for ever (Example 1). It is offered
     to show that.
 
     Source:

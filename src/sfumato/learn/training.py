@@ -1,19 +1,23 @@
-"""How the networks of the game learn: their sizes, their rates, and what falls as the rounds pass."""
+"""Settings of the training: the device, the sizes and rates of the networks, and what falls as the rounds pass."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ..errors import InputError
+from ..core.frozen import Short
+from ..errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import torch
 
 _CLEARED: Final = (0.0, 0.6)  # from which to which part of the rounds the blur and the bonus fall
 _COOLED: Final = (0.5, 0.85)  # and the temperature
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
-    """How the networks learn; the sizes that the paper does not tell are our choice.
+@dataclass(frozen=True, slots=True, repr=False)
+class Training(Short):
+    """How the networks learn; the sizes that the paper does not state are our choice.
 
     Attributes:
         heads: How many answers the generator chooses from for a place. One is the paper's
@@ -35,9 +39,9 @@ class Training:
             early; it falls to nothing.
         blur: The size of the Gaussian noise that moving heads add, beside the spread of the
             data, at first; wide, so that the attacker's gradient reaches far.
-        last_blur: To what it falls. Patterns much finer than it tell nobody anything.
+        last_blur: The value to which it falls. Patterns much finer than it reveal nothing.
         temperature: The logits of the attacker whom the generator faces are divided by this.
-        last_temperature: To what it falls, from half of the rounds on, while the loss has a
+        last_temperature: The value to which it falls, from half of the rounds on, while the loss has a
             price. A posterior is at its mildest where reports nearly agree, and there the
             price pulls them apart; below 1 the belief is nearer to a best guess. The target
             of a round is measured with this.
@@ -63,26 +67,26 @@ class Training:
 
     def __post_init__(self) -> None:
         counts = (
-            self.heads,
-            self.width,
-            self.start_steps,
-            self.attack_steps,
-            self.generator_steps,
-            self.attack_batch,
-            self.generator_batch,
+            "heads",
+            "width",
+            "start_steps",
+            "attack_steps",
+            "generator_steps",
+            "attack_batch",
+            "generator_batch",
         )
-        rates = (
-            self.attack_rate,
-            self.generator_rate,
-            self.gate_rate,
-            self.place_rate,
-            self.temperature,
-            self.last_temperature,
-        )
-        extras = (self.gate_bonus, self.blur, self.last_blur)
-        if self.seeds < 2 or min(counts) < 1 or not (min(rates) > 0 and min(extras) >= 0):
+        rates = ("attack_rate", "generator_rate", "gate_rate", "place_rate", "temperature", "last_temperature")
+        extras = ("gate_bonus", "blur", "last_blur")
+        wrong = [
+            *(name for name in ("seeds",) if not self.seeds >= 2),
+            *(name for name in counts if not getattr(self, name) >= 1),
+            *(name for name in rates if not getattr(self, name) > 0),
+            *(name for name in extras if not getattr(self, name) >= 0),
+        ]
+        if wrong:
+            given = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
             raise InputError(
-                f"{self} cannot be used.",
+                f"the networks cannot be trained with {given}.",
                 "use at least two seeds, positive numbers, and a bonus and blur of at least 0.",
             )
 
@@ -103,3 +107,22 @@ class Training:
 def _progress(passed: float, begin: float, end: float) -> float:
     """Return how much of the way from ``begin`` to ``end`` has passed, from 0 to 1."""
     return min(1.0, max(0.0, (passed - begin) / (end - begin)))
+
+
+def device_for(feature: str, wanted: str | None = None) -> torch.device:
+    """Return where to compute: the device named, else a GPU where there is one, else the CPU.
+
+    Args:
+        feature: What needs torch, for the error message.
+        wanted: Such as ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        MissingExtraError: If torch is not installed.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError(feature, "learn") from None
+    if wanted is None:
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(wanted)

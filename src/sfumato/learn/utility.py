@@ -1,4 +1,4 @@
-"""How the generator is held to its bound on the loss."""
+"""Prices on the loss, which hold the generator to its limit."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class Utility(ABC):
     """The multiplier before the first round."""
 
     @abstractmethod
-    def price(self, loss: Tensor, bound: float, multiplier: float) -> Tensor:
+    def price(self, loss: Tensor, max_loss: float, multiplier: float) -> Tensor:
         """Return what is added to the target, a single number.
 
         Args:
             loss: The expected loss, in its unit.
-            bound: What it should not exceed.
-            multiplier: The present price of one bound's worth of loss.
+            max_loss: What it should not exceed.
+            multiplier: The present price of a loss as large as the limit.
         """
 
     @abstractmethod
-    def updated(self, loss: float, bound: float, multiplier: float) -> float:
+    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:
         """Return the multiplier after a round that ended with this loss."""
 
 
 @dataclass(frozen=True, slots=True)
 class AugmentedLagrangian(Utility):
-    """A price that learns how high it must be: the bound is met, with no weight to choose.
+    """A price that learns how high it must be: the limit is met, with no weight to choose.
 
-    With g = loss / bound - 1 it adds (max(0, m + r g)**2 - m**2) / (2 r), and after each
+    With g = loss / max_loss - 1 it adds (max(0, m + r g)**2 - m**2) / (2 r), and after each
     round the multiplier m becomes max(0, m + step g). Both are free of units.
 
     Attributes:
@@ -62,25 +62,25 @@ class AugmentedLagrangian(Utility):
                 "use 2 and 0.5.",
             )
 
-    def price(self, loss: Tensor, bound: float, multiplier: float) -> Tensor:
+    def price(self, loss: Tensor, max_loss: float, multiplier: float) -> Tensor:
         """Return the augmented term."""
-        pressure = (multiplier + self.curvature * (loss / bound - 1)).clamp_min(0)
+        pressure = (multiplier + self.curvature * (loss / max_loss - 1)).clamp_min(0)
         return (pressure**2 - multiplier**2) / (2 * self.curvature)
 
-    def updated(self, loss: float, bound: float, multiplier: float) -> float:
+    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:
         """Return the next multiplier."""
-        return max(0.0, multiplier + self.step * (loss / bound - 1))
+        return max(0.0, multiplier + self.step * (loss / max_loss - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Softplus(Utility):
-    """The paper's term: weight ln(1 + exp(s (loss - bound) / bound)).
+    """The paper's term: weight ln(1 + exp(s (loss - max_loss) / max_loss)).
 
     The paper takes the difference in the unit of the coordinates, so that the same
     training is steep in metres and blind in kilometres. Here it counts in parts of the
-    bound, and s says how many units of the paper's one bound is: give the bound in metres
+    limit, and s says how many units of the paper one limit is: give the limit in metres
     as s to have the paper's term for metres. It is a price, not a promise: the loss
-    settles where it balances the target, on either side of the bound.
+    settles where it balances the target, on either side of the limit.
 
     Attributes:
         weight: alpha, the weight beside the target's.
@@ -101,12 +101,12 @@ class Softplus(Utility):
                 "use 1 and 100.",
             )
 
-    def price(self, loss: Tensor, bound: float, multiplier: float) -> Tensor:  # noqa: ARG002 - it has none
+    def price(self, loss: Tensor, max_loss: float, multiplier: float) -> Tensor:  # noqa: ARG002 - it has none
         """Return the softplus term."""
-        excess = self.steepness * (loss / bound - 1)
+        excess = self.steepness * (loss / max_loss - 1)
         # ln(1 + e^t) without overflow.
         return self.weight * (excess.clamp_min(0) + (-excess.abs()).exp().log1p())
 
-    def updated(self, loss: float, bound: float, multiplier: float) -> float:  # noqa: ARG002 - nothing moves
+    def updated(self, loss: float, max_loss: float, multiplier: float) -> float:  # noqa: ARG002 - nothing moves
         """Return the multiplier unchanged."""
         return multiplier

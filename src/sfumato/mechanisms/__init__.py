@@ -1,28 +1,26 @@
 """Closed forms: mechanisms that need no solver, families by name, and the sensitivity of queries."""
 
-from .coin import coin, coin_of_distortion
-from .constant import constant
-from .discrete_gaussian import DiscreteGaussian
-from .discrete_laplace import DiscreteLaplace
+from .basis import LatticeBasis
+from .coin import coin, coin_of_distortion, constant
+from .continuous import Gaussian, Laplace
+from .discrete_gaussian import DiscreteGaussian, GaussianNoise
+from .discrete_laplace import DiscreteLaplace, LaplaceNoise
 from .elastic import elastic_metric, elastic_surplus
-from .exponential import exponential
-from .family import Family, FrequencyOracle
+from .exponential import ExponentialMechanism, exponential
+from .family import FrequencyOracle, MechanismFamily
 from .geometric import geometric
 from .geometric_median import GeometricMedian, geometric_median
-from .hashing import LocalHashing
-from .lattice import Lattice
+from .hashing import Hashed, LocalHashing
 from .matching import Matched, matched
-from .noise import Clamped, Noise
-from .noise_recipes import GaussianNoise, LaplaceNoise, NoiseRecipe, StaircaseNoise
+from .noise import AdditiveNoise, Clamped, Noise, NoiseRecipe, RealNoise
 from .permute_and_flip import PermuteAndFlip
 from .planar_gaussian import PlanarGaussian
 from .planar_geometric import PlanarGeometric, planar_geometric
 from .planar_laplace import PlanarLaplace, epsilon_before_rounding, rounded_epsilon
 from .queries import JointQueries
 from .rate_distortion import RateDistortion, rate_distortion, rate_distortion_of_loss
-from .real import Gaussian, Laplace, RealNoise
-from .recipes import Bits, Hashed, Subset
 from .remap import remapped, remapped_in_plane
+from .repair import made_private
 from .response import RandomisedResponse, randomised_response
 from .restricted_laplace import restricted_laplace
 from .sensitivity import (
@@ -34,15 +32,14 @@ from .sensitivity import (
     sensitivity,
     sum_sensitivity,
 )
-from .staircase import ContinuousStaircase, Staircase
-from .subset import SubsetSelection
+from .staircase import ContinuousStaircase, Staircase, StaircaseNoise
+from .subset import Subset, SubsetSelection
 from .tight import tight_constraints
 from .tupling import (
-    Bracket,
     DummyChoice,
+    DummyPlan,
     FamilyAccountant,
     PairAccountant,
-    Plan,
     PublishedBound,
     TuplePrivacy,
     TupleProof,
@@ -59,19 +56,19 @@ from .tupling import (
     quality_loss_of_secrets,
     uniform_dummies,
 )
-from .unary import UnaryEncoding
-from .utility import ExponentialMechanism, UtilityTable
+from .unary import Bits, UnaryEncoding
+from .utility_table import UtilityTable
 
 __all__ = [
+    "AdditiveNoise",
     "Bits",
-    "Bracket",
     "Clamped",
     "ContinuousStaircase",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DummyChoice",
+    "DummyPlan",
     "ExponentialMechanism",
-    "Family",
     "FamilyAccountant",
     "FrequencyOracle",
     "Gaussian",
@@ -81,14 +78,14 @@ __all__ = [
     "JointQueries",
     "Laplace",
     "LaplaceNoise",
-    "Lattice",
+    "LatticeBasis",
     "LocalHashing",
     "Matched",
+    "MechanismFamily",
     "Noise",
     "NoiseRecipe",
     "PairAccountant",
     "PermuteAndFlip",
-    "Plan",
     "PlanarGaussian",
     "PlanarGeometric",
     "PlanarLaplace",
@@ -120,6 +117,7 @@ __all__ = [
     "geometric",
     "geometric_median",
     "histogram_sensitivity",
+    "made_private",
     "mass_above",
     "matched",
     "mean_sensitivity",

@@ -89,15 +89,15 @@ def lowered(
     smallest = float(matrix[matrix > 0].min())
     for bits in (ONE_WORD, TWO_WORDS):
         rounding = 2.0**-bits * (1 / smallest + size**2)
-        hair = 4 * ratios * (floating + rounding) / float(positive.min())
-        if hair <= _NEGLIGIBLE:
+        reserve = 4 * ratios * (floating + rounding) / float(positive.min())
+        if reserve <= _NEGLIGIBLE:
             break
-    if hair > _MOST:
+    if reserve > _MOST:
         raise InputError(
-            f"two secrets may differ by a factor exp({positive.min():.3g}) only, which rounding would blur.",
-            "raise epsilon, or put the secrets that are so near into one.",
+            f"two secrets may differ by a factor exp({positive.min():.3g}) only, which rounding would break.",
+            "raise epsilon, or merge secrets that are this near.",
         )
-    matrix = _lifted(build(1 - hair), needed)
+    matrix = _lifted(build(1 - reserve), needed)
     return Mechanism.from_weights(quantised(matrix, bits), bits, secrets, observables)
 
 
@@ -108,7 +108,7 @@ def joined(matrix: Floats, exponents: Floats) -> Floats:
 
 
 def _lifted(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
-    """Return the matrix, with a trace of the uniform distribution where integers need it.
+    """Return the matrix, with a very small share of the uniform distribution where integers need it.
 
     Mixing a constant in lowers every ratio that is above one.
     """

@@ -1,10 +1,11 @@
-"""The coin: the truth or one fixed value."""
+"""The coin, which reports the truth or one fixed value, and the constant, which ignores the secret."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..core import AnyLoss, Mechanism, Prior, Space, as_distance, blind_error, units
 from ..errors import InfeasibleError, InputError
@@ -15,7 +16,7 @@ def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
     """Return the coin: the truth with probability ``truth``, otherwise always ``centre``.
 
     p = truth I + (1 - truth) 1 e(centre). It gives no metric privacy: any report but the
-    centre betrays the secret. For a distance with zeros on its diagonal, and a centre of
+    centre gives the secret away. For a distance with zeros on its diagonal, and a centre of
     least expected distance D, its distortion and its expected loss both are
     (1 - truth) D, which no mechanism of this loss can exceed.
 
@@ -77,3 +78,23 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
     room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
     share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0
     return coin(prior.space, 1 - share, prior.space.labels[int(np.argmin(d @ prior.probabilities))])
+
+
+def constant(space: Space, distribution: Prior | ArrayLike, observables: Space | None = None) -> Mechanism:
+    """Return the mechanism whose report has one distribution, whatever the secret: p(o|s) = q(o).
+
+    It reveals nothing: every epsilon holds, and the adversary errs as much as without
+    the report.
+
+    Args:
+        space: The n secrets.
+        distribution: q, array (m,) of probabilities, or a `Prior` on the observables.
+        observables: The m observables; by default the secrets, or the prior's space.
+
+    Raises:
+        InputError: If q is not a distribution or has the wrong size.
+    """
+    given = distribution if isinstance(distribution, Prior) else None
+    reports = observables or (given.space if given is not None else space)
+    q = given.probabilities if given is not None else Prior(reports, np.asarray(distribution)).probabilities
+    return Mechanism(np.tile(q, (len(space), 1)), space, reports)

@@ -9,14 +9,17 @@ from numbers import Rational
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
+from ..core.bisection import bisect
 from ..errors import InputError
-from .noise import Noise, integers, rational, whole
-from .noise_recipes import GaussianNoise
-from .real import gaussian_sigma
+from ..sampling import Words
+from ..sampling.coins import decays, successes
+from .continuous import gaussian_sigma
+from .discrete_laplace import LaplaceNoise
+from .noise import Noise, NoiseRecipe, integers, rational, whole
 
 _WIDEST = 1 << 40  # of the variance: sums run over some fourteen standard deviations
 _SMOOTH = 4.0  # from this variance on, the sum of exp(-k**2 / (2 v)) is sqrt(2 pi v) to 34 digits
@@ -81,11 +84,7 @@ class DiscreteGaussian(Noise):
         high = math.ceil(Fraction(sigma) ** 2 / grain)
         while not kept(high):
             high *= 2
-        low = 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if kept(middle) else (middle, high)
-        return cls(high * grain, sensitivity)
+        return cls(bisect(kept, fails=1, holds=high).holds * grain, sensitivity)
 
     @property
     def epsilon(self) -> float:
@@ -167,3 +166,45 @@ class DiscreteGaussian(Noise):
         """Return a k beyond which the terms are below e^-100 of the term at ``first`` (or at 0)."""
         start = max(first, 0)
         return math.ceil(math.sqrt(start**2 + 200 * float(self.squared_sigma))) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise(NoiseRecipe):
+    """Add an integer k with probability proportional to exp(-k**2 / (2 variance)).
+
+    It is drawn from `proposal` and accepted with probability exp(-`rejection`).
+
+    Attributes:
+        variance: The parameter, a positive rational number.
+
+    Source:
+        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
+        2020, algorithm 3.
+    """
+
+    variance: Fraction
+
+    @property
+    def proposal(self) -> LaplaceNoise:
+        """Laplace noise of scale t = floor(sqrt(variance)) + 1."""
+        return LaplaceNoise(Fraction(math.isqrt(self.variance.numerator // self.variance.denominator) + 1))
+
+    def rejection(self, magnitude: int) -> Fraction:
+        """Return (|k| - variance / t)**2 / (2 variance), exactly.
+
+        Up to a constant it is k**2 / (2 variance) - |k| / t, what the proposal lacks.
+        """
+        return (magnitude - self.variance / self.proposal.scale) ** 2 / (2 * self.variance)
+
+    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+        k = self.proposal.noise(tries, words)
+        distinct, where = np.unique(np.abs(k), return_inverse=True)
+        gammas = [self.rejection(magnitude) for magnitude in distinct.tolist()]
+        base = math.lcm(*(gamma.denominator for gamma in gammas))
+        whole = np.array([gamma.numerator // gamma.denominator for gamma in gammas], dtype=object)[where]
+        parts = np.array([int(gamma % 1 * base) for gamma in gammas], dtype=object)[where]
+        kept = decays(parts, base, words)
+        steep = np.flatnonzero(kept & np.asarray(whole > 0, dtype=bool))
+        kept[steep] = np.asarray(successes(len(steep), words) >= whole[steep], dtype=bool)
+        accepted: NDArray[np.int64] = k[kept]
+        return accepted

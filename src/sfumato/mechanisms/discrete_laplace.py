@@ -9,14 +9,15 @@ from numbers import Rational
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats
 from ..rounding import float_above, float_below
+from ..sampling import Words
+from ..sampling.coins import magnitudes, signed
 from .geometric import geometric
-from .noise import Noise, check_scale, integers, rational, whole
-from .noise_recipes import LaplaceNoise
+from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,3 +92,21 @@ class DiscreteLaplace(Noise):
     def recipe(self) -> LaplaceNoise:
         """Return the noise's exact scale."""
         return LaplaceNoise(1 / self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceNoise(NoiseRecipe):
+    """Add an integer k with probability proportional to exp(-|k| / scale).
+
+    Attributes:
+        scale: A positive rational number.
+
+    Source:
+        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
+        2020, algorithm 2.
+    """
+
+    scale: Fraction
+
+    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+        return signed(magnitudes(self.scale, tries, words), words)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Metric
 from ..core.arrays import Floats, floats
-from ..core.metric import shortest_paths
+from ..core.shortest_paths import shortest_paths
 from ..errors import InputError
 from .family import positive
 
@@ -29,15 +29,15 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
     Two places are at most radius sqrt(M / required) apart, M being the mass strictly
     nearer to the one (itself included) than the other is, for the smaller of both
     directions; the metric is the shortest path of such steps. The requirement then holds
-    for every r up to where it asks for all the mass there is: the proof is in
+    for every r up to the one at which it asks for all the mass: the proof is in
     docs/proofs/places.md. Steps between neighbours weigh most: on a square lattice of
     even mass m it is, away from its border, radius sqrt(m / required) times the number of
     steps along the axes.
 
     Args:
         distance: The distance on the ground, on n places.
-        mass: What each place contributes to hiding, array (n,), positive: its share of
-            the people, say, and of the area.
+        mass: What each place contributes to hiding, array (n,), positive: for example
+            its share of the people and of the area.
         required: The mass that must be within ``radius`` of every place, positive.
         radius: A size in the new metric, positive; by default ln 2: a factor 2.
 
@@ -65,7 +65,7 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
         i = int(np.argmin(masses))
         raise InputError(
             f"the mass of place {i} is {masses[i]:g}, so it would be merged with its neighbours.",
-            "give every place some, such as its share of the area, beside its share of the people.",
+            "give every place some, such as its share of the area in addition to its share of the people.",
         )
     positive(required, "the required mass")
     positive(radius, "the radius")

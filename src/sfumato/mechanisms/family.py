@@ -1,4 +1,4 @@
-"""What every family of mechanisms can say of itself."""
+"""Families of mechanisms: what each of them says of itself, and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Space, units
 from ..errors import InputError, python
 from ..rounding import at_most
-from ..sampling import Recipe
+from ..sampling import Recipe, Row
 
 LISTABLE: Final = 1 << 20
 """The largest matrix, in entries, that a family writes out."""
 
 
-class Family(ABC):
+class MechanismFamily(ABC):
     """A mechanism by name and parameters, whether or not its matrix can be written out.
 
     Attributes:
@@ -51,19 +51,19 @@ class Family(ABC):
             InputError: If it has too many reports to list.
         """
 
-    @abstractmethod
     def recipe(self) -> Recipe:
-        """Return how a report is drawn exactly.
+        """Return how a report is drawn exactly: by default from the secret's row of the matrix.
 
         Raises:
             InputError: If the family is for studies only.
         """
+        return Row(self.mechanism())
 
     def __repr__(self) -> str:
         return f"{self.name}, epsilon {at_most(self.epsilon, 6)}{', for studies only' if self.study_only else ''}"
 
 
-class FrequencyOracle(Family):
+class FrequencyOracle(MechanismFamily):
     """A family on k categories whose report supports each category or not.
 
     The own category is supported with probability p, any other with probability q, and
@@ -125,7 +125,7 @@ class FrequencyOracle(Family):
 
 
 def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
-    """Return an array of reports, or say that it holds none.
+    """Return an array of reports, or refuse what is not one.
 
     Args:
         given: The reports, array (reports, *shape).
@@ -149,7 +149,7 @@ def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -
 
 
 def categorical(space: Space, epsilon: float | str) -> float:
-    """Return a pure epsilon for at least two categories, or say what is wrong.
+    """Return a pure epsilon for at least two categories, or refuse it.
 
     Raises:
         InputError: If epsilon is not positive or there is one category only.
@@ -161,7 +161,7 @@ def categorical(space: Space, epsilon: float | str) -> float:
 
 
 def positive(value: float, what: str) -> float:
-    """Return a positive, finite number, or say that it is none.
+    """Return a positive, finite number; refuse anything else.
 
     Raises:
         InputError: If it is not.

@@ -8,26 +8,27 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core import Bracket
 from ..core.arrays import Floats, floats, readonly
+from ..core.frozen import Short
 from ..errors import InputError, SolverError
 
 _STEPS: Final = 1_000
 _ROUNDING: Final = 2.0**-50  # of sums of distances, for each of their terms
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GeometricMedian:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GeometricMedian(Short):
     """The point of least weighted distance to given points.
 
     Attributes:
         point: Array (2,) (or of as many coordinates as the points have).
-        value: The weighted sum of distances to it.
-        lower: A lower bound of that sum for every point, up to rounding.
+        total: The least weighted sum of distances: the value and upper bound are the sum to this
+            point; no point has one below the lower bound, up to rounding.
     """
 
     point: Floats
-    value: float
-    lower: float
+    total: Bracket
 
 
 def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1e-9) -> GeometricMedian:
@@ -86,7 +87,7 @@ def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> Geomet
         pull, residual = _pull(x, w, y, here)
         lower = max(lower, value - residual * float(here.max()))
         if value - lower <= tolerance * value:
-            return GeometricMedian(readonly(y.copy()), value, lower)
+            return GeometricMedian(readonly(y.copy()), Bracket(lower, value, value))
         y = _off(w, y, here, pull, residual) if step == 0 else _next(x, w, y, here, pull)
     raise SolverError(
         f"the median is known to {(value - lower) / value:.2g} only, but {tolerance:g} was asked for.",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
+from ..sampling import AliasTables, Integers, Recipe, Words
+from ..sampling.coins import below
 from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
-from .recipes import Hashed
 from .response import randomised_response
+
+Number = TypeVar("Number", int, Integers)
 
 _MOST_CATEGORIES = 1 << 31  # a x + b then fits a signed 64-bit word
 _MOST_COUNTED = 1 << 12
@@ -33,8 +36,8 @@ class LocalHashing(FrequencyOracle):
 
     The seed is independent of the secret, and there are seeds that separate any two
     secrets; so epsilon is exact for every g, whatever collides. Any two secrets collide
-    with the same probability, a little below 1/g (`collision`), and so the estimate is
-    unbiased for this very p; the literature takes 1/g for granted.
+    with the same probability, slightly below 1/g (`collision`), and so the estimate is
+    unbiased for exactly this p; the literature assumes 1/g.
 
     Args:
         space: The k categories, at least 2.
@@ -175,6 +178,45 @@ class LocalHashing(FrequencyOracle):
             gaps = np.diff(places, axis=1, append=places[:, :1] + p)
             fits += int(np.maximum(gaps - k, 0).sum())
         return Fraction(fits, p * (p - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Hashed(Recipe):
+    """Draw a uniform seed (a, b), hash the secret, and draw from the bucket's row.
+
+    Attributes:
+        categories: The number k of categories.
+        prime: p; a is uniform from 1 to p - 1, and b from 0 to p - 1.
+        response: The mechanism on the buckets 0, 1, ..., g - 1.
+    """
+
+    categories: int
+    prime: int
+    response: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.response))
+
+    def bucket(self, a: Number, b: Number, position: Number) -> Number:
+        """Return ((a x + b) mod p) mod g, the bucket of the secret at position x; of integers or arrays."""
+        return (a * position + b) % self.prime % self.response.shape[0]
+
+    @property
+    def secrets(self) -> int:
+        """The number of categories."""
+        return self.categories
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """a, b and the bucket."""
+        return (3,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Return (a, b, bucket) for each row, array (count, 3)."""
+        a, b = 1 + below(self.prime - 1, len(rows), words), below(self.prime, len(rows), words)
+        bucket = self._tables.draw(self.bucket(a, b, rows).astype(np.intp), words)
+        return np.column_stack([a, b, bucket]).astype(np.int64)
 
 
 def _prime_from(number: int) -> int:

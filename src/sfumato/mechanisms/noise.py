@@ -1,4 +1,4 @@
-"""Integer noise: what its families share, and the same on a range of integers."""
+"""Noise added to a query's answer: what its families share, and integer noise on a range."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import ClassVar
+from typing import ClassVar, Final, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,35 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Metric, MetricPrivacy, Space
 from ..core.arrays import Floats, integer
 from ..errors import InputError
-from ..sampling import Row
-from .family import Family, check_listable
+from ..sampling import Integers, Recipe, Words
+from .family import MechanismFamily, check_listable
 
-_LARGEST = 1 << 40  # noise of 2**23 times this scale does not fit a signed word
+_BLOCK: Final = 1 << 16  # tries at a time
+_LARGEST: Final = 1 << 40  # noise of 2**23 times this scale does not fit a signed word
 
 
-class Noise(Family):
+class AdditiveNoise(MechanismFamily):
+    """Noise added to a query's answer.
+
+    Attributes:
+        sensitivity: The largest difference of two answers that must not be told apart.
+    """
+
+    __slots__ = ()
+    sensitivity: float
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the noise."""
+
+    @property
+    @abstractmethod
+    def absolute(self) -> float:
+        """The expected absolute noise."""
+
+
+class Noise(AdditiveNoise):
     """Noise on all integers, added to a query's answer: p(o|s) = pmf(o - s).
 
     Attributes:
@@ -38,16 +60,6 @@ class Noise(Family):
     @abstractmethod
     def tail(self, value: int) -> float:
         """Return the probability of noise of at least k, for k >= 1, in floating point."""
-
-    @property
-    @abstractmethod
-    def variance(self) -> float:
-        """The variance of the noise."""
-
-    @property
-    @abstractmethod
-    def absolute(self) -> float:
-        """The expected absolute noise."""
 
     @property
     def hamming_loss(self) -> float:
@@ -89,7 +101,7 @@ class Noise(Family):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Clamped(Family):
+class Clamped(MechanismFamily):
     """Integer noise whose reports beyond a range are moved to its ends; secrets and reports are low, ..., high.
 
     Moving reports is post-processing, so whatever the noise guarantees still holds.
@@ -153,9 +165,82 @@ class Clamped(Family):
             return found.promising(())
         return found.promising(MetricPrivacy(epsilon, self.metric))
 
-    def recipe(self) -> Row:
-        """Return the row of the matrix."""
-        return Row(self.mechanism())
+
+class NoiseRecipe(Recipe):
+    """Add independent noise to each answer, which is any integer.
+
+    All coins have rational probabilities and are thrown by comparing random words with
+    integers. The time a draw takes depends on the noise drawn, never on the answer.
+    """
+
+    __slots__ = ()
+
+    @property
+    def secrets(self) -> None:
+        """None: the answer is any integer."""
+        return
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Return the answers with fresh noise added to each."""
+        return rows + self.noise(len(rows), words)
+
+    def noise(self, count: int, words: Words) -> NDArray[np.int64]:
+        """Return independent noise, array (count,)."""
+        found: list[NDArray[np.int64]] = []
+        missing = count
+        while missing > 0:
+            accepted = self._accepted(min(_BLOCK, 2 * missing + 64), words)[:missing]
+            found.append(accepted)
+            missing -= len(accepted)
+        return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+    @abstractmethod
+    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+        """Return the draws that were accepted out of ``tries``."""
+
+
+class RealNoise(AdditiveNoise):
+    """Noise in real numbers, for studies only; never to be released.
+
+    A computer draws floats, not real numbers, and which floats are possible depends on the
+    secret (Mironov 2012): the guarantees of such noise are those of the mathematics.
+    """
+
+    __slots__ = ()
+    study_only: ClassVar[bool] = True
+    instead: ClassVar[str] = "DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit"
+
+    @abstractmethod
+    def density(self, value: ArrayLike) -> Floats:
+        """Return the density of the noise at x, an array of any shape."""
+
+    @abstractmethod
+    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
+        """Return the answers with textbook noise, in floats: for studies of it and of attacks on it."""
+
+    @property
+    def hamming_loss(self) -> float:
+        """1: a real number is never hit."""
+        return 1.0
+
+    def mechanism(self) -> NoReturn:
+        """Refuse: there is no matrix of real numbers.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(f"the reports of {self.name} are real numbers.", f"use {self.instead}.")
+
+    def recipe(self) -> NoReturn:
+        """Refuse: it is for studies only.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(
+            f"{self.name} is for studies only: floats that stand for real numbers give the secret away.",
+            f"use {self.instead}.",
+        )
 
 
 def rational(value: Rational | float | str, what: str) -> Fraction:
@@ -186,7 +271,7 @@ def check_scale(scale: Fraction) -> None:
 
 
 def whole(value: int, what: str) -> int:
-    """Return a positive integer, or say that it is none.
+    """Return a positive integer, or refuse anything else.
 
     Raises:
         InputError: If it is not a positive integer up to 2**31.
@@ -198,7 +283,7 @@ def whole(value: int, what: str) -> int:
 
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:
-    """Return an array of integers, or say that it is none.
+    """Return an array of integers, or refuse anything else.
 
     Raises:
         InputError: If an entry is not an integer.

@@ -1,4 +1,4 @@
-"""Permute-and-flip: the exponential mechanism's better sibling."""
+"""Permute-and-flip: selection with less expected regret than the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy as np
 
 from ..core import Mechanism, MetricPrivacy, units
 from ..core.arrays import Floats
-from ..sampling import Row
 from ._strict import lowered
-from .family import Family, positive
-from .utility import UtilityTable
+from .family import MechanismFamily, positive
+from .utility_table import UtilityTable
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PermuteAndFlip(Family):
+class PermuteAndFlip(MechanismFamily):
     """Looks at the answers in random order and takes y with probability a(y) = exp(rate (u(s, y) - best)).
 
     With rate = epsilon / (2 Delta) it is epsilon-private between neighbours; where the
@@ -84,10 +83,6 @@ class PermuteAndFlip(Family):
         span = self.rate * float(-table.below_best.min()) + len(table.answers)
         rows = lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
         return rows.promising(MetricPrivacy(self.promised, table.metric))
-
-    def recipe(self) -> Row:
-        """Return the row of the matrix."""
-        return Row(self.mechanism())
 
     def _logs(self, scale: float) -> Floats:
         """Return ln p(y|s); Gauss's quadrature is exact for these polynomials, and all terms are positive."""

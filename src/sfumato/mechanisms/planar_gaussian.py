@@ -11,18 +11,17 @@ import numpy as np
 from ..core import Mechanism, Space, units
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..sampling import Row
-from ._clamp import Region
-from .family import Family, positive
-from .lattice import Lattice
-from .real import Gaussian
+from ._window import ClampingWindow
+from .basis import LatticeBasis
+from .continuous import Gaussian
+from .family import MechanismFamily, positive
 
 _REACH: Final = 4.0  # the margin of the window around an irregular region, in standard deviations
 _ROUNDING: Final = 2.0**-38  # a row of the matrix differs from the mathematics by less in total
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class PlanarGaussian(Family):
+class PlanarGaussian(MechanismFamily):
     """Normal noise of standard deviation sigma in x and in y, rounded to cells of a grid.
 
     The centre of the secret's cell is moved by the noise; the report is the cell where
@@ -30,17 +29,17 @@ class PlanarGaussian(Family):
     secrets at distance d are exactly as hard to tell apart as the mathematics of normal
     noise says, or harder: Gaussian privacy with mu = d / sigma, (epsilon, delta) with
     `delta`, zero-concentrated privacy with rho = d**2 / (2 sigma**2). No pure epsilon
-    holds per unit of distance: reports far from both betray more and more.
+    holds per unit of distance: reports far from both give away more and more.
 
     Attributes:
         space: The n cells.
         sigma: The standard deviation per axis, in the unit of the coordinates.
-        lattice: The lattice of the cells.
+        basis: The basis of the lattice of the cells.
 
     Args:
         space: The cells, which are also the reports: a `Grid` or cells of one.
         sigma: A number or text such as ``"400 m"``.
-        lattice: The lattice, along the axes; by default the one that the cells show.
+        basis: The basis of their lattice, along the axes; by default the one that the cells show.
 
     Raises:
         InputError: If the cells are not rectangles of one lattice, or sigma is not positive.
@@ -61,19 +60,19 @@ class PlanarGaussian(Family):
     name: ClassVar[str] = "planar Gaussian mechanism"
     space: Space
     sigma: float
-    lattice: Lattice
+    basis: LatticeBasis
 
-    def __init__(self, space: Space, sigma: float | str, lattice: Lattice | None = None) -> None:
-        found = Lattice.of(space) if lattice is None else lattice
+    def __init__(self, space: Space, sigma: float | str, basis: LatticeBasis | None = None) -> None:
+        found = LatticeBasis.of(space) if basis is None else basis
         if not found.rectangular:
             raise InputError(
                 f"the steps {found.steps.tolist()} of the cells are not along the axes.",
                 "use a Grid or a part of one, or PlanarGeometric, which takes any lattice.",
             )
-        found.positions(space)  # or say that a cell is off the lattice
+        found.positions(space)  # refuses cells off the lattice
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "sigma", positive(units.parse(sigma, unit=space.unit, what="sigma"), "sigma"))
-        object.__setattr__(self, "lattice", found)
+        object.__setattr__(self, "basis", found)
 
     @property
     def epsilon(self) -> float:
@@ -130,18 +129,14 @@ class PlanarGaussian(Family):
         Raises:
             InputError: If two cells are at the same point, or the noise reaches too far.
         """
-        region = Region.of(self.space, self.lattice, "euclidean", _REACH * self.sigma)
-        across, up = (float(side) for side in np.abs(region.lattice.steps).sum(axis=1))
+        region = ClampingWindow.of(self.space, self.basis, "euclidean", _REACH * self.sigma)
+        across, up = (float(side) for side in np.abs(region.basis.steps).sum(axis=1))
         x, y = _line(region.columns, across / self.sigma), _line(region.rows, up / self.sigma)
 
         def row(column: int, line: int) -> Floats:
             return np.outer(y[line], x[column])
 
         return Mechanism(region.matrix(row), self.space, self.space)
-
-    def recipe(self) -> Row:
-        """Return the row of the matrix."""
-        return Row(self.mechanism())
 
 
 def _line(size: int, width: float) -> Floats:

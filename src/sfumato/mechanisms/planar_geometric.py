@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
+from ..core.bisection import bisect
 from ..errors import InputError
-from ..sampling import Row
-from ._clamp import Region
 from ._strict import lowered
-from .family import Family, positive
-from .lattice import Lattice, check_norm, norms, plane
+from ._window import ClampingWindow
+from .basis import LatticeBasis, check_norm, norms, plane
+from .family import MechanismFamily, positive
 
 _WIDEST: Final = 1 << 13  # steps to which sums over the lattice go
 _DEEP: Final = 64.0  # exponents beyond it belong to probabilities that are lifted anyway
@@ -29,7 +29,7 @@ _CHUNK: Final = 1 << 22  # offsets at a time
 
 @checked
 def planar_geometric(
-    space: Space, epsilon: float | str, norm: str = "euclidean", lattice: Lattice | None = None
+    space: Space, epsilon: float | str, norm: str = "euclidean", basis: LatticeBasis | None = None
 ) -> Mechanism:
     """Return the planar geometric mechanism on cells, epsilon-private for the distance.
 
@@ -44,7 +44,7 @@ def planar_geometric(
         epsilon: Per unit of the space's coordinates, metres for a grid; a number or text
             such as ``"0.6/km"``.
         norm: ``euclidean``, ``manhattan`` or ``maximum``.
-        lattice: The lattice; by default the one that the cells show.
+        basis: The basis of their lattice; by default the one that the cells show.
 
     Raises:
         InputError: If the cells are not on a lattice or too small for the noise, or
@@ -63,23 +63,23 @@ def planar_geometric(
         >>> planar_geometric(city, "2/km").matrix[4].round(3)
         array([0.122, 0.089, 0.122, 0.089, 0.154, 0.089, 0.122, 0.089, 0.122])
     """
-    return PlanarGeometric(space, epsilon, norm, lattice).mechanism()
+    return PlanarGeometric(space, epsilon, norm, basis).mechanism()
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class PlanarGeometric(Family):
+class PlanarGeometric(MechanismFamily):
     """The planar geometric mechanism as a family; see `planar_geometric`.
 
     Attributes:
         space: The n cells.
         norm: ``euclidean``, ``manhattan`` or ``maximum``.
-        lattice: The lattice of the cells.
+        basis: The basis of the lattice of the cells.
 
     Args:
         space: The cells.
         epsilon: Per unit of the space's coordinates; a number or text such as ``"0.6/km"``.
         norm: The norm of the distances.
-        lattice: The lattice; by default the one that the cells show.
+        basis: The basis of their lattice; by default the one that the cells show.
 
     Raises:
         InputError: If the cells are not on a lattice, or epsilon is not positive.
@@ -89,18 +89,18 @@ class PlanarGeometric(Family):
     name: ClassVar[str] = "planar geometric mechanism"
     space: Space
     norm: str
-    lattice: Lattice
+    basis: LatticeBasis
     _epsilon: float
 
     def __init__(
-        self, space: Space, epsilon: float | str, norm: str = "euclidean", lattice: Lattice | None = None
+        self, space: Space, epsilon: float | str, norm: str = "euclidean", basis: LatticeBasis | None = None
     ) -> None:
         rate = units.parse(epsilon, per=True, unit=space.unit, what="epsilon")
-        found = Lattice.of(space) if lattice is None else lattice
-        found.positions(space)  # or say that a cell is off the lattice
+        found = LatticeBasis.of(space) if basis is None else basis
+        found.positions(space)  # refuses cells off the lattice
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "norm", check_norm(norm))
-        object.__setattr__(self, "lattice", found)
+        object.__setattr__(self, "basis", found)
         object.__setattr__(self, "_epsilon", positive(rate, "epsilon"))
 
     @property
@@ -113,7 +113,7 @@ class PlanarGeometric(Family):
         """Bounds of Z, the sum of exp(-epsilon |z|) over the lattice."""
         radius = self._radius(self._epsilon, _LEFT)
         total = self._sum(radius, 0)
-        beyond = _beyond(self._epsilon * self.lattice.shortest(self.norm), radius)
+        beyond = _beyond(self._epsilon * self.basis.shortest(self.norm), radius)
         return total * (1 - _ROUNDING), (total + beyond) * (1 + _ROUNDING)
 
     @property
@@ -144,9 +144,7 @@ class PlanarGeometric(Family):
         if given.shape[-1:] != (2,) or (given % 1 != 0).any():
             raise InputError("the offsets are not pairs of integers.", "pass the steps in both directions.")
         below, above = self.normaliser
-        probabilities: Floats = (
-            np.exp(-self._epsilon * self.lattice.lengths(given, self.norm)) * 2 / (below + above)
-        )
+        probabilities: Floats = np.exp(-self._epsilon * self.basis.lengths(given, self.norm)) * 2 / (below + above)
         return probabilities
 
     def mechanism(self) -> Mechanism:
@@ -155,10 +153,10 @@ class PlanarGeometric(Family):
         Raises:
             InputError: If the cells are too small for the noise, or two are at the same point.
         """
-        region = Region.of(self.space, self.lattice, self.norm, _REACH / self._epsilon)
+        region = ClampingWindow.of(self.space, self.basis, self.norm, _REACH / self._epsilon)
         points, steps = plane(self.space), region.positions
         distances = norms(points[:, None] - points[None, :], self.norm)
-        lengths = region.lattice.lengths(steps[:, None] - steps[None, :], self.norm)
+        lengths = region.basis.lengths(steps[:, None] - steps[None, :], self.norm)
         # Rounded coordinates may lie a little nearer than the points of the lattice.
         fit = min(1.0, float(np.divide(distances, lengths, out=np.ones_like(lengths), where=lengths > 0).min()))
         exponents: Floats = self._epsilon * distances
@@ -169,7 +167,7 @@ class PlanarGeometric(Family):
             rate = self._epsilon * fit * scale
 
             def kernel(offsets: NDArray[np.int64]) -> Floats:
-                weights: Floats = np.exp(-rate * region.lattice.lengths(offsets, self.norm))
+                weights: Floats = np.exp(-rate * region.basis.lengths(offsets, self.norm))
                 return weights
 
             row, total = region.clamped(kernel, radius)
@@ -185,24 +183,16 @@ class PlanarGeometric(Family):
         promised = MetricPrivacy(self._epsilon, metric)
         return lowered(build, exponents, self.space, self.space, span=span).promising(promised)
 
-    def recipe(self) -> Row:
-        """Return the row of the matrix."""
-        return Row(self.mechanism())
-
     def _radius(self, rate: float, left: float) -> int:
         """Return a number of steps beyond which less than ``left`` remains of the sum of exp(-rate |z|)."""
-        decay = rate * self.lattice.shortest(self.norm)
+        decay = rate * self.basis.shortest(self.norm)
         if _beyond(decay, _WIDEST) > left:
-            cells = 2 / (self._epsilon * math.sqrt(abs(float(np.linalg.det(self.lattice.steps)))))
+            cells = 2 / (self._epsilon * math.sqrt(abs(float(np.linalg.det(self.basis.steps)))))
             raise InputError(
                 f"the noise moves a report by some {cells:,.0f} cells: they are too small for this epsilon.",
                 "use larger cells or a larger epsilon.",
             )
-        low, high = 0, _WIDEST
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _beyond(decay, middle) <= left else (middle, high)
-        return high
+        return bisect(lambda radius: _beyond(decay, radius) <= left, fails=0, holds=_WIDEST).holds
 
     def _sum(self, radius: int, power: int) -> float:
         """Return the sum of |z|**power exp(-epsilon |z|) up to a radius; z and -z are counted at once."""
@@ -211,7 +201,7 @@ class PlanarGeometric(Family):
         total = 0.0
         for start in range(0, radius + 1, tall):
             lines = np.arange(start, min(start + tall, radius + 1))
-            lengths = self.lattice.lengths(np.stack(np.broadcast_arrays(span, lines[:, None]), axis=-1), self.norm)
+            lengths = self.basis.lengths(np.stack(np.broadcast_arrays(span, lines[:, None]), axis=-1), self.norm)
             terms = lengths**power * np.exp(-self._epsilon * lengths)
             total += float((terms.sum(axis=1) * np.where(lines == 0, 1.0, 2.0)).sum())
         return total

@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike
 
 from ..core import units
 from ..core.arrays import Floats, numbers
+from ..core.bisection import bisect
 from ..errors import InfeasibleError, InputError
 from .family import positive
-from .real import RealNoise
+from .noise import RealNoise
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlanarLaplace(RealNoise):
     """Density epsilon**2 / (2 pi) exp(-epsilon r) at distance r: epsilon-private per unit, in real numbers.
 
-    For studies only: in doubles the last bits of a report betray the secret. To release
+    For studies only: in doubles the last bits of a report give the secret away. To release
     places use `PlanarGeometric`, which is exact.
 
     Attributes:
@@ -109,13 +110,13 @@ class PlanarLaplace(RealNoise):
             share: Probabilities from 0 to below 1, of any shape.
 
         Raises:
-            InputError: If a share is none.
+            InputError: If a share is out of range.
         """
         from scipy.special import gammaincinv
 
         p = numbers(share, "the share")
         if not ((p >= 0) & (p < 1)).all():
-            raise InputError("a share is not from 0 to below 1.", "use 0.95 for 95 %.")
+            raise InputError("a share is not between 0 and 1.", "use 0.95 for 95 %.")
         radii: Floats = gammaincinv(2.0, p) / self._epsilon  # the same; scipy's W loses its digits near share 0
         return radii
 
@@ -190,18 +191,16 @@ def epsilon_before_rounding(target: float, step: float, widest: float, precision
         InputError: If an argument is not positive.
         InfeasibleError: If no epsilon reaches the target.
     """
-    low, high = 0.0, positive(target, "epsilon")
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if _reaches(middle, target, step, widest, precision) else (low, middle)
-    if low < target * 1e-12:
+    most = positive(target, "epsilon")
+    found = bisect(
+        lambda epsilon: _reaches(epsilon, target, step, widest, precision), fails=most, holds=0.0, steps=200
+    ).holds
+    if found < target * 1e-12:
         raise InfeasibleError(
             f"no noise keeps epsilon {target:g} on a grid of {step:g} within {widest:g}.",
             "use larger cells, a smaller radius, or PlanarGeometric, which is exact.",
         )
-    return low
+    return found
 
 
 def _reaches(epsilon: float, target: float, step: float, widest: float, precision: float) -> bool:

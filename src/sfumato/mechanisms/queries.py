@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ..core.frozen import Short
 from ..errors import InputError
 from ..rounding import sum_above
 from .family import positive
@@ -20,8 +21,8 @@ _POWERS: dict[str, float] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class JointQueries:
+@dataclass(frozen=True, slots=True, repr=False)
+class JointQueries(Short):
     """Queries with Laplace noise of scale Delta_i / epsilon_i each, released together.
 
     They are jointly private with the sum of the epsilon_i. It is exact if some two
@@ -82,7 +83,7 @@ class JointQueries:
         optimal = rule in ("least-variance", "least-error")
         if weights is not None and (not optimal or len(weights) != len(sensitivities)):
             raise InputError(
-                "weights were given that cannot be used.", "pass one per query, for a least-... rule."
+                "weights were given that this rule cannot use.", "pass one per query, for a least-... rule."
             )
         total, importance = positive(epsilon, "epsilon"), weights or [1.0] * len(sensitivities)
         power = {"least-variance": 1 / 3, "least-error": 1 / 2}.get(rule, 0.0)
@@ -92,7 +93,7 @@ class JointQueries:
         ]
         whole = math.fsum(parts)
         shares = [total * part / whole for part in parts]
-        # Rounding may have made the sum a little larger than what may be spent.
+        # Rounding may have made the sum slightly larger than what all may cost.
         while math.fsum((*shares, -total)) > 0:
             shares = [math.nextafter(share, 0.0) for share in shares]
         return cls(sensitivities, shares)

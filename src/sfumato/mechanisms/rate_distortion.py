@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
+from ..core import AnyLoss, Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arrays import Floats
 from ..errors import InfeasibleError
 from ..leakage import mutual_information_bits
@@ -26,7 +26,7 @@ _ROUNDING: Final = 2.0**-48  # of the terms of a bound, for each of their logari
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RateDistortion:
-    """A mechanism that tells nearly as little as its loss allows, and how nearly.
+    """A mechanism whose report tells nearly as little as its loss allows, and how nearly.
 
     Attributes:
         mechanism: The mechanism.
@@ -34,9 +34,10 @@ class RateDistortion:
         slope: b, per unit of the loss.
         unit: The unit of the loss.
         loss: Its expected loss.
-        information_bits: The mutual information of secret and report.
-        information_bits_lower: What every mechanism (with the same support, where it is limited)
-            of at most this expected loss tells at least; in floating point, with room for its rounding.
+        information_bits: The least mutual information of secret and report for this loss. The
+            value and upper bound are that of this mechanism. Every mechanism of at most this
+            expected loss (with the same support, where it is limited) has at least the lower
+            bound, which is computed in floating point, with room for its rounding.
         largest_loss: The largest loss that was allowed for any report; ``inf`` if none was named.
         steps: How many Newton steps were taken.
     """
@@ -46,15 +47,14 @@ class RateDistortion:
     slope: float
     unit: str
     loss: float
-    information_bits: float
-    information_bits_lower: float
+    information_bits: Bracket
     largest_loss: float
     steps: int
 
     @property
     def gap_bits(self) -> float:
         """How far the mutual information can be above the least one."""
-        return max(0.0, self.information_bits - self.information_bits_lower)
+        return max(0.0, self.information_bits.width)
 
     @property
     def epsilon(self) -> float:
@@ -68,7 +68,7 @@ class RateDistortion:
     def __repr__(self) -> str:
         return (
             f"RateDistortion of slope {self.slope:.6g}: loss {units.show(self.loss, self.unit)}, "
-            f"{self.information_bits:.6g} bits, at most {at_most(self.gap_bits, 2)} above the least"
+            f"{self.information_bits.value:.6g} bits, at most {at_most(self.gap_bits, 2)} above the least"
         )
 
 
@@ -86,13 +86,13 @@ def rate_distortion(
     p(o|s) proportional to q(o) exp(-b l(s, o)), q being its own distribution of reports.
     Blahut and Arimoto iterate q; here Newton's method finds it, and stops by a bound.
     Oya, Troncoso and Pérez-González call it ExPost: of all mechanisms of this loss it
-    leaves the adversary the most conditional entropy. A place that lies apart gets more
-    noise than one in a crowd.
+    leaves the adversary the most conditional entropy. A remote place gets more noise than
+    one in a crowd.
 
     It is 2 b-private for the loss, if the loss is a metric: q(o) cancels, exp(-b l)
     differs by at most exp(b d), and so does its sum. The integers keep this. Reports
-    that help nobody have probability zero, unless some other is below 2**-80: then each
-    gets a trace.
+    that reduce no loss have probability zero, unless some other is below 2**-80: then each
+    gets a very small one.
 
     Args:
         prior: The prior on the n secrets. The mechanism also has rows for secrets of prior zero.
@@ -149,14 +149,14 @@ def rate_distortion(
     terms = p * (b * base - np.log(decay @ marginal.shares))
     slack = _ROUNDING * (len(p) * float(np.abs(terms).sum()) + b * abs(expected) + 1)
     lower = float(terms.sum()) - marginal.excess - b * expected - slack
+    bits = mutual_information_bits(mechanism, prior)
     return RateDistortion(
         mechanism,
         prior,
         b,
         found.unit,
         expected,
-        mutual_information_bits(mechanism, prior),
-        max(0.0, lower / math.log(2)),
+        Bracket(max(0.0, lower / math.log(2)), bits, bits),
         most,
         marginal.steps,
     )
@@ -185,7 +185,7 @@ def rate_distortion_of_loss(
 
     Raises:
         InputError: If sizes differ, or a number is not positive.
-        InfeasibleError: If the target is reached without telling anything, or by no
+        InfeasibleError: If the target is reached by a report that tells nothing, or by no
             mechanism, or only by mixing two of neighbouring slopes.
         UnitError: If a unit does not fit.
     """

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..sampling import Row
 from ._strict import exponents_of, strictly_private
 from .family import FrequencyOracle, categorical, check_listable, reports_of
 
@@ -90,7 +89,3 @@ class RandomisedResponse(FrequencyOracle):
         """Return how many reports are each category, of positions (reports,)."""
         k = len(self.space)
         return np.bincount(reports_of(reports, (), k - 1, "positions of categories"), minlength=k).astype(np.int64)
-
-    def recipe(self) -> Row:
-        """Return the row of the matrix."""
-        return Row(self.mechanism())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, integer, numbers
+from ..core.frozen import Short
 from ..errors import InputError
 from ..rounding import sum_above
 
@@ -21,8 +22,8 @@ Dataset = tuple[Any, ...]
 _MOST = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sensitivity(Short):
     """The largest distance of the answers to two neighbouring data sets.
 
     Attributes:
@@ -40,7 +41,7 @@ class Sensitivity:
 
 
 def datasets(universe: Iterable[Hashable], sizes: Iterable[int]) -> list[Dataset]:
-    """Return all data sets of the given sizes, each a tuple of records whose order means nothing.
+    """Return all data sets of the given sizes, each a tuple of records in any order.
 
     Raises:
         InputError: If there are more than a million.
@@ -65,7 +66,7 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the exact sensitivity of a query over a finite set of data sets, with its witness.
 
-    It holds for these data sets only: it bounds nothing about others.
+    It holds for these data sets only: it says nothing about others.
 
     Args:
         query: From a data set (a tuple of records) to a number or a vector.
@@ -75,7 +76,7 @@ def sensitivity(
         norm: 1 or 2, for queries that return vectors.
 
     Raises:
-        InputError: If there is no data set, an answer is no finite number or the relation
+        InputError: If there is no data set, an answer is not a finite number or the relation
             or the norm is unknown.
 
     Example:

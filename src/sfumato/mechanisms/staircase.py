@@ -9,17 +9,17 @@ from numbers import Rational
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
 from ..rounding import float_above
+from ..sampling import Words
+from ..sampling.coins import below, signed, stairs
 from ._strict import lowered
 from .family import positive
-from .noise import Noise, check_scale, integers, rational, whole
-from .noise_recipes import StaircaseNoise
-from .real import RealNoise
+from .noise import Noise, NoiseRecipe, RealNoise, check_scale, integers, rational, whole
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,6 +121,30 @@ class Staircase(Noise):
 
     def _moments(self) -> tuple[float, float]:
         return _moments(float(self.parameter), self.sensitivity, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class StaircaseNoise(NoiseRecipe):
+    """Add an integer k with probability proportional to exp(-epsilon stair(|k|)).
+
+    With |k| = q width + j, 0 <= j < width, the stair is q for j < step and q + 1 beyond.
+
+    Attributes:
+        epsilon: The fall of one stair, a positive rational number.
+        width: The width of a stair.
+        step: How much of a stair's width lies before the fall, 1 to ``width``.
+    """
+
+    epsilon: Fraction
+    width: int
+    step: int
+
+    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
+        """Return a place in a stair, late ones with probability exp(-epsilon), and the stair's number."""
+        place = below(self.width, tries, words)
+        kept = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
+        place = place[kept]
+        return signed(stairs(self.epsilon, len(place), words) * self.width + place, words)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar
 
@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
+from ..sampling import AliasTables, Integers, Recipe, Words
+from ..sampling.coins import below
 from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
-from .recipes import Subset
 
 _COIN = Space((0, 1))
 _ONE = Space(("own",))
@@ -108,6 +109,52 @@ class SubsetSelection(FrequencyOracle):
             return np.array([[left_out, 1.0]]) / (1 + left_out)
 
         return Subset(k, d, lowered(coin, np.array([self._epsilon]), _ONE, _COIN))
+
+
+@dataclass(frozen=True, slots=True)
+class Subset(Recipe):
+    """Draw a coin; then a uniform subset of the other categories fills the report.
+
+    Attributes:
+        count: The number k of categories.
+        size: The size d of the subset that is reported.
+        coin: A mechanism of one secret and the observables 0 (the own category is left
+            out, and d others are drawn) and 1 (it is in, with d - 1 others).
+    """
+
+    count: int
+    size: int
+    coin: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.coin))
+
+    @property
+    def secrets(self) -> int:
+        """The number of categories."""
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As many positions as the subset has, in rising order."""
+        return (self.size,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Shuffle the other categories as far as needed (Fisher and Yates); add the own where the coin says."""
+        n, k, d = len(rows), self.count, self.size
+        others = np.tile(np.arange(k - 1), (n, 1))
+        others += others >= rows[:, None]
+        every = np.arange(n)
+        for place in range(min(d, k - 1)):
+            chosen = place + below(k - 1 - place, n, words)
+            swapped = others[every, chosen]
+            others[every, chosen] = others[:, place]
+            others[:, place] = swapped
+        sets = others[:, :d].copy()
+        inside = self._tables.draw(np.zeros(n, dtype=np.intp), words) == 1
+        sets[inside, d - 1] = rows[inside]
+        return np.sort(sets, axis=1)
 
 
 def _support(k: int, d: int, epsilon: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, get_args
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
+from ..sampling import AliasTables, Integers, Recipe, Words
 from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
-from .recipes import Bits
 
 Kind = Literal["symmetric", "optimised"]
 _BIT: Final = Space((0, 1))
@@ -114,6 +114,38 @@ class UnaryEncoding(FrequencyOracle):
             return np.array([[1, odds], [odds, 1]]) / (1 + odds)
         odds = math.exp(-epsilon)
         return np.array([[1 / (1 + odds), odds / (1 + odds)], [0.5, 0.5]])
+
+
+@dataclass(frozen=True, slots=True)
+class Bits(Recipe):
+    """Send each of ``count`` bits, of which the secret's own is 1, through one binary mechanism.
+
+    Attributes:
+        count: The number k of categories.
+        bit: The mechanism of one bit, 2 x 2, in the order 0, 1.
+    """
+
+    count: int
+    bit: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.bit))
+
+    @property
+    def secrets(self) -> int:
+        """The number of categories."""
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One bit per category."""
+        return (self.count,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Return k bits for each row, array (count, k)."""
+        own = (rows[:, None] == np.arange(self.count)).astype(np.intp)
+        return self._tables.draw(own.ravel(), words).reshape(own.shape).astype(np.int64)
 
 
 def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Floats:

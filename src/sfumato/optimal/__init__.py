@@ -1,19 +1,17 @@
 """Optimal design: problem, solver, answer, proof."""
 
-from .answer import Answer, Control, Progress, Status
-from .auto import Auto
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
+from .coordinates import CoordinateBound, coordinate_bound
 from .design import Design, design, design_private
 from .effort import check_size
 from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
 from .problem import Problem
-from .repair import repaired
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
-from .solver import Solver
-from .solvers import SOLVERS
+from .solver import Answer, Control, Progress, Solver, Status
+from .solvers import SOLVERS, Auto
 from .structured import Structured
 from .sweep import Point, sweep
 
@@ -24,6 +22,7 @@ __all__ = [
     "Clarabel",
     "ClosedForm",
     "Control",
+    "CoordinateBound",
     "Design",
     "Highs",
     "LinearProgram",
@@ -39,10 +38,10 @@ __all__ = [
     "Structured",
     "check_size",
     "closed_form",
+    "coordinate_bound",
     "design",
     "design_private",
     "least_information",
     "least_vulnerability",
-    "repaired",
     "sweep",
 ]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .answer import Status, Stop
 from .generate import LinearSolver
 from .linear import LinearProgram, Solution
+from .solver import Status, Stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..errors import InputError
 from ..evidence import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
 from ..rounding import UNIT
-from .answer import gap_of
 from .problem import EXPECTED, Problem
+from .solver import gap_of
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
-_MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is hardly ever private
+_MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is seldom private
 _SAME = 1e-12  # relative: distances that add up along a line
 
 
@@ -30,8 +31,8 @@ _Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 """Secrets, others and prices of rows, arrays (k, observables)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClosedForm:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClosedForm(Short):
     """A mechanism in closed form, proved optimal to within the wanted gap.
 
     Attributes:

@@ -25,13 +25,23 @@ from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..evidence import Certificate, Optimality
 from ..rounding import amount, amount_at_least, amount_at_most, at_most
-from .answer import Answer, Control, Progress, Report, Status, Stop, gap_of, mended, objective_of
 from .effort import check_time
 from .fallback import fallback, standing_in
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
-from .proof import proved
 from .scaling import scaled
-from .solver import Solver
+from .solver import (
+    Answer,
+    Control,
+    OnProgress,
+    Progress,
+    Solver,
+    Status,
+    Stop,
+    gap_of,
+    mended,
+    objective_of,
+    proved,
+)
 from .solvers import solver_of
 
 _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
@@ -106,7 +116,7 @@ def design(
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
-    report: Report | None = None,
+    progress: OnProgress | None = None,
     start: Design | None = None,
 ) -> Design:
     """Return the mechanism of least loss that keeps the guarantees.
@@ -122,8 +132,8 @@ def design(
         guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: A solver or its name in `SOLVERS`: ``auto`` (by default), which chooses and says what
-            it chose, ``structured``, ``highs``, ``simplex`` or ``clarabel``.
+        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
+            chose.
         pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
             broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
             edges of a spanner at epsilon divided by its realised dilation, which is
@@ -135,7 +145,7 @@ def design(
             itself; by default in spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked from time to time whether to stop, with the same effect.
-        report: Called with the progress of each step.
+        progress: Called with the progress of each step.
         start: A design for a similar problem, whose rows the solver starts from.
 
     Raises:
@@ -148,7 +158,7 @@ def design(
         equations 21 to 24.
     """
     problem = least_loss(prior, loss, guarantees, objective, observables)
-    run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
+    run = _Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     answer = run.solve(problem, start.answer if start is not None else None)
     untied: tuple[Answer, float] | None = None
     small = problem.shape[0] * problem.shape[1] <= _TIES
@@ -173,7 +183,7 @@ def design_private(
     gap: float | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
-    report: Report | None = None,
+    progress: OnProgress | None = None,
 ) -> Design:
     """Return the mechanism of most distortion privacy whose expected loss is bounded.
 
@@ -194,7 +204,7 @@ def design_private(
         gap: See `design`.
         time_limit: See `design`.
         stop: See `design`.
-        report: See `design`.
+        progress: See `design`.
 
     Raises:
         InputError: If sizes, units or options do not fit.
@@ -214,13 +224,13 @@ def design_private(
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
-    run = _Run(solver, pairs, dilation, gap, time_limit, stop, report)
+    run = _Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     try:
         return run.finished(problem, run.solve(problem))
     except (InfeasibleError, SolverError) as error:
         if run.control.stopped is not None or (solver is not None and isinstance(error, SolverError)):
             raise
-        # Next to the least loss there is hardly room for rounding, and solvers see none. Is the least within?
+        # Next to the least loss there is too little room for solvers. Is the least itself within the limit?
         least = _of_least_loss(problem)
     reached, bound = least.certificate.loss, least.certificate.bound
     if reached <= most:
@@ -253,7 +263,7 @@ class _Run:
         gap: float | None,
         time_limit: float,
         stop: Stop | None,
-        report: Report | None,
+        progress: OnProgress | None,
     ) -> None:
         if pairs not in PAIRS:
             raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(PAIRS)}.")
@@ -271,7 +281,12 @@ class _Run:
         self.start = time.monotonic()
         self.enough = _ENOUGH if gap is None else gap
         self.control = Control(
-            _AIM if gap is None else gap, self.start + time_limit, stop or (lambda: False), report, pairs, dilation
+            _AIM if gap is None else gap,
+            self.start + time_limit,
+            stop or (lambda: False),
+            progress,
+            pairs,
+            dilation,
         )
         self.log: list[Progress] = []
         self.kept: float | None = None
@@ -284,7 +299,7 @@ class _Run:
             if self.kept is None:
                 self.kept = check_time(*problem.shape, control.remaining)
             control = replace(control, deadline=control.deadline - self.kept)
-        control = replace(control, gap=gap or control.gap, report=small.report(control.report))
+        control = replace(control, gap=gap or control.gap, progress=small.told(control.progress))
         try:
             found = self.solver.answer(small.problem, control, start)
         except SolverError:
@@ -377,7 +392,7 @@ def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
 
 
 def _ground(problem: Problem) -> Loss | None:
-    """Return the distance of the first metric guarantee, for want of the adversary's own."""
+    """Return the distance of the first metric guarantee, to stand in for the adversary's own."""
     for guarantee in problem.guarantees:
         if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
             return as_distance(guarantee.metric)

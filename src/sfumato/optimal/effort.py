@@ -1,4 +1,4 @@
-"""What a design takes in memory and in time, estimated before it begins."""
+"""Memory and time that a design takes, estimated before it begins."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_memory(blocks: int, size: int) -> None:
     cells = argument("cells", f"({math.isqrt(fits)}, {math.isqrt(fits)})")
     raise InputError(
         f"the optimum for {size:,} secrets takes about {_gigabytes(wanted)} of memory, and "
-        f"{_gigabytes(free)} can be had.",
+        f"{_gigabytes(free)} is available.",
         f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.",
     )
 

@@ -1,4 +1,4 @@
-"""A private mechanism in closed form, for want of a solver's answer, with a bound that needs no prices.
+"""A private mechanism in closed form, for where no solver has an answer, with a bound that is always known.
 
 Tried are the best constant report and the exponential mechanism at half the exponents with
 the best report for what it reveals; without metric privacy, the cheapest report of every
@@ -12,9 +12,10 @@ import numpy as np
 from ..core import Mechanism
 from ..core.arrays import Floats
 from ..evidence import Multipliers
-from .answer import Answer, Status, objective_of, proved_bound
+from ..mechanisms import made_private
+from ..mechanisms.repair import joined
 from .problem import DISTORTION, WORST_CASE, Problem
-from .repair import joined, repaired
+from .solver import Answer, Status, objective_of, proved_bound
 
 _ROOM = 1e-9  # left for rounding
 
@@ -40,7 +41,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     distance = problem.distance.array if problem.distance is not None and problem.minimum > 0 else None
     for name, matrix in candidates.items():
         # Their ratios are within by construction; only the distortion may lack something.
-        kept, share = repaired(
+        kept, share = made_private(
             matrix, None, prior=problem.prior.probabilities, distance=distance, minimum=problem.minimum
         )
         value = objective_of(problem, kept)
@@ -95,7 +96,7 @@ def _mixed(problem: Problem, telling: Floats, constant: Floats) -> Floats:
 
 
 def plain_prices(problem: Problem) -> Multipliers:
-    """Return prices of nothing but the worst secret, or of the best guess without a report."""
+    """Return prices of the worst secret alone, or of the best guess without a report."""
     none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
     guesses = worst = None
     if problem.objective == WORST_CASE:

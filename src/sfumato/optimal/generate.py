@@ -14,12 +14,11 @@ import numpy as np
 
 from ..errors import InfeasibleError, SolverError
 from ..evidence import Multipliers
-from .answer import Answer, Control, Progress, Status, Stop, gap_of, mended, objective_of, proved_bound
-from .linear import LinearProgram, Solution
-from .pairs import all_pairs, spanner_pairs, violated
+from .linear import LinearProgram, Relaxation, Solution
 from .problem import DISTORTION, Problem
-from .program import Program, Triples
-from .solver import Solver
+from .reduction import Reduced, reduce
+from .solver import Answer, Control, Progress, Solver, Status, Stop, gap_of, mended, objective_of, proved_bound
+from .triples import Triples, all_pairs, spanner_pairs, violated
 
 _ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1
@@ -40,25 +39,34 @@ class LinearSolver(Solver):
         if problem.objective == DISTORTION:
             narrowed = replace(narrowed, max_loss=problem.max_loss - _ROOM_BELOW_LOSS * abs(problem.max_loss))
         if control.pairs == "spanner" and problem.exponents is not None:
-            edges, implied = spanner_pairs(problem.exponents, control.dilation)
+            _, implied = spanner_pairs(problem.exponents, control.dilation)
             narrowed = replace(narrowed, exponents=implied)
-            triples = Triples.of_pairs(edges, problem.shape[1])
-        elif start is not None and isinstance(start.state, Triples):
-            triples = start.state
+        reduced = reduce(problem, narrowed)
+        known = start.state if start is not None and isinstance(start.state, _Known) else None
+        if known is not None and control.pairs != "spanner" and known.reduced.same_parts(reduced):
+            triples = known.triples
         else:
-            triples = _first_rows(problem, control.pairs)
-        return _Rounds(self, problem, narrowed, control).run(triples)
+            triples = _first_rows(reduced, control.pairs)
+        return _Rounds(self, narrowed, reduced, control).run(triples)
 
 
-def _first_rows(problem: Problem, pairs: str) -> Triples:
-    """Return the rows to start from: all of them where they are few or ``pairs`` is ``all``."""
-    if problem.exponents is None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """The rows that an answer needed, to start a similar problem from."""
+
+    reduced: Reduced
+    triples: Triples
+
+
+def _first_rows(reduced: Reduced, pairs: str) -> Triples:
+    """Return the rows to start from: all where they are few, where all are asked for, or on a spanner."""
+    n, m = reduced.shape
+    if n == 1 or np.isinf(reduced.exponents).sum() == n * (n - 1):
         return Triples.none()
-    m = problem.shape[1]
-    every = all_pairs(problem.exponents)
-    if pairs == "all" or len(every) * m <= _ALL_AT_ONCE:
+    every = all_pairs(reduced.exponents)
+    if pairs in ("all", "spanner") or len(every) * m <= _ALL_AT_ONCE:
         return Triples.of_pairs(every, m)
-    near, _ = spanner_pairs(problem.exponents, _FIRST_DILATION)
+    near, _ = spanner_pairs(reduced.exponents, _FIRST_DILATION)
     return Triples.of_pairs(near, m)
 
 
@@ -68,28 +76,28 @@ class _Rounds:
 
     Attributes:
         solver: The back-end.
-        problem: The problem that the bound is wanted for.
-        narrowed: The problem that is solved, which asks for a little more.
+        narrowed: What the back-end is asked, which is a little more than the problem.
+        reduced: The same reduced; its prices are lifted to the problem.
         control: How far and how long to go.
     """
 
     solver: LinearSolver
-    problem: Problem
     narrowed: Problem
+    reduced: Reduced
     control: Control
 
     def run(self, triples: Triples) -> Answer:
         """Solve to the wanted gap, adding broken rows until it is reached."""
-        start = time.monotonic()
-        maximise = self.problem.objective == DISTORTION
+        start, problem = time.monotonic(), self.reduced.problem
+        maximise = problem.objective == DISTORTION
         best: Answer | None = None
         bound = np.inf if maximise else -np.inf
         prices: Multipliers | None = None
         log: list[Progress] = []
         while True:
-            program = Program(self.narrowed, triples)
+            relaxation = Relaxation(self.reduced, triples)
             solution = self.solver.solve(
-                program.linear(), time_limit=self.control.remaining, stop=self.control.stop
+                relaxation.program, time_limit=self.control.remaining, stop=self.control.stop
             )
             status = solution.status
             if status is Status.INFEASIBLE:
@@ -99,29 +107,28 @@ class _Rounds:
             if solution.x is None or status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 return self._ended(best, status)
             if solution.duals is not None:
-                # Prices of the narrowed problem, exponents of the one that the bound is wanted for.
-                offered = Program(self.problem, triples).multipliers(solution.duals)
-                found = proved_bound(self.problem, offered)
+                offered = self.reduced.lift_prices(relaxation.prices(solution.duals))
+                found = proved_bound(problem, offered)
                 if prices is None or (found < bound if maximise else found > bound):
                     prices, bound = offered, found
-            raw = program.matrix(solution)
-            matrix, share = mended(self.narrowed, raw)
-            value = objective_of(self.problem, matrix)
+            raw = relaxation.matrix(solution)
+            matrix, share = mended(self.narrowed, self.reduced.lift(raw))
+            value = objective_of(problem, matrix)
             if best is not None and (value <= best.value if maximise else value >= best.value):
                 matrix, share, value = best.matrix, best.share, best.value
-            gap = gap_of(self.problem, value, bound)
+            gap = gap_of(problem, value, bound)
             log.append(Progress(len(log) + 1, len(triples), value, bound, gap, time.monotonic() - start))
-            if self.control.report is not None:
-                self.control.report(log[-1])
-            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, prices, triples)
+            if self.control.progress is not None:
+                self.control.progress(log[-1])
+            state = _Known(self.reduced, triples)
+            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, prices, state)
             if gap <= self.control.gap:
                 return replace(best, status=Status.OPTIMAL)
-            exponents = self.narrowed.exponents
-            if exponents is None or self.control.pairs == "spanner":
+            if self.narrowed.exponents is None or self.control.pairs == "spanner":
                 return self._ended(best, status)
             if self._stalled(log):
                 return self._ended(best, Status.INACCURATE)
-            more = violated(raw, exponents, triples, most=max(_ALL_AT_ONCE, 2 * len(triples)))
+            more = violated(raw, self.reduced.exponents, triples, most=max(_ALL_AT_ONCE, 2 * len(triples)))
             if len(more) == 0:
                 return self._ended(best, status)
             triples = triples.joined(more)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolverError
-from .answer import Status, Stop
 from .generate import LinearSolver
 from .linear import LinearProgram, Solution
+from .solver import Status, Stop
 
 _METHODS = ("ipm", "simplex")
 _SMALL = 2_000  # rows up to which moving to a vertex costs nothing, and gains the last digits

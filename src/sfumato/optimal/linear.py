@@ -1,16 +1,29 @@
-"""Linear programs in general form, and their solutions."""
+"""Linear programs in general form, and reduced problems as such.
+
+The variables of a problem, in this order: p(o|s) row by row; the adversary's error y(o) per observable,
+where distortion counts; and the worst-case loss z, where it is the objective. Each row
+of metric privacy is scaled so that its larger coefficient is one, and losses and
+distances so that their largest entry is, because back-ends use absolute tolerances.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from ..core.arrays import Floats
-from .answer import Status
+from ..core.frozen import Short
+from ..evidence import Multipliers
+from .reduction import Reduced
+from .solver import Status
+from .triples import Triples
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearProgram:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LinearProgram(Short):
     """Minimise cost @ x subject to lower <= rows @ x <= upper and floor <= x.
 
     Attributes:
@@ -28,8 +41,8 @@ class LinearProgram:
     floor: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Solution(Short):
     """The answer of a back-end.
 
     Attributes:
@@ -43,3 +56,102 @@ class Solution:
     x: Floats | None
     duals: Floats | None
     iterations: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """A reduced problem with some of its rows of metric privacy, ready for a back-end.
+
+    Attributes:
+        reduced: The problem.
+        triples: The rows, of distinct secrets and kept observables.
+    """
+
+    reduced: Reduced
+    triples: Triples
+
+    @property
+    def program(self) -> LinearProgram:
+        """The linear program."""
+        reduced, (n, m) = self.reduced, self.reduced.shape
+        whole, size = reduced.problem, n * m
+        attacked, worst = reduced.weighted is not None, reduced.losses is not None
+        columns = size + (m if attacked else 0) + (1 if worst else 0)
+        cost, floor = np.zeros(columns), np.zeros(columns)
+        costs = reduced.costs / whole.loss_scale
+        blocks = [_wide(sparse.kron(sparse.identity(n), np.ones((1, m))), columns, 0)]
+        lower, upper = [np.ones(n)], [np.ones(n)]
+
+        def add(block: sparse.sparray, low: Floats, high: Floats) -> None:
+            blocks.append(block)
+            lower.append(low)
+            upper.append(high)
+
+        free, zero, one = np.full(1, np.inf), np.zeros(1), np.ones(1)
+        if reduced.weighted is not None:
+            seen = reduced.weighted / whole.distance_scale
+            guesses = len(seen)
+            rows = _wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - _wide(
+                sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, size
+            )
+            add(rows, np.zeros(guesses * m), np.full(guesses * m, np.inf))
+        if reduced.max_loss is not None:
+            cost[size : size + m] = -1.0
+            bounded = _wide(sparse.csr_array(costs.reshape(1, -1)), columns, 0)
+            add(bounded, -free, reduced.max_loss / whole.loss_scale * one)
+        elif reduced.minimum is not None:
+            least = reduced.minimum / whole.distance_scale * one
+            add(_wide(sparse.csr_array(np.ones((1, m))), columns, size), least, free)
+        if reduced.losses is not None:
+            cost[-1] = 1.0
+            losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
+            indptr = np.arange(len(losses) + 1) * m
+            own = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
+            top = _wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
+            add(_wide(own, columns, 0) - top, np.full(len(losses), -np.inf), np.zeros(len(losses)))
+        elif reduced.max_loss is None:
+            cost[:size] = costs.ravel()
+        if len(self.triples):
+            t, k = self.triples, len(self.triples)
+            small = np.exp(-reduced.exponents[t.secrets, t.others])
+            row = np.arange(k)
+            entries = np.concatenate([small, -np.ones(k)])
+            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
+            block = sparse.csr_array((entries, (np.concatenate([row, row]), places)), shape=(k, columns))
+            add(block, np.full(k, -np.inf), np.repeat(zero, k))
+        stacked = sparse.csr_array(sparse.vstack(blocks, format="csr"))
+        stacked.eliminate_zeros()
+        return LinearProgram(cost, stacked, np.concatenate(lower), np.concatenate(upper), floor)
+
+    def matrix(self, solution: Solution) -> Floats:
+        """Return the p(o|s) of an answer, array (n, m), as the back-end left them."""
+        n, m = self.reduced.shape
+        found: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
+        return found
+
+    def prices(self, duals: Floats) -> Multipliers:
+        """Return the row duals of an answer as prices of the reduced problem's constraints."""
+        reduced, (n, m) = self.reduced, self.reduced.shape
+        whole, position = reduced.problem, n
+        guesses, worst, loss = None, None, 0.0
+        if reduced.weighted is not None:
+            count = len(reduced.weighted)
+            guesses = duals[position : position + count * m].reshape(count, m)
+            guesses = guesses * (whole.scale / whole.distance_scale)
+            position += count * m
+        if reduced.max_loss is not None:
+            loss = float(-duals[position]) * whole.scale / whole.loss_scale
+        position += reduced.max_loss is not None or reduced.minimum is not None
+        if reduced.losses is not None:
+            worst = -duals[position : position + len(reduced.losses)]
+            position += len(reduced.losses)
+        t = self.triples
+        exponents = reduced.exponents[t.secrets, t.others]
+        local = -duals[position:] * np.exp(-exponents) * whole.scale
+        return Multipliers(t.secrets, t.others, t.observables, local, exponents, guesses, worst, loss)
+
+
+def _wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
+    """Return a block placed at a column offset of a wider matrix."""
+    coo = sparse.coo_array(block)
+    return sparse.csr_array((coo.data, (coo.row, coo.col + offset)), shape=(coo.shape[0], columns))

@@ -1,4 +1,4 @@
-"""What is to be designed: the prior, the loss, the guarantees and the objective."""
+"""A design problem: the prior, the loss, the guarantees and the objective."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from ..core import (
     blind_error,
 )
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..core.guarantees import as_errors, as_guarantees
-from ..core.metric import shortest_paths
+from ..core.shortest_paths import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
+from ..evidence.coordinates import bound_to
 from ..rounding import amount, amount_at_least, amount_at_most
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
@@ -31,8 +33,8 @@ EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 _ROOM = 1e-6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Problem(Short):
     """One design problem, checked and found feasible.
 
     Attributes:
@@ -114,10 +116,10 @@ def least_loss(
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
-    guarantees = as_guarantees(given)
+    guarantees = bound_to(prior.space, as_guarantees(given))
     if not guarantees:
         raise InputError(
-            "no guarantee was asked for, and without one the best mechanism tells the truth.",
+            "no guarantee was asked for, and without one the best mechanism reports the secret itself.",
             f"ask for one with {argument('epsilon', '1/km')}",
             python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=."),
         )
@@ -159,7 +161,7 @@ def most_distortion(
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against
         Localization Attacks", CCS 2012.
     """
-    guarantees = as_guarantees(given)
+    guarantees = bound_to(prior.space, as_guarantees(given))
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))
     exponents, distortion = _split(prior, guarantees)

@@ -1,4 +1,4 @@
-"""Problems in units in which floats behave.
+"""Problems in units that suit floating point.
 
 Losses and distances are divided by powers of two, so that their largest is between one and
 two, and prior masses that cannot matter are left out. Mechanisms have no unit; values,
@@ -8,23 +8,23 @@ bounds and prices are multiplied back, which is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core import Loss, Prior
 from ..core.arrays import Floats
+from ..core.frozen import Short
 from ..evidence import Multipliers
-from .answer import Answer, Progress, objective_of, proved_bound
 from .problem import DISTORTION, Problem
+from .solver import Answer, OnProgress, Progress, objective_of, proved_bound
 
 _MODERATE = 100  # binary exponents of units in which nothing that matters underflows
 _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scaled:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scaled(Short):
     """A problem in units of powers of two.
 
     Attributes:
@@ -60,20 +60,20 @@ class Scaled:
                 # Powers of two scale a proof without rounding, away from the ends of the floats' range.
                 same = self.exact and math.isfinite(found.bound)
                 bound = math.ldexp(found.bound, self.objective) if same else proved_bound(self.original, prices)
-            log = tuple(map(self.progress, found.log))
+            log = tuple(map(self.step, found.log))
         if math.isnan(bound):  # without prices, or where they leave the range of floats
             prices, bound = None, math.inf if self.problem.objective == DISTORTION else -math.inf
         value = objective_of(self.original, found.matrix)
         return replace(found, value=value, bound=bound, log=log, prices=prices)
 
-    def progress(self, step: Progress) -> Progress:
+    def step(self, step: Progress) -> Progress:
         """Return a line of progress in the original unit."""
         unit = self.objective
         return replace(step, value=float(np.ldexp(step.value, unit)), bound=float(np.ldexp(step.bound, unit)))
 
-    def report(self, told: Callable[[Progress], None] | None) -> Callable[[Progress], None] | None:
-        """Return a callback for the solver that tells progress in the original unit."""
-        return None if told is None else lambda step: told(self.progress(step))
+    def told(self, progress: OnProgress | None) -> OnProgress | None:
+        """Return a callback for the solver that passes its progress on in the original unit."""
+        return None if progress is None else lambda step: progress(self.step(step))
 
     def _prices(self, prices: Multipliers) -> Multipliers:
         guesses = prices.guesses

@@ -1,11 +1,128 @@
-"""A solver of design problems."""
+"""A solver of design problems, its limits, and its answer: a repaired matrix with a proved bound."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
-from .answer import Answer, Control
-from .problem import Problem
+import numpy as np
+
+from ..core import Mechanism
+from ..core.arrays import Floats
+from ..core.frozen import Short
+from ..evidence import Certificate, Multipliers, certify, distortion_bound, loss_bound, relative_gap
+from ..mechanisms import made_private
+from .problem import DISTORTION, WORST_CASE, Problem
+
+Stop = Callable[[], bool]
+_MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+
+
+class Status(Enum):
+    """How a solve ended; the value says what to try next."""
+
+    OPTIMAL = "solved to the wanted gap"
+    TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"
+    INTERRUPTED = "stopped on request: run again for a smaller gap"
+    INACCURATE = "the solver stopped short of the wanted gap"
+    RESTRICTED = "optimal for the rows of a spanner only: pairs='generated' reaches the wanted gap"
+    INFEASIBLE = "no mechanism satisfies the constraints"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One line of a running design.
+
+    Attributes:
+        step: The round of row generation, or the iteration of the interior-point method.
+        rows: Rows of metric privacy in the program.
+        value: The objective of the best mechanism so far.
+        bound: The best bound so far.
+        gap: Their relative distance.
+        seconds: Since the start.
+    """
+
+    step: int
+    rows: int
+    value: float
+    bound: float
+    gap: float
+    seconds: float
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The limits of a solve: the gap to reach, the time, and the rows to use.
+
+    Attributes:
+        gap: The relative gap to reach.
+        deadline: On the clock of `time.monotonic`; ``inf`` for none.
+        stop: Asked from time to time whether to stop.
+        progress: Called with each line of progress, or None.
+        pairs: ``generated``, ``all`` or ``spanner``; see `design`.
+        dilation: The largest dilation of a spanner.
+    """
+
+    gap: float
+    deadline: float
+    stop: Stop
+    progress: OnProgress | None
+    pairs: str = "generated"
+    dilation: float = 1.1
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def stopped(self) -> Status | None:
+        """The reason to stop now, or None."""
+        if self.stop():
+            return Status.INTERRUPTED
+        return Status.TIME_LIMIT if self.remaining <= 0 else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Answer(Short):
+    """The best repaired matrix found, with its proved bound.
+
+    Attributes:
+        matrix: Array (n, m), row-stochastic and strictly private.
+        share: The constant mechanism's share in it.
+        value: Its objective.
+        bound: Proved bound of the objective.
+        status: How the work ended.
+        log: The progress, step by step.
+        solver: The solver that found it, and why it was chosen.
+        prices: The multipliers that prove the bound; None where there is no bound.
+        state: What the same solver can start a similar problem from.
+        mechanism: The integers, where the solver chose them itself; else the matrix is
+            quantised.
+    """
+
+    matrix: Floats
+    share: float
+    value: float
+    bound: float
+    status: Status
+    log: tuple[Progress, ...]
+    solver: str
+    prices: Multipliers | None = None
+    state: Any = None
+    mechanism: Mechanism | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the matrix keeps all that was asked."""
+        return bool(np.isfinite(self.value))
 
 
 class Solver(ABC):
@@ -26,3 +143,69 @@ class Solver(ABC):
             InfeasibleError: If no mechanism satisfies the constraints.
             SolverError: If there is no usable answer in time.
         """
+
+
+def objective_of(problem: Problem, matrix: Floats) -> float:
+    """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss."""
+    prior, loss = problem.prior.probabilities, problem.loss.array
+    losses = (matrix * loss).sum(axis=1)
+    if problem.objective == DISTORTION and problem.distance is not None:
+        if float(prior @ losses) > problem.max_loss:
+            return -np.inf
+        return float(((problem.distance.array * prior) @ matrix).min(axis=0).sum())
+    return float(losses.max() if problem.objective == WORST_CASE else prior @ losses)
+
+
+def mended(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
+    """Return the repaired matrix of an answer and the constant's share in it."""
+    dual = problem.objective == DISTORTION
+    distance = None if problem.distance is None or dual else problem.distance.array
+    return made_private(
+        matrix,
+        problem.exponents,
+        prior=problem.prior.probabilities,
+        distance=distance,
+        minimum=problem.minimum,
+        margin=margin,
+    )
+
+
+def proved_bound(problem: Problem, prices: Multipliers) -> float:
+    """Return the bound on the objective that prices prove, wherever they come from."""
+    prior, loss = problem.prior.probabilities, problem.loss.array
+    distance = None if problem.distance is None else problem.distance.array
+    if problem.objective == DISTORTION and distance is not None:
+        return distortion_bound(prior, loss, distance, problem.max_loss, prices)
+    return loss_bound(prior, loss, prices, distance, problem.minimum)
+
+
+def gap_of(problem: Problem, value: float, bound: float) -> float:
+    """Return the gap that solvers work to: relative to the value, or to a negligible one where it is smaller."""
+    if not np.isfinite(value):
+        return np.inf
+    return relative_gap(value, bound, problem.negligible, maximise=problem.objective == DISTORTION)
+
+
+def proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
+    """Quantise an answer and prove it, leaving more room for rounding until it holds; None if it never does."""
+    matrix: Floats = answer.matrix
+    share = answer.share
+    given = answer.mechanism
+    for margin in _MARGINS:
+        mechanism = given or Mechanism(matrix, problem.prior.space, problem.observables)
+        certificate = certify(
+            mechanism,
+            problem.prior,
+            problem.loss,
+            problem.guarantees,
+            objective=problem.objective,
+            bound=answer.bound,
+            distance=problem.distance,
+            repair_weight=share,
+        )
+        if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
+            return mechanism, certificate
+        given = None
+        matrix, share = mended(problem, answer.matrix, margin=10 * margin)
+        share = max(share, answer.share)
+    return None

@@ -1,16 +1,109 @@
-"""Solvers by name."""
+"""Solvers by name, and the default one, which chooses and says what it chose and why."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..errors import InputError, argument
-from .auto import Auto
+from ..errors import InfeasibleError, InputError, SolverError, argument
 from .clarabel import Clarabel
+from .closed_forms import closed_form
+from .fallback import fallback
 from .highs import Highs
-from .solver import Solver
-from .structured import Structured
+from .problem import DISTORTION, Problem
+from .solver import Answer, Control, Solver, Status, gap_of, objective_of
+from .structured import Structured, cores
+
+SMALL = 2_500  # probabilities that a general back-end takes in seconds
+_PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Auto(Solver):
+    """A closed form where one is proved optimal, else the structured method.
+
+    Where the structured method stops short of the wanted gap on a small problem, the general
+    back-ends give further opinions; the best mechanism is kept, and the best bound.
+
+    Args:
+        threads: Worker threads of the structured method; by default one per core.
+    """
+
+    threads: int = field(default_factory=cores)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name in reports."""
+        return "automatic choice"
+
+    def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
+        """Solve a problem; see `Solver.answer`."""
+        simple = None if control.pairs == "spanner" else closed_form(problem, control.gap)
+        if simple is not None:
+            matrix = simple.mechanism.matrix
+            name = f"closed form: {simple.name} ({simple.reason})"
+            value = objective_of(problem, matrix)
+            return Answer(
+                matrix, 0.0, value, simple.bound, Status.OPTIMAL, (), name, simple.prices, None, simple.mechanism
+            )
+        return self._opinions(problem, control, start)
+
+    def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
+        """Ask the structured method and, on small problems, others until one reaches the gap."""
+        small = problem.shape[0] * problem.shape[1] <= SMALL
+        best: Answer | None = None
+        infeasible: InfeasibleError | None = None
+        asked = control
+        for solver in (Structured(self.threads), Highs(), Highs("simplex"), Clarabel()):
+            try:
+                best = _better(problem, control, best, solver.answer(problem, asked, start))
+            except SolverError:
+                pass  # another one may find an answer
+            except InfeasibleError as error:
+                infeasible = error
+            if control.pairs == "spanner" and best is not None:
+                break  # the wanted gap is out of its rows' reach
+            if not small or control.stopped is not None or (best is not None and best.status is Status.OPTIMAL):
+                break
+            # Further opinions must not take long: back-ends can run without end where rounding errors dominate.
+            patience = _PATIENCE_S + _PATIENCE_PER_PROBABILITY_S * problem.shape[0] * problem.shape[1]
+            asked = replace(control, deadline=min(control.deadline, time.monotonic() + patience))
+        if best is None and infeasible is not None and problem.objective == DISTORTION:
+            raise infeasible  # a least loss without a limit is feasible, whatever a back-end says
+        if best is None:
+            best = fallback(problem, control.stopped or Status.INACCURATE, "no solver found an answer")
+        if best is None:
+            raise SolverError("no solver found a mechanism.", "allow more time, or ask for less.")
+        return best
+
+
+def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:
+    """Return the better mechanism of two answers with the better bound: each is proved by itself."""
+    sign = -1.0 if problem.objective == DISTORTION else 1.0
+    if best is None:
+        found, name = other, other.solver
+        bounded = other
+    else:
+        found = other if sign * other.value < sign * best.value else best
+        bounded = other if sign * other.bound > sign * best.bound else best
+        name = found.solver
+        if found is other:
+            name += f" (the {best.solver} stopped short)"
+        elif bounded is other:
+            name += f" (its bound by {other.solver})"
+    status = found.status
+    if gap_of(problem, found.value, bounded.bound) <= control.gap:
+        status = Status.OPTIMAL
+    elif status is Status.OPTIMAL:
+        status = Status.INACCURATE
+    log = found.log if best is None else best.log + other.log
+    state = found.state if best is None else best.state
+    return replace(
+        found, bound=bounded.bound, prices=bounded.prices, solver=name, status=status, log=log, state=state
+    )
+
 
 SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
     "auto": Auto,

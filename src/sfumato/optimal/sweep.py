@@ -12,17 +12,18 @@ import numpy as np
 
 from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
 from ..core.arguments import checked
+from ..core.frozen import Short
 from ..errors import InputError, SfumatoError, argument
 from ..evidence import distortion_below
 from ..leakage import bayes_vulnerability
-from .answer import Stop
-from .auto import Auto
 from .design import Design, design
+from .solver import Stop
+from .solvers import Auto
 from .structured import cores
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Point:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Point(Short):
     """One design of a sweep.
 
     Attributes:
@@ -32,7 +33,7 @@ class Point:
         design: The design, or None where there is none.
         distortion: Proved distortion privacy of the mechanism, in the metric's unit.
         hit_rate: How often the best attacker finds the secret.
-        failure: Why there is no design; empty if there is one.
+        reason: Why there is no design; empty if there is one.
     """
 
     who: str
@@ -41,7 +42,7 @@ class Point:
     design: Design | None
     distortion: float
     hit_rate: float
-    failure: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +75,7 @@ def sweep(
     time_limit: float = float("inf"),
     processes: int = 1,
     stop: Stop | None = None,
-    report: Callable[[Point], None] | None = None,
+    progress: Callable[[Point], None] | None = None,
 ) -> list[Point]:
     """Design for every prior, epsilon and distortion.
 
@@ -97,7 +98,7 @@ def sweep(
             epsilons where there is one prior. A script that asks for more than one needs
             the guard ``if __name__ == "__main__":``.
         stop: Asked between designs whether to stop.
-        report: Called with each point when it is there.
+        progress: Called with each point when it is there.
 
     Returns:
         The points, by prior, epsilon and distortion in the given order.
@@ -127,8 +128,8 @@ def sweep(
         for chain in chains:
             for point in _points(chain, asked):
                 found.append(point)
-                if report is not None:
-                    report(point)
+                if progress is not None:
+                    progress(point)
     else:
         # Fresh processes: a fork would copy the locks of BLAS and of HiGHS in any state.
         context = multiprocessing.get_context("spawn")
@@ -136,8 +137,8 @@ def sweep(
             for future in as_completed([pool.submit(_run, chain) for chain in chains]):
                 for point in future.result():
                     found.append(point)
-                    if report is not None:
-                        report(point)
+                    if progress is not None:
+                        progress(point)
                 if asked():
                     pool.shutdown(cancel_futures=True)
                     break
@@ -149,7 +150,7 @@ def sweep(
 def _dealt(
     requests: list[tuple[float | None, float | None]], hands: int
 ) -> list[list[tuple[float | None, float | None]]]:
-    """Return the requests in so many runs of neighbours."""
+    """Return the requests in this number of runs of neighbours."""
     size = -(-len(requests) // hands)
     return [requests[k : k + size] for k in range(0, len(requests), size)]
 

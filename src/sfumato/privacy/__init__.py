@@ -1,15 +1,15 @@
-"""Notions of privacy: what each definition means for a mechanism, with who attains the value."""
+"""Notions of privacy: the value of each definition for a mechanism, with the witness that attains it."""
 
 from .atlas import (
     ATLAS,
     NOTIONS,
     PROPERTIES,
-    Answer,
-    Chain,
+    Basis,
     Claim,
+    Derivation,
     Edge,
     Property,
-    Status,
+    PropertyAnswer,
     Tightness,
     answer,
     compose,
@@ -53,7 +53,6 @@ from .curves import (
     power,
     product,
 )
-from .description import Description
 from .distributions import (
     BayesFactors,
     DistributionPrivacy,
@@ -81,8 +80,7 @@ from .distributions import (
     stability,
     worst_beliefs,
 )
-from .finding import Finding, Witness
-from .notion import Notion
+from .notion import Description, Finding, Notion
 from .point import (
     BoundedRange,
     ConcentratedPrivacy,
@@ -107,6 +105,7 @@ from .point import (
 )
 from .relation import Relation
 from .vocabulary import KINDS, VOCABULARY, described
+from .witness import Witness
 
 __all__ = [
     "ATLAS",
@@ -115,19 +114,19 @@ __all__ = [
     "PROPERTIES",
     "VOCABULARY",
     "AdversarialPrivacy",
-    "Answer",
     "AposterioriNoiselessPrivacy",
     "Band",
+    "Basis",
     "BayesFactors",
     "BoundedRange",
     "CausalPrivacy",
-    "Chain",
     "Claim",
     "ConcentratedPrivacy",
     "Curve",
     "DeltaOfAdversarialPrivacy",
     "DeltaOfDifferentialPrivacy",
     "DeltaOfProbabilisticDifferentialPrivacy",
+    "Derivation",
     "Description",
     "DifferentialPrivacy",
     "DistributionPrivacy",
@@ -165,6 +164,7 @@ __all__ = [
     "ProbabilisticDistributionPrivacy",
     "Promise",
     "Property",
+    "PropertyAnswer",
     "Pufferfish",
     "Reason",
     "Relation",
@@ -172,7 +172,6 @@ __all__ = [
     "Rivals",
     "SemanticPrivacy",
     "Stability",
-    "Status",
     "TestingRegion",
     "Tightness",
     "TradeOff",

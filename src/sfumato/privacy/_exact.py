@@ -1,4 +1,4 @@
-"""The largest of many values once more, in integers: only pairs that rounding leaves in question are looked at."""
+"""Exact values: the largest of many is found again in integers, over the pairs that rounding leaves open."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ..core.arrays import Floats
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
-from ._channel import AnyMechanism, channel
-from ._pairs import Mask, unequal
+from ._rows import AnyMechanism, Mask, channel, unequal
 
 Row = list[int]
 """The probabilities of a row in a common unit."""

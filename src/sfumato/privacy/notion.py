@@ -1,4 +1,4 @@
-"""What every notion of privacy can do: describe itself, be made of what is known, and measure a mechanism."""
+"""Notions of privacy, which describe themselves and measure mechanisms, and the findings of doing so."""
 
 from __future__ import annotations
 
@@ -6,14 +6,56 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache
 from typing import ClassVar, Self, final
 
-from ..core import Metric, Space
-from ._channel import AnyMechanism, rows_equal
-from .description import Description
-from .finding import Finding
+from ..core import Bracket, Metric, Space
+from ..core.frozen import Short
+from ..rounding import Logarithm, log_below
+from ._rows import AnyMechanism, rows_equal
+from .witness import Witness
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Description(Short):
+    """What there is to say of a notion beside how it is measured.
+
+    Claims, requirements, audits and the documentation take all names and words from here.
+
+    Attributes:
+        key: The name in requirements, in claims and in the atlas, such as ``"differential-privacy"``.
+        title: The name within a sentence, such as ``"differential privacy"``.
+        numbers: The names of the numbers that a claim states, such as ``("epsilon", "delta")``.
+        question: The plain question that the number answers.
+        promise: What a claim promises, in plain words. Numbers stand in braces, and so do
+            ``{about}`` for the pairs, ``{divergence}``, ``{unit}`` and ``{up_to}`` for delta.
+        source: Paper and definition.
+        context: What else a claim is about, by name, such as ``("relation",)``.
+        required: The parts of the context that a claim cannot leave out.
+        defaults: The numbers that may be left out, with what they are then.
+        audited: When audits measure it, where no class of notions does.
+        larger_hides: Whether larger numbers hide more, as the error of an attack does.
+    """
+
+    key: str
+    title: str
+    numbers: tuple[str, ...]
+    question: str
+    promise: str
+    source: str
+    context: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    audited: str = ""
+    larger_hides: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The title as it begins a line."""
+        return self.title[0].upper() + self.title[1:]
 
 
 class Notion(ABC):
@@ -129,7 +171,7 @@ class Notion(ABC):
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is no mechanism, or sizes do not fit the notion's.
+            InputError: If the array is not a mechanism, or sizes do not fit the notion's.
         """
         found = self._measured(mechanism)
         if math.isfinite(found.rounding) and rows_equal(mechanism):
@@ -148,6 +190,63 @@ class Notion(ABC):
     def holds(self, mechanism: AnyMechanism, value: float) -> bool:
         """Return whether the mechanism satisfies the notion at a value for certain, rounding included."""
         return self.measure(mechanism).upper <= value
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Finding:
+    """The least value of a notion's parameter that a mechanism satisfies.
+
+    Attributes:
+        notion: The notion, with its relation, priors and fixed parameters.
+        value: The least value, as floating point computed it; ``inf`` if none is enough.
+        rounding: A bound of what floating point may have got wrong.
+        witness: What attains the value.
+        factor: e to the least value, where that is known as a fraction, of at least 1.
+    """
+
+    notion: Notion
+    value: float
+    rounding: float
+    witness: Witness
+    factor: Fraction | None = None
+
+    @classmethod
+    def of_factor(cls, notion: Notion, factor: Fraction, witness: Witness) -> Self:
+        """Return the finding of an epsilon whose exponential is known."""
+        value = Logarithm(factor)
+        return cls(notion, float(value), value - log_below(factor), witness, factor)
+
+    @property
+    def upper(self) -> float:
+        """A value that the mechanism satisfies for certain: rounded up, unless it is exact."""
+        if self.factor is not None:
+            return Logarithm(self.factor)
+        exact = math.isinf(self.value) or self.rounding == 0
+        return self.value if exact else math.nextafter(self.value + self.rounding, math.inf)
+
+    @property
+    def lower(self) -> float:
+        """A value below which it fails for certain: rounded down, at least 0."""
+        if self.factor is not None:
+            return log_below(self.factor)
+        if self.rounding == 0:
+            return self.value
+        if math.isinf(self.value):
+            return 0.0 if math.isinf(self.rounding) else self.value
+        return max(0.0, math.nextafter(self.value - self.rounding, -math.inf))
+
+    @property
+    def bracket(self) -> Bracket:
+        """The value between its bounds."""
+        return Bracket(self.lower, self.value, self.upper)
+
+    @property
+    def sentence(self) -> str:
+        """The finding in plain words."""
+        return self.notion.sentence(self.upper)
+
+    def __repr__(self) -> str:
+        return f"{self.notion.heading}: {self.notion.parameter} {self.value:.6g}"
 
 
 @cache

@@ -1,7 +1,8 @@
-"""Which secrets must not be told apart."""
+"""Relations on secrets: the pairs that must not be told apart, and how far promises about them reach."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric, Space
-from ..core.arrays import readonly
+from ..core.arrays import Floats, readonly
+from ..core.shortest_paths import hops, shortest_paths
 from ..errors import InputError
 from ..escaping import plain
 
@@ -92,6 +94,11 @@ class Relation:
         return np.argwhere(self.array)
 
     @property
+    def hops(self) -> Floats:
+        """The fewest steps from each secret to each other, array (n, n); ``inf`` if none lead there."""
+        return hops(self.array)
+
+    @property
     def symmetric(self) -> bool:
         """Whether every pair counts in both orders."""
         return bool((self.array == self.array.T).all())
@@ -116,3 +123,44 @@ def relation_on(relation: Relation | None, size: int) -> Relation:
 def related(relation: Relation | None) -> str:
     """Return what the pairs of a relation are called."""
     return "any two secrets" if relation is None else relation.name
+
+
+def reach(metric: Metric, relation: Relation | None) -> Floats:
+    """Return the shortest way from each secret to each other, array (n, n), rounded up.
+
+    Args:
+        metric: The length of one step.
+        relation: The steps that count; all if None.
+    """
+    array = metric.array
+    if relation is None and metric.triangle:
+        return array
+    steps = array if relation is None else np.where(relation.array, array, np.inf)
+    lengths = shortest_paths(steps)
+    # Each of fewer than n additions errs by at most a relative 2**-53.
+    return np.where(lengths == steps, lengths, lengths * (1 + len(lengths) * 2.0**-52))
+
+
+def largest_ratio(lengths: Floats, units: Floats) -> float:
+    """Return the largest length per unit over distinct secrets, rounded up.
+
+    Pairs at infinite units need no protection; ``inf`` means that some pair that needs it has none.
+    """
+    needed = np.isfinite(units) & ~np.eye(len(units), dtype=np.bool_)
+    needed &= ~((lengths == 0) & (units == 0))
+    if not needed.any():
+        return 0.0
+    with np.errstate(divide="ignore"):
+        ratio = float((lengths[needed] / units[needed]).max())
+    return math.nextafter(ratio, math.inf) if np.isfinite(ratio) and not _exact(lengths, units, needed) else ratio
+
+
+def largest_over(lengths: Floats, relation: Relation | None) -> float:
+    """Return the largest length over the related pairs, or over all."""
+    if relation is None:
+        return float(lengths.max(initial=0.0))
+    return float(lengths[relation.array].max(initial=0.0))
+
+
+def _exact(lengths: Floats, units: Floats, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> bool:
+    return bool((units[where] == 1).all() or np.array_equal(lengths, units))

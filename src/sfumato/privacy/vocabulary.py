@@ -1,4 +1,4 @@
-"""All notions of privacy by their keys, and the table of them that the documentation holds."""
+"""The vocabulary: all notions of privacy by their keys, and the table of them in the documentation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from typing import Final
 
 from ..errors import InputError
 from . import beliefs, curves, distributions, point
-from ._unmeasured import DISTORTION
-from .description import Description
-from .notion import Notion
+from .notion import Description, Notion
+
+DISTORTION: Final = Description(
+    "distortion",
+    "distortion privacy",
+    ("error",),
+    question="How far does the best attacker err on average?",
+    promise="the best attack errs by at least {error} on average",
+    source="Shokri, Privacy Games, equation 19",
+    audited="with a prior and a metric",
+    context=("distance", "priors"),
+    required=("distance",),
+    larger_hides=True,
+)
+"""A notion that claims state and no class here measures: the attacker's error, which `sfumato.attacks` finds."""
 
 KINDS: Final[tuple[type[Notion], ...]] = (
     *point.NOTIONS,
@@ -47,7 +59,7 @@ NAMES: Final = {
     "curve": "a curve",
     "rivals": "rivals",
 }
-"""What notions are made of and most audits lack, in words."""
+"""Parts of notions that most audits lack, in words."""
 
 
 def table() -> str:

@@ -15,13 +15,13 @@ from ..core import WGS84, Mechanism, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.distances import great_circle_m
+from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
-from ..geo import ArrowStream, Places, Projection, Visits, read_visits
+from ..geo import Cells, Places, Projection, Visits, read_visits
 from ..mechanisms.tupling import Tupling
-from ..sampling import Integers, Sampler
-from .labels import find, label_column, numeric
-from .tables import check_suffix, read_columns, write_table
+from ..sampling import Integers, Sampler, SystemWords
+from ..tables import ArrowStream, check_suffix, find, label_column, numeric, read_columns, write_table
 
 Outside = Literal["error", "nearest", "drop"]
 Positions = NDArray[np.intp]
@@ -33,9 +33,9 @@ _SHOWN = 12  # names of columns in a sentence
 _BLOCK = 1 << 10  # points at a time, each with its distance to every place
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """What a release did.
+@dataclass(frozen=True, slots=True, repr=False)
+class Release(Short):
+    """The outcome of a release.
 
     Attributes:
         rows: How many reports, or tuples of reports, were written.
@@ -83,12 +83,12 @@ def release(
     whole or not at all.
 
     With a `Tupling` each row becomes a tuple of k + 1 reports, in columns that end in the
-    report's place: ``label_1``, ``label_2``, ... The place says nothing about which is true.
+    report's place: ``label_1``, ``label_2``, ... The position says nothing about which report is the true one.
 
     The guarantee is for one report or tuple. Several reports of one person add up: k reports
     spend k times epsilon. And other columns can give the secret away (the name of a
     shop, a time at which it is the only one open), so none is kept unless it is named.
-    With ``outside="drop"`` the length of the table tells how many rows were inside.
+    With ``outside="drop"`` the length of the table shows how many rows were inside.
 
     Args:
         mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``.
@@ -96,7 +96,7 @@ def release(
             Parquet file, or a table in memory (`read_visits` says which).
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
         column: The column that holds the secret's label, where secrets are not places.
-        lat: The column of latitudes, where its name does not tell; as for `read_visits`.
+        lat: The column of latitudes, where its name does not show it; as for `read_visits`.
         lon: The column of longitudes.
         user: The column of users.
         time: The column of times.
@@ -176,7 +176,12 @@ def _of_visits(
         visits = source
     else:
         visits = read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
-    positions = secrets.locate(visits.lat, visits.lon)
+    if outside == "nearest" and not isinstance(secrets, Cells):
+        raise InputError(
+            f"moving points to the nearest of {secrets!r} would break a promise for points.",
+            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}, or a wider lattice.",
+        )
+    positions = secrets.drawn(visits.lat, visits.lon, SystemWords().draw)
     kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
     away = np.flatnonzero(positions < 0)
     if outside != "nearest" or not away.size:
@@ -201,7 +206,7 @@ def _of_labels(
     _none_named(named, f"with {argument('column')} no places are read.")
     if outside == "nearest":
         raise InputError(
-            "no label is nearest to an unknown one.",
+            "a label that is not among the secrets has no nearest label.",
             f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
         )
     as_text = [name for name in (column, *keep) if name != column or not numeric(secrets)]

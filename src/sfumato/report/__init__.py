@@ -1,4 +1,4 @@
-"""What people read and look at: summaries in words, and pictures."""
+"""Reports for people: summaries in words, and figures."""
 
 from .curves import (
     bands_figure,
@@ -7,9 +7,11 @@ from .curves import (
     save_audit_figures,
     trade_off_figure,
 )
+from .drawing import save_picture
 from .frontier import frontier, save_rows
-from .picture import picture, save_picture
-from .summary import Section, Summary, attack_sentences, audited, promises, summarise
+from .picture import picture
+from .promises import extremes, promises
+from .summary import Section, Summary, attack_sentences, audited, summarise
 
 __all__ = [
     "Section",
@@ -18,6 +20,7 @@ __all__ = [
     "audited",
     "bands_figure",
     "epsilon_by_distance_figure",
+    "extremes",
     "frontier",
     "picture",
     "profile_figure",

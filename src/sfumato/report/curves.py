@@ -27,8 +27,7 @@ from ..privacy import (
     attained_band,
 )
 from ..rounding import amount, at_most
-from .drawing import blank
-from .picture import save_picture
+from .drawing import blank, save_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,19 +86,20 @@ def trade_off_figure(
 ) -> Figure:
     """Return the trade-off function: the least missed detections of any test at each rate of false alarms.
 
-    Beside it stands what hides everything and, for one curve, the Gaussian curve of its mu.
+    Beside it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian
+    curve of its mu.
 
     Args:
         mechanism: A mechanism.
         relation: The pairs that must look alike; all if None.
         metric: A distance on the secrets; then pairs near each other have curves of their
-            own: of places far apart a report may tell nearly everything.
+            own: between places far apart a report may reveal nearly everything.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
     figure, ax = _figure()
-    ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="nothing can be told (1 - a)")
+    ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="a report reveals nothing (1 - a)")
     shown = _by_distance(mechanism, relation, metric)
     for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
         curve = TradeOff.of(mechanism, pairs)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.atomic import atomically
 from ..errors import InputError
-from ..escaping import csv_row
 from ..escaping import figure as outside
 from ..leakage import prior_vulnerability
 from ..optimal import Point
 from ..rounding import amount_at_least
+from ..tables import write_rows
 from .drawing import blank
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
     found: list[tuple[object, ...]] = []
     for point in points:
         if point.design is None:
-            found.append((point.who, point.epsilon, point.minimum, *(None,) * 8, point.failure))
+            found.append((point.who, point.epsilon, point.minimum, *(None,) * 8, point.reason))
             continue
         c = point.design.certificate
         upper = c.epsilon_upper if point.epsilon is not None else None
@@ -69,10 +67,7 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
     Raises:
         FileError: If the file cannot be written.
     """
-    with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(map(csv_row, rows(points)))
+    write_rows(COLUMNS, rows(points), path)
 
 
 def frontier(points: Sequence[Point], unit: str) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
 from ..core.arrays import Floats
-from ..core.atomic import atomically
 from ..errors import InputError
 from ..geo import Places
 from .drawing import blank
@@ -75,8 +73,8 @@ def _instructive(
     """Return the true place and the report that add most to the attacker's error.
 
     Cases in which place, report and guess all differ come first, then those in which the
-    report and the guess are not the place, then those in which the report is not. What
-    hardly ever happens teaches nothing, and is left out.
+    report and the guess are not the place, then those in which the report is not. Reports
+    that are hardly ever made are left out: they are not good examples.
     """
     joint = mechanism.joint(prior)
     rows = np.arange(len(joint)) if place is None else np.array([place])
@@ -92,16 +90,6 @@ def _instructive(
             return int(rows[s]), int(o)
     s, o = np.unravel_index(int(np.argmax(weights)), weights.shape)
     return int(rows[s]), int(o)
-
-
-def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, whole or not at all.
-
-    Raises:
-        FileError: If the file cannot be written.
-    """
-    with atomically(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": "sfumato"})
 
 
 def _corners_km(space: Places) -> Floats:

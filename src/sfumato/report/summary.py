@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..attacks import goals
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
-from ..core.guarantees import ThresholdPrivacy
-from ..core.units import per_unit
+from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
+from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
     Certificate,
@@ -24,7 +23,7 @@ from ..evidence import (
     worst_loss_above,
 )
 from ..files import MechanismFile
-from ..geo import Places
+from ..geo import Cells, Lattice, Places
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
 from ..rounding import (
@@ -34,17 +33,17 @@ from ..rounding import (
     amount_at_least,
     amount_at_most,
     at_most,
-    factor_at_most,
     gap_at_most,
     percent,
     percent_at_most,
     sum_above,
     up,
 )
+from .promises import nouns, promises, protected, witness
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, repr=False)
+class Section(Short):
     """A heading and its sentences."""
 
     title: str
@@ -54,8 +53,8 @@ class Section:
         object.__setattr__(self, "sentences", tuple(plain(sentence) for sentence in self.sentences))
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Short):
     """A report in words.
 
     Attributes:
@@ -80,10 +79,12 @@ def summarise(design: Design, ground: Metric | None = None, *, source: str = "")
 
     Args:
         design: The design.
-        ground: The metric in which cost and errors are told, where it is not the loss.
+        ground: The metric in which cost and errors are stated, where it is not the loss.
         source: Where the prior comes from, in a few words.
     """
     problem, mechanism, certificate = design.problem, design.mechanism, design.certificate
+    if isinstance(mechanism.secrets, Lattice):
+        ground = None  # distances between vertices are not those of the points that are rounded to them
     promise = promises(mechanism, problem.guarantees, certificate.metric_privacy, certificate.distortion)
     sections = [
         Section("Promise", tuple(promise)) if promise else None,
@@ -92,8 +93,7 @@ def summarise(design: Design, ground: Metric | None = None, *, source: str = "")
         Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground))),
         Section("How it was made", tuple(_making(design, source))),
     ]
-    nouns = "places" if isinstance(mechanism.secrets, Places) else "values"
-    title = f"A mechanism for {len(mechanism.secrets):,} {nouns}"
+    title = f"A mechanism for {len(mechanism.secrets):,} {nouns(mechanism.secrets)[1]}"
     return Summary(title, tuple(section for section in sections if section is not None))
 
 
@@ -112,13 +112,13 @@ def audited(
     sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
     metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
     witnesses = [
-        _witness(mechanism, proof) for metric, proof in zip(metrics, epsilons, strict=True) if _protected(metric)
+        witness(mechanism, proof) for metric, proof in zip(metrics, epsilons, strict=True) if protected(metric)
     ]
     if witnesses:
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
         expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
-        costs = [_loss_sentence(loss, expected, worst)]
+        costs = [_loss_sentence(mechanism, loss, expected, worst)]
         if held.optimality is not None:
             kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
             costs.append(
@@ -132,7 +132,7 @@ def audited(
         sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
     if held.stated:
         sections.append(Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)))
-    return Summary(f"Audit of a {mechanism!r}", tuple(sections))
+    return Summary(f"Audit: {mechanism!r}", tuple(sections))
 
 
 def _rechecked(
@@ -150,7 +150,7 @@ def _rechecked(
         )
         return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
     at_worst = optimality.objective == "worst-case"
-    what = f"no mechanism with this promise loses less than {amount_at_least(bound, loss.unit)} " + (
+    what = f"no mechanism {_others(held.mechanism)} loses less than {amount_at_least(bound, loss.unit)} " + (
         "at worst" if at_worst else "on average"
     )
     return f"By the prices in the file, {what}; {_near(bound, worst if at_worst else expected, loss.unit)}."
@@ -173,70 +173,26 @@ def _near(low: float, high: float, unit: str) -> str:
     return f"this one is within {gap_at_most(up(apart / least))} of the best possible"
 
 
-def _witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
-    s, t = proof.worst_pair
-    labels = mechanism.secrets.labels
-    report = mechanism.observables.labels[proof.worst_observable]
-    how = "comes closest to the bound" if proof.holds else "breaks the promise most"
-    return f"The pair {labels[s]} and {labels[t]} {how}, at the report {report}."
-
-
-def promises(
-    mechanism: Mechanism,
-    guarantees: Sequence[Guarantee],
-    epsilons: Sequence[EpsilonProof],
-    distortions: Sequence[DistortionProof],
-) -> list[str]:
-    """Return what is proved, a sentence or two per guarantee."""
-    noun = "place" if isinstance(mechanism.secrets, Places) else "value"
-    m = mechanism.shape[1]
-    sentences = []
-    proofs = iter(epsilons)
-    others = iter(distortions)
-    for guarantee in guarantees:
-        if isinstance(guarantee, MetricPrivacy):
-            proof = next(proofs)
-            if not _protected(guarantee.metric):
-                sentences.append(f"No two {noun}s are at a finite distance, so nothing is promised of any pair.")
-                continue
-            sentence = _ratio_sentence(guarantee, noun)
-            sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
-            sentences.append(
-                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)} and {m:,} "
-                f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
-                if proof.holds
-                else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
-                if math.isfinite(proof.upper)
-                else "NOT PROVED, not for any epsilon."
-            )
-        elif isinstance(guarantee, DistortionPrivacy):
-            found = next(others)
-            claim, lower = (
-                amount_at_least(guarantee.minimum, found.unit),
-                amount_at_least(found.lower, found.unit, 5),
-            )
-            sentences.append(
-                f"Even the best attacker with this prior errs by at least {claim} on average (proved: {lower})."
-                if found.holds
-                else f"NOT PROVED: an error of at least {claim}; proved is {lower}."
-            )
-    return sentences
-
-
 def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) -> list[str]:
-    """Return what the best attacker achieves who knows the prior and the mechanism."""
-    noun = "place" if isinstance(mechanism.secrets, Places) else "value"
+    """Return what the best attacker achieves, who knows the prior and the mechanism."""
+    noun, _ = nouns(mechanism.secrets)
     exact = hamming(prior.space)
     before = goals(mechanism, prior, exact if ground is None else ground)
     hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
+    yours = "yours"
+    bare = ", 100 % without the mechanism"
+    if isinstance(mechanism.secrets, Lattice):
+        yours, bare = "the one that you are rounded to", ""
     sentences = [
-        f"The best attacker, who knows how likely each {noun} is, finds yours at most {percent_at_most(hits)} of "
-        f"the time: about {percent(before.blind_hit_rate)} without seeing a report, 100 % without the mechanism."
+        f"The best attacker, who knows how likely each {noun} is, finds {yours} at most "
+        f"{percent_at_most(hits)} of the time: about {percent(before.blind_hit_rate)} without seeing a "
+        f"report{bare}."
     ]
     if ground is not None:
         error = distortion_below(mechanism, prior, ground)
+        between = ", counted between centres of cells" if isinstance(mechanism.secrets, Cells) else ""
         sentences.append(
-            f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average: about "
+            f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average{between}: about "
             f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism."
         )
     bits = _bits_above(mechanism, prior)
@@ -248,7 +204,7 @@ def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) 
 
 
 def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
-    """Return an upper bound of what a report tells on average, in bits; 0 where it cannot tell anything."""
+    """Return an upper bound of what a report reveals on average, in bits; 0 where it cannot reveal anything."""
     n, m = mechanism.shape
     rows = mechanism.weights[prior.support]
     if (rows == rows[0]).all():
@@ -256,39 +212,6 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
     bits = mutual_information_bits(mechanism, prior) + (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
     whole = min(len(rows), m)  # as many values, or reports, are told apart at most
     return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
-
-
-def _pairs(metric: Metric) -> str:
-    """Return how many ordered pairs a promise is about: those at a finite distance."""
-    n, finite = len(metric), _protected(metric)
-    if finite == n * (n - 1):
-        return f"all {finite:,} ordered pairs"
-    return f"the {finite:,} ordered pairs at a finite distance (of {n * (n - 1):,})"
-
-
-def _protected(metric: Metric) -> int:
-    """Return how many ordered pairs are at a finite distance."""
-    return int(np.isfinite(metric.array).sum()) - len(metric)
-
-
-def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
-    epsilon, unit, name = guarantee.epsilon, guarantee.metric.unit, guarantee.metric.name
-    times = factor_at_most(epsilon)
-    if isinstance(guarantee, ThresholdPrivacy):
-        return (
-            f"Of two near {noun}s ({name}), no report is more than {times} times "
-            "likelier from one than from the other; farther apart, that factor counts once per hop."
-        )
-    exponent = f"{at_most(epsilon, 6)} x distance"
-    if not unit:
-        return (
-            f"No report is more than e^({exponent}) times likelier from one {noun} than from another "
-            f"({name}): {times} times at distance 1."
-        )
-    return (
-        f"No report is more than e^({exponent} in {unit}) times likelier from one {noun} than from "
-        f"another: {times} times for {noun}s 1 {unit} apart ({name} distance)."
-    )
 
 
 def _cost(
@@ -300,23 +223,35 @@ def _cost(
         expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
         worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
         sentences.append(
-            f"On average you appear at most {expected} from where you are (at most {worst} for the worst place)."
+            f"On average you appear at most {expected} from where you are, counted between centres of cells (at "
+            f"most {worst} for the worst place)."
             if place
             else f"On average the report is off by at most {expected} (at most {worst} for the worst value)."
         )
     if loss.name == "hamming":
         what = "another place than the true one" if place else "another value than the true one"
+        if isinstance(mechanism.secrets, Lattice):
+            what = "another vertex than the one that you are rounded to"
         sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
     elif ground is None or loss.name != ground.name:
-        sentences.append(_loss_sentence(loss, certificate.loss, certificate.worst_case_loss))
+        sentences.append(_loss_sentence(mechanism, loss, certificate.loss, certificate.worst_case_loss))
     return sentences
 
 
-def _loss_sentence(loss: Loss, expected: float, worst: float) -> str:
+def _loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float) -> str:
+    if isinstance(mechanism.secrets, Lattice):  # a vertex stands for an average over points: no worst case follows
+        return f"The loss ({loss.name}) is at most {amount_at_most(expected, loss.unit)} on average."
     return (
         f"The {loss.name} loss is at most {amount_at_most(expected, loss.unit)} on average and at most "
         f"{amount_at_most(worst, loss.unit)} at worst."
     )
+
+
+def _others(mechanism: Mechanism) -> str:
+    """Return which mechanisms a bound is about: on a lattice another spacing or rounding may lose less."""
+    if isinstance(mechanism.secrets, Lattice):
+        return "on these vertices, with these reports and the rows that prove the promise,"
+    return "with this promise"
 
 
 def _optimality(design: Design) -> list[str]:
@@ -330,7 +265,8 @@ def _optimality(design: Design) -> list[str]:
         near = _near(c.value, c.bound, unit)
     else:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
-        best = f"No mechanism with this promise has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
+        others = _others(design.mechanism)
+        best = f"No mechanism {others} has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
         near = _near(c.bound, c.value, c.loss_unit)
     sentences = [f"{best}; {near} (proved by duality)."]
     if design.status is Status.RESTRICTED:
@@ -342,16 +278,16 @@ def _optimality(design: Design) -> list[str]:
 
 def _making(design: Design, source: str) -> list[str]:
     prior = design.problem.prior
-    noun = "place" if isinstance(prior.space, Places) else "value"
+    _, several = nouns(prior.space)
     sentences = [
-        f"Prior: {source or 'as given'}; it holds {len(prior.support):,} of {len(prior):,} {noun}s possible.",
+        f"Prior: {source or 'as given'}; {len(prior.support):,} of {len(prior):,} {several} are possible.",
         f"{design.solver}, {len(design.log)} step{'' if len(design.log) == 1 else 's'}, "
         f"{about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; "
-        f"share mixed in to mend the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
+        f"share mixed in to correct the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
     ]
     if design.tie_gap is not None:
         sentences.append(
-            "Among mechanisms of equal loss, one of most distortion privacy was taken "
+            "Among mechanisms of equal loss, one with the most distortion privacy was chosen "
             f"(within {gap_at_most(design.tie_gap)} of the most)."
         )
     sentences.append(

@@ -1,8 +1,8 @@
-"""How far floating point may be off in what the notions compute.
+"""Bounds of the rounding errors in what the notions compute.
 
 The entries of a mechanism are integers over a power of two, read as floats: each is
 right to a relative 2**-53. Sums of numbers that are not negative keep relative errors.
-exp, log and their kin are taken to be right to four units in the last place.
+exp, log and similar functions are taken to be right to four units in the last place.
 The bounds are derived in docs/proofs/rounding-of-notions.md.
 """
 
@@ -57,7 +57,7 @@ def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
     """Return the most by which computed f-divergences and Renyi divergences may be off, same shape.
 
     It holds for Kullback-Leibler in both orders, total variation, chi-square, Hellinger
-    and Renyi divergences of every order, not for generators of users' own.
+    and Renyi divergences of every order, not for generators that users write.
 
     Args:
         values: The computed divergences.

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 UNIT: Final = 2.0**-53
 """The largest relative error of one operation on doubles."""
@@ -94,3 +95,20 @@ def underflow(products: int, factor: float = 0.0) -> float:
             what was lost is multiplied too.
     """
     return products * (1 + factor) * SMALLEST
+
+
+def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
+    """Return powers by repeated squaring: at most 2 log2(count) products, each rounded once.
+
+    Args:
+        values: Array of any shape.
+        count: At least 0.
+    """
+    answer, square = np.ones_like(values), values
+    while count:
+        if count & 1:
+            answer = answer * square
+        count >>= 1
+        if count:
+            square = square * square
+    return answer

@@ -1,4 +1,4 @@
-"""Exact random choices from whole random words: entropy, coins, alias tables, and who draws with them."""
+"""Exact random choices from whole random words: entropy, coins, alias tables, and samplers."""
 
 from .alias import AliasTables
 from .entropy import SeededWords, SystemWords, Words

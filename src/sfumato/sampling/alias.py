@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism
 from ..core.arrays import readonly
-from ..core.limbs import split
-from ..core.weights import ONE_WORD, Integers
+from ..core.weights import ONE_WORD, Integers, as_words
 from .entropy import Uints, Words
 
 _LOW_BITS = 62  # of 126: the first word gives the other 64
@@ -56,7 +55,7 @@ class AliasTables:
         if mechanism.bits == ONE_WORD:
             high, low = thresholds.astype(np.uint64), None
         else:
-            high, low = split(thresholds, _LOW_BITS)
+            high, low = as_words(thresholds, _LOW_BITS)
             readonly(low)
         return cls(mechanism.bits, k, readonly(high), low, readonly(alias))
 

@@ -1,4 +1,4 @@
-"""Where randomness comes from: whole 64-bit words."""
+"""Sources of randomness: whole 64-bit words."""
 
 from __future__ import annotations
 

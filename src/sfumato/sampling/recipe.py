@@ -18,7 +18,7 @@ Integers = NDArray[np.signedinteger[Any]]
 
 
 class Recipe(ABC):
-    """How a report is drawn: integer mechanisms, uniform choices and rational coins; no float takes part."""
+    """The way a report is drawn: integer mechanisms, uniform choices and rational coins; no float is involved."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class Recipe(ABC):
 
 @runtime_checkable
 class Drawable(Protocol):
-    """What can be drawn from: it knows its recipe."""
+    """Anything that can be drawn from: it knows its recipe."""
 
     def recipe(self) -> Recipe:
         """Return how a report is drawn.

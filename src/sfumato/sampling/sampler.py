@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism
+from ..core.arrays import Floats, numbers
 from ..core.frozen import Frozen
 from ..errors import InputError
-from .entropy import SeededWords, SystemWords, Words
+from .entropy import SeededWords, SystemWords, Uints, Words
 from .recipe import Drawable, Integers, Recipe, Row
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
@@ -64,6 +66,24 @@ class Sampler(Frozen):
         """
         return _drawn(self._recipe, self._words, indices)
 
+    def blur(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
+        """Return reports for points on the ground, fresh and independent, as latitudes and longitudes.
+
+        Each point is taken for a secret, as the promise of the mechanism's places says (a cell, or a vertex of a
+        lattice drawn at random), and then a report is drawn.
+
+        Args:
+            lat: Latitudes in degrees, a number or an array.
+            lon: Longitudes in degrees, of the same shape.
+
+        Returns:
+            Array (..., 2) of latitudes and longitudes.
+
+        Raises:
+            InputError: If secrets or reports are not places, or a point is not served.
+        """
+        return _blurred(self.drawable, self._recipe, self._words, lat, lon)
+
     def __repr__(self) -> str:
         return f"Sampler of a {self.drawable!r}: exact, cryptographic"
 
@@ -102,6 +122,10 @@ class Simulator:
         """Return one simulated report per secret; see `Sampler.draw`."""
         return _drawn(self._recipe, self._words, indices)
 
+    def blur(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
+        """Return simulated reports for points on the ground; see `Sampler.blur`."""
+        return _blurred(self.drawable, self._recipe, self._words, lat, lon)
+
     def __repr__(self) -> str:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
 
@@ -110,7 +134,7 @@ def sampler(drawable: Mechanism | Drawable) -> Sampler:
     """Return the sampler of a mechanism or family: exact and cryptographic, for release.
 
     Noise on all integers takes as long as the noise needs, which says nothing about the
-    answer. Families of real numbers are refused: noise in floats gives the secret away.
+    answer. Families of real numbers are refused: noise in floats reveals the secret.
 
     Args:
         drawable: A `Mechanism`, a family of `sfumato.mechanisms`, or a `Tupling`.
@@ -150,6 +174,39 @@ def _recipe(drawable: object) -> Recipe:
         f"{what} is not a mechanism.",
         "pass a Mechanism, a family of sfumato.mechanisms or a Tupling; sf.load reads one from a file.",
     )
+
+
+@runtime_checkable
+class _Ground(Protocol):
+    """Places that know for which secret a point is taken."""
+
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
+
+
+def _blurred(drawable: object, recipe: Recipe, words: Words, lat: ArrayLike, lon: ArrayLike) -> Floats:
+    if not isinstance(drawable, Mechanism) or not isinstance(drawable.secrets, _Ground):
+        raise InputError(
+            f"points cannot be blurred by {drawable!r}: its secrets are not places on the ground.",
+            "design a mechanism on a Lattice, a Grid or Hexagons",
+            "use draw() with positions of secrets.",
+        )
+    places = drawable.observables.latlon
+    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+    if north.shape != east.shape:
+        raise InputError(
+            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
+            "pass as many of the one as of the other.",
+        )
+    secrets = drawable.secrets.drawn(north.ravel(), east.ravel(), words.draw)
+    if (secrets < 0).any():
+        first = int(np.argmax(secrets < 0))
+        raise InputError(
+            f"{int((secrets < 0).sum()):,} of {secrets.size:,} points are not served by {drawable.secrets!r} "
+            f"(the first is number {first + 1}).",
+            "leave them out, or design for a wider region.",
+        )
+    reports: Floats = places[recipe.draw(secrets, words)].reshape(*north.shape, 2)
+    return reports
 
 
 def _drawn(recipe: Recipe, words: Words, given: ArrayLike) -> Integers:

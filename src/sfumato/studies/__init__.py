@@ -1,7 +1,16 @@
-"""Studies: mechanisms compared, and published experiments done again."""
+"""Studies: mechanisms compared on one prior, and published experiments done again, each in a folder of its own."""
 
-from .compare import Comparison, Row, compare
-from .contestants import Contestant, tightened, usual
-from .figure import comparison_figure
+from .comparison import Comparison, ComparisonRow, Contestant, compare, comparison_figure, tightened, usual
+from .results import Results, save
 
-__all__ = ["Comparison", "Contestant", "Row", "compare", "comparison_figure", "tightened", "usual"]
+__all__ = [
+    "Comparison",
+    "ComparisonRow",
+    "Contestant",
+    "Results",
+    "compare",
+    "comparison_figure",
+    "save",
+    "tightened",
+    "usual",
+]

@@ -1,4 +1,4 @@
-"""What transport is given: two distributions, distances between them, a relation."""
+"""Inputs of transport: two distributions, distances between them and a relation, checked."""
 
 from __future__ import annotations
 

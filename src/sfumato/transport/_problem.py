@@ -25,7 +25,7 @@ class Layer:
     v: Floats
 
 
-class Problem:
+class TransportProblem:
     """Two distributions, cut to their supports, and the tree that couples them.
 
     Args:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.arrays import readonly
 from ..errors import InputError
 from ._inputs import Distances, Distribution, check_tolerance, distances_between, relation_between
-from ._problem import ROUNDING, Layer, Problem
+from ._problem import ROUNDING, Layer, TransportProblem
 from .coupling import Coupling
 from .wasserstein import powers, wasserstein
 
@@ -92,7 +92,7 @@ def lifting(
         Kawamoto and Murakami, definition 9; Strassen, Annals of Mathematical Statistics 36, 1965.
     """
     check_tolerance(tolerance)
-    problem = Problem(first, second)
+    problem = TransportProblem(first, second)
     inside = problem.cut_relation(relation_between(relation, problem.shape))
     layer = problem.solve([(~inside).astype(np.float64)])[0]
     return _answer(problem, inside, layer, tolerance)
@@ -133,7 +133,7 @@ def optimal_lifting(
             "the distributions are at infinite distance, so that every coupling is optimal.",
             "use lifting() for the relation alone.",
         )
-    problem = Problem(first, second)
+    problem = TransportProblem(first, second)
     d = problem.cut(distances_between(distances, problem.shape, p))
     inside = problem.cut_relation(relation_between(relation, problem.shape))
     if np.isinf(p):
@@ -151,7 +151,7 @@ def optimal_lifting(
     return OptimalLifting(answer.holds and excess <= tolerance, answer, best.value, restricted, answer.coupling)
 
 
-def _answer(problem: Problem, inside: NDArray[np.bool_], layer: Layer, tolerance: float) -> Lifting:
+def _answer(problem: TransportProblem, inside: NDArray[np.bool_], layer: Layer, tolerance: float) -> Lifting:
     outside = problem.mass(~inside)
     holds = outside <= tolerance
     # Potentials of costs 0 and 1 take two neighbouring values on each side (docs/proofs/lifting.md).

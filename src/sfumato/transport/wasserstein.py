@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 
 from ..core.arrays import Floats
+from ..core.bisection import bisect
 from ..errors import InputError
 from ._inputs import Distances, Distribution, check_tolerance, distances_between
-from ._problem import ROUNDING, Layer, Problem
+from ._problem import ROUNDING, Layer, TransportProblem
 from ._simplex import Bools
 from .coupling import Coupling
 
@@ -83,7 +84,7 @@ def wasserstein(
         Kawamoto and Murakami, definition 8; Villani, "Optimal Transport", chapter 6.
     """
     check_tolerance(tolerance)
-    problem = Problem(first, second)
+    problem = TransportProblem(first, second)
     d = problem.cut(distances_between(distances, problem.shape, p))
     return _largest(problem, d, tolerance) if np.isinf(p) else _powered(problem, d, p, tolerance)
 
@@ -103,7 +104,7 @@ def powers(distances: Floats, p: float) -> tuple[Floats, Bools, float]:
     return scaled**p, beyond, top
 
 
-def _powered(problem: Problem, d: Floats, p: float, tolerance: float) -> Wasserstein:
+def _powered(problem: TransportProblem, d: Floats, p: float, tolerance: float) -> Wasserstein:
     cost, beyond, top = powers(d, p)
     layers = problem.solve([beyond.astype(np.float64), cost] if beyond.any() else [cost])
     ignored = problem.mass(beyond)
@@ -114,7 +115,7 @@ def _powered(problem: Problem, d: Floats, p: float, tolerance: float) -> Wassers
     return Wasserstein(value, p, problem.coupling(), min(lower, value), ignored)
 
 
-def _dual(problem: Problem, cost: Floats, layers: list[Layer]) -> float:
+def _dual(problem: TransportProblem, cost: Floats, layers: list[Layer]) -> float:
     """Return the value of potentials that are feasible for every finite cost."""
     last = layers[-1]
     u = last.u
@@ -131,26 +132,24 @@ def _dual(problem: Problem, cost: Floats, layers: list[Layer]) -> float:
     return float(a @ u / a.sum() + b @ v / b.sum())
 
 
-def _largest(problem: Problem, d: Floats, tolerance: float) -> Wasserstein:
+def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserstein:
     """Search the distinct distances for the least one within which all mass can be moved."""
     levels = np.unique(d)
     problem.begin(d)
     # Every value must send its mass somewhere: no level below these can do.
     heavy = problem.first[problem.rows] > 2 * tolerance
     floor = float(d.min(axis=1)[heavy].max(initial=0.0))
-    low, high = int(np.searchsorted(levels, floor)), len(levels) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if _outside(problem, d > levels[middle]) <= tolerance:
-            high = middle
-        else:
-            low = middle + 1
-    value = float(levels[low])
+    found = bisect(
+        lambda level: _outside(problem, d > levels[level]) <= tolerance,
+        fails=int(np.searchsorted(levels, floor)) - 1,
+        holds=len(levels) - 1,
+    )
+    value = float(levels[found.holds])
     ignored = _outside(problem, d > value)
     return Wasserstein(value, float("inf"), problem.coupling(), value, ignored)
 
 
-def _outside(problem: Problem, far: Bools) -> float:
+def _outside(problem: TransportProblem, far: Bools) -> float:
     """Return the least mass that any coupling puts on the far pairs."""
     problem.solve([far.astype(np.float64)])
     return problem.mass(far)

@@ -68,14 +68,14 @@ def test_planar_laplace_in_doubles_is_found_by_the_fine_bits_of_one_report():
     box = planar_laplace(epsilon, np.random.default_rng(21))
     metric = Metric([[0.0, 256.0], [256.0, 0.0]], "m")
     fine = FineBits(2.0**-45, 128.0, dimensions=2)
-    found = decide(box, [0.0, 256.0], f"{epsilon}/m", metric, cells=fine, failure=1e-6)
+    found = decide(box, [0.0, 256.0], f"{epsilon}/m", metric, bins=fine, failure=1e-6)
     assert found.violated
     assert found.finding is not None
     assert found.finding.unbounded
     assert found.finding.pair == (0.0, 256.0)
     assert all(str(label).startswith("fine") for label in found.finding.event)
     # Cells that do not look at the bits see nothing wrong, for the real numbers are private.
-    assert not decide(box, [0.0, 256.0], epsilon, metric, cells=16, limit=8_000).violated
+    assert not decide(box, [0.0, 256.0], epsilon, metric, bins=16, limit=8_000).violated
 
 
 GOOD = [case for case in CASES if case.mechanism.shape[0] > 1 and 0 < case.epsilon < math.inf]
@@ -151,17 +151,17 @@ def test_points_and_numbers_are_counted_in_cells_chosen_from_the_first_calls():
     def laplace(s):
         return s + rng.laplace()
 
-    found = decide(laplace, [0.0, 4.0], 0.5, Metric(4 * discrete(2)), cells=16, failure=1e-6, limit=20_000)
+    found = decide(laplace, [0.0, 4.0], 0.5, Metric(4 * discrete(2)), bins=16, failure=1e-6, limit=20_000)
     assert found.violated
     assert found.epsilon_lower <= 1.0
     with pytest.raises(InputError, match="all distinct numbers"):
         decide(laplace, [0.0, 4.0], 1.0)
     with pytest.raises(InputError, match="2 numbers each"):
-        decide(lambda s: np.array([s, rng.normal()]), [0.0, 4.0], 1.0, cells=FineBits(0.5, 1.0))
+        decide(lambda s: np.array([s, rng.normal()]), [0.0, 4.0], 1.0, bins=FineBits(0.5, 1.0))
 
 
 def test_what_cannot_be_audited_is_refused():
-    with pytest.raises(InputError, match="means nothing"):
+    with pytest.raises(InputError, match="cannot be tested"):
         decide(lambda s: s, "ab", -1.0)
     with pytest.raises(InputError, match="delta 1"):
         decide(lambda s: s, "ab", 1.0, delta=1.0)
@@ -169,7 +169,7 @@ def test_what_cannot_be_audited_is_refused():
         decide(lambda s: s, "ab", 1.0, failure=0.0)
     with pytest.raises(InputError, match="finite distance"):
         decide(lambda s: s, "a", 1.0)
-    with pytest.raises(InputError, match="decide nothing"):
+    with pytest.raises(InputError, match="are too few"):
         decide(lambda s: s, "ab", 1.0, limit=10)
     with pytest.raises(InputError, match="cannot be hashed"):
         decide(lambda s: {}, "ab", 1.0)

@@ -40,10 +40,10 @@ def test_all_bounds_hold_together_as_often_as_stated(case, given):
         sample = rows_sample(case, 25, rng) if given else pairs_of(case, 80, rng)
         found = estimate_guessing(sample, case.prior if given else None, failure=FAILURE, seed=seed)
         tiny = 1e-9
-        inside = found.lower - tiny <= truth <= found.upper + tiny
-        inside &= found.prior_lower <= blind <= found.prior_upper
+        inside = found.vulnerability.lower - tiny <= truth <= found.vulnerability.upper + tiny
+        inside &= found.prior.lower <= blind <= found.prior.upper
         inside &= (
-            found.min_entropy_leakage_lower_bits <= leak + tiny <= found.min_entropy_leakage_upper_bits + tiny
+            found.min_entropy_leakage_bits.lower <= leak + tiny <= found.min_entropy_leakage_bits.upper + tiny
         )
         wrong += not inside
     assert wrong <= most_failures(REPETITIONS, FAILURE)
@@ -61,7 +61,7 @@ def test_the_plug_in_is_above_the_truth_on_average_and_the_tested_guess_below(gi
         for i in range(300)
     ]
     assert np.mean([one.plug_in for one in found]) > truth + 0.01
-    assert np.mean([one.tested for one in found]) < truth - 0.01
+    assert np.mean([one.vulnerability.value for one in found]) < truth - 0.01
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
@@ -75,16 +75,16 @@ def test_the_bayes_error_of_geometric_noise_is_met(epsilon):
     counts = counts_of(rows_of(mechanism), 20_000, np.random.default_rng(33))
     for given in (None, prior):
         found = estimate_guessing(Sample(counts, mechanism.secrets), given, failure=1e-6, seed=1)
-        assert found.error_lower <= error <= found.error_upper
-        assert found.error_upper - found.error_lower < 0.03
+        assert found.error.lower <= error <= found.error.upper
+        assert found.error.width < 0.03
         assert 1 - found.plug_in == pytest.approx(error, abs=0.01)
 
 
 def test_leakage_of_a_perfect_channel_is_the_entropy():
     found = estimate_guessing(Sample(1000 * np.eye(4)), Prior.uniform(Space(range(4))), seed=1)
-    assert found.plug_in == found.tested == 1
-    assert found.prior_lower == found.prior_upper == 0.25
-    assert 1.9 < found.min_entropy_leakage_lower_bits < 2 <= found.min_entropy_leakage_upper_bits + 1e-12
+    assert found.plug_in == found.vulnerability.value == 1
+    assert found.prior.lower == found.prior.upper == 0.25
+    assert 1.9 < found.min_entropy_leakage_bits.lower < 2 <= found.min_entropy_leakage_bits.upper + 1e-12
     assert "0.25 to 0.25" in str(found)
 
 
@@ -94,7 +94,7 @@ def test_a_prior_weighs_the_secrets_however_often_they_were_sampled():
     truth = bayes_vulnerability(mechanism, prior)
     counts = counts_of(rows_of(mechanism), [2_000, 30_000, 0], np.random.default_rng(34))
     found = estimate_guessing(Sample(counts, Space("abc")), prior, failure=1e-6, seed=1)
-    assert found.lower <= truth <= found.upper
+    assert found.vulnerability.lower <= truth <= found.vulnerability.upper
     assert found.plug_in == pytest.approx(truth, abs=0.02)
     assert abs(estimate_guessing(Sample(counts, Space("abc")), seed=1).plug_in - truth) > 0.05
 

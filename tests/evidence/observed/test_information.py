@@ -36,11 +36,9 @@ def estimates(rows, size, repetitions, seed):
 def test_the_estimate_has_the_least_bias(name):
     rows, truth = CHANNELS[name], truth_of(CHANNELS[name])
     found = estimates(rows, 8 * rows.size, 100, 41)
-    plug_in, miller, bits = (
-        np.mean([getattr(one, field) for one in found]) - truth
-        for field in ("plug_in_bits", "miller_madow_bits", "bits")
-    )
-    noise = 4 * np.std([one.bits for one in found]) / 10
+    of_each = [(one.plug_in_bits, one.miller_madow_bits, one.bits.value) for one in found]
+    plug_in, miller, bits = np.mean(of_each, axis=0) - truth
+    noise = 4 * np.std([one.bits.value for one in found]) / 10
     assert plug_in > 3 * noise
     assert abs(miller) < plug_in
     assert abs(bits) < max(noise, 0.1 * plug_in)
@@ -50,7 +48,7 @@ def test_the_estimate_has_the_least_bias(name):
 def test_the_interval_misses_about_as_often_as_it_says(name):
     rows, truth = CHANNELS[name], truth_of(CHANNELS[name])
     found = estimates(rows, 5 * rows.size, 200, 42)
-    inside = np.mean([one.low_bits <= truth <= one.high_bits for one in found])
+    inside = np.mean([one.bits.lower <= truth <= one.bits.upper for one in found])
     assert inside >= 0.9
     assert not any(one.scarce for one in found)
 
@@ -59,9 +57,9 @@ def test_many_samples_give_the_information_by_every_estimator():
     rows = CHANNELS["strong"]
     counts = np.rint(rows * 1e7).astype(np.int64)
     found = estimate_information(Sample(counts))
-    for value in (found.bits, found.plug_in_bits, found.miller_madow_bits):
+    for value in (found.bits.value, found.plug_in_bits, found.miller_madow_bits):
         assert value == pytest.approx(truth_of(rows), abs=1e-5)
-    assert found.high_bits - found.low_bits < 1e-3
+    assert found.bits.width < 1e-3
 
 
 def test_a_table_by_hand():
@@ -71,7 +69,7 @@ def test_a_table_by_hand():
     h_secret = np.log(3) - (1 * one + 2 * two) / 3
     h_both = np.log(3) - (3 * one) / 3
     found = estimate_information(Sample([[1, 0], [1, 1]]))
-    assert found.bits == pytest.approx((2 * h_secret - h_both) / np.log(2))
+    assert found.bits.value == pytest.approx((2 * h_secret - h_both) / np.log(2))
     assert found.plug_in_bits == pytest.approx(np.log2(3) - 4 / 3)
     assert found.miller_madow_bits == pytest.approx(np.log2(3) - 4 / 3 + (2 + 2 - 3 - 1) / (6 * np.log(2)))
     assert found.scarce
@@ -82,11 +80,11 @@ def test_the_order_of_rows_and_columns_and_empty_ones_mean_nothing():
     counts = np.array([[5, 2, 0], [1, 9, 4], [3, 3, 8]])
     base = estimate_information(Sample(counts))
     wider = estimate_information(Sample(np.pad(counts[::-1, ::-1], 1)))
-    assert wider.bits == pytest.approx(base.bits)
-    assert wider.high_bits == pytest.approx(base.high_bits)
-    assert estimate_information(Sample(counts.T)).bits == pytest.approx(base.bits)
+    assert wider.bits.value == pytest.approx(base.bits.value)
+    assert wider.bits.upper == pytest.approx(base.bits.upper)
+    assert estimate_information(Sample(counts.T)).bits.value == pytest.approx(base.bits.value)
 
 
-def test_a_level_that_is_none_is_refused():
+def test_a_failure_probability_of_zero_is_refused():
     with pytest.raises(InputError, match="between 0 and 1"):
-        estimate_information(Sample([[1, 2], [3, 4]]), level=0.0)
+        estimate_information(Sample([[1, 2], [3, 4]]), failure=0.0)

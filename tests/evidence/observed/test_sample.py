@@ -6,8 +6,8 @@ import pytest
 
 from sfumato.core import Space
 from sfumato.errors import InputError
-from sfumato.evidence.observed import Intervals, Sample
-from sfumato.evidence.observed.split import split
+from sfumato.evidence.observed import IntervalBins, Sample
+from sfumato.evidence.observed.sample import split
 
 
 def test_pairs_are_counted_by_label_in_the_order_of_the_space():
@@ -43,7 +43,7 @@ def test_columns_of_a_table(make):
 
 
 def test_values_in_given_cells_are_all_counted():
-    sample = Sample.of_values(["a", "a", "b"], [0.5, 1.0, 7.0], Intervals([1.0, 2.0]))
+    sample = Sample.of_values(["a", "a", "b"], [0.5, 1.0, 7.0], IntervalBins([1.0, 2.0]))
     assert sample.counts.tolist() == [[1, 1, 0], [0, 0, 1]]
     assert sample.outputs_fixed
 
@@ -87,9 +87,9 @@ def test_counts_must_fit_their_labels_and_values_must_be_finite():
     with pytest.raises(InputError, match="2 x 2, but there are 3"):
         Sample([[1, 2], [3, 4]], Space("abc"))
     with pytest.raises(InputError, match="nan"):
-        Sample.of_values(["a", "b"], [1.0, np.nan], Intervals([0.0]))
+        Sample.of_values(["a", "b"], [1.0, np.nan], IntervalBins([0.0]))
     with pytest.raises(InputError, match="2 secrets, but 3"):
-        Sample.of_values(["a", "b"], [1.0, 2.0, 3.0], Intervals([0.0]))
+        Sample.of_values(["a", "b"], [1.0, 2.0, 3.0], IntervalBins([0.0]))
     with pytest.raises(InputError, match="share"):
         Sample.of_values(["a", "b"], [1.0, 2.0], 4, share=1.0)
 

@@ -6,7 +6,7 @@ import pytest
 from sfumato.core import Mechanism
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import FamilyAccountant, PairAccountant, Tupling, optimised_dummies
-from sfumato.mechanisms.tupling._gradient import delta_and_gradient
+from sfumato.mechanisms.tupling.dummies import delta_and_gradient
 
 from . import exact
 
@@ -34,7 +34,7 @@ def test_the_search_reaches_the_best_of_a_grid():
     family = FamilyAccountant.of_points(Tupling(INNER, 20, [0.25] * 4))
     choice = optimised_dummies(family, delta=1e-3)
     grid = [
-        PairAccountant(INNER.matrix[0], INNER.matrix[1], [a, 0.5 - a, 0.5 - a, a], 20).epsilon(1e-3).middle
+        PairAccountant(INNER.matrix[0], INNER.matrix[1], [a, 0.5 - a, 0.5 - a, a], 20).epsilon(1e-3).value
         for a in np.linspace(0.3, 0.42, 9)
     ]
     assert choice.value.upper <= min(grid) + 1e-3

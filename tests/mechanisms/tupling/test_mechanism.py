@@ -48,6 +48,8 @@ def test_dummies_are_kept_as_integers():
 def test_distributions_to_choose_from():
     even = uniform_dummies(INNER)
     assert even.probabilities.tolist() == [0.25] * 4
+    every = mixture_dummies(INNER, np.eye(INNER.shape[0]))
+    np.testing.assert_array_equal(mixture_dummies(INNER).probabilities, every.probabilities)
     mixed = mixture_dummies(INNER, np.array([PRIOR, [0, 0, 1]]), 0.04)
     lifted = (INNER.lift(PRIOR) + INNER.lift([0, 0, 1])) / 2
     assert mixed.probabilities == pytest.approx(0.96 * lifted + 0.01, abs=1e-15)

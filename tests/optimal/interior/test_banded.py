@@ -5,13 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.interior import _banded, _form, _lapack, _loop, _order, _program, _start, _symmetry, solve
-from sfumato.optimal.interior import _blocks as blocks_module
-from sfumato.optimal.interior._dense import DenseBlocks
-from sfumato.optimal.interior._sparse import BandedBlocks
-from sfumato.optimal.interior._workers import Workers
-
-from .programs import grid, skewed
+from .parts import (
+    BandedBlocks,
+    DenseBlocks,
+    Workers,
+    arrange,
+    factor_band,
+    invert_band,
+    lapack,
+    newton,
+    pack_band,
+    started,
+)
+from .programs import Case, grid, skewed
 
 
 def neighbours(size, reach, rng):
@@ -38,22 +44,22 @@ def block(upper, lower, anchor, size, rng):
 
 
 def compare(upper, lower, anchor, size, rng):
-    order = _order.arrange(upper, lower, anchor, size, None)
+    order = arrange(upper, lower, anchor, size, None)
     assert order.secrets is not None
     weights, diagonal, full = block(upper, lower, anchor, size, rng)
     buffer = np.full(2 * size * size, np.nan)
     matrix = buffer[: size * size].reshape(size, size)
     order.fill(weights, diagonal, matrix)
     order.isolate(matrix)
-    assert _banded.factor(matrix, order)
+    assert factor_band(matrix, order)
     packed = np.empty((size, order.width + 1))
-    _banded.pack(matrix, order, packed)
+    pack_band(matrix, order, packed)
     right = rng.normal(size=size)
     placed = right[order.secrets]
-    _lapack.sweep_banded(packed, placed, backward=False)
-    _lapack.sweep_banded(packed, placed, backward=True)
+    lapack.sweep_banded(packed, placed, backward=False)
+    lapack.sweep_banded(packed, placed, backward=True)
     inverse = np.zeros((size, size))
-    _banded.invert(matrix, order, inverse)
+    invert_band(matrix, order, inverse)
     assert not np.tril(inverse, -1).any()
     whole = (np.triu(inverse) + np.triu(inverse, 1).T)[np.ix_(order.position, order.position)]
     wanted = np.linalg.inv(full)
@@ -85,7 +91,7 @@ def test_the_anchor_may_meet_everybody():
     others = np.setdiff1d(np.arange(200), [11])
     wide = np.concatenate([upper, np.full(199, 11)]), np.concatenate([lower, others])
     keep = (upper != 11) & (lower != 11)
-    alone = _order.arrange(upper[keep], lower[keep], 11, 200, None)
+    alone = arrange(upper[keep], lower[keep], 11, 200, None)
     pairs = np.unique(np.stack(wide, axis=1), axis=0)
     assert compare(pairs[:, 0], pairs[:, 1], 11, 200, rng).width == alone.width
 
@@ -93,18 +99,18 @@ def test_the_anchor_may_meet_everybody():
 def test_another_wide_row_makes_the_block_dense():
     rng = np.random.default_rng(3)
     upper, lower = np.nonzero(~np.eye(60, dtype=bool))
-    order = _order.arrange(upper, lower, int(rng.integers(60)), 60, None)
+    order = arrange(upper, lower, int(rng.integers(60)), 60, None)
     assert order.secrets is None
 
 
 def test_a_negative_pivot_is_noticed():
     rng = np.random.default_rng(4)
     upper, lower = neighbours(200, 4, rng)
-    order = _order.arrange(upper, lower, 0, 200, None)
+    order = arrange(upper, lower, 0, 200, None)
     weights, diagonal, _ = block(upper, lower, 0, 200, rng)
     matrix = np.empty((200, 200))
     order.fill(weights, -diagonal, matrix)
-    assert not _banded.factor(matrix, order)
+    assert not factor_band(matrix, order)
 
 
 @pytest.mark.parametrize("worst", [False, True])
@@ -113,12 +119,10 @@ def test_the_newton_system_is_the_same(worst, size):
     distance = grid(size, size)
     n = size * size
     prior = skewed(n, seed=2, unvisited=n // 5)
-    program = _program.build(prior, distance, 0.7 * distance, None, None, worst, None)
-    form = _form.build(program, _symmetry.trivial(n, len(program.kept)))
     rng = np.random.default_rng(5)
     with Workers(2) as workers:
-        pairs, _ = _loop.first_rows(form, workers, None)
-        rows, point = _start.point(form, pairs, _start.mechanism(program))
+        rows, point = started(Case(prior, distance, 0.7 * distance, worst=worst).reduced, workers)
+        form = rows.form
         z = rows.slack(point.u, point.w)
         banded, dense = BandedBlocks(form, workers), DenseBlocks(form, workers)
         # Twice: the second time orders and memory are used again.
@@ -135,9 +139,10 @@ def test_the_newton_system_is_the_same(worst, size):
 def test_whole_solves_agree(monkeypatch):
     distance = grid(9, 9)
     prior = skewed(81, seed=3, unvisited=15)
-    dense = solve(prior, distance, 0.7 * distance, gap=1e-6)
-    monkeypatch.setattr(blocks_module, "SMALLEST", 0)
-    banded = solve(prior, distance, 0.7 * distance, gap=1e-6)
+    case = Case(prior, distance, 0.7 * distance)
+    dense = case.solve(gap=1e-6)
+    monkeypatch.setattr(newton, "BANDED_FROM", 0)
+    banded = case.solve(gap=1e-6)
     assert max(dense.gap, banded.gap) <= 2e-6
     assert banded.cost >= dense.lower_bound
     assert dense.cost >= banded.lower_bound

@@ -5,13 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.optimal.interior import _form, _loop, _program, _start, _symmetry, solve
-from sfumato.optimal.interior._blocks import choose
-from sfumato.optimal.interior._newton import System
-from sfumato.optimal.interior._steps import SHARES, best_share, compute, end, length
-from sfumato.optimal.interior._workers import Workers
-
-from .programs import grid, skewed
+from .parts import SHARES, System, Workers, best_share, compute, end, factors, length, started
+from .programs import Case, grid, skewed
 
 PROGRAMS: dict[str, tuple[bool, float | None]] = {
     "expected": (False, None),
@@ -31,13 +26,10 @@ def newton(request):
     prior = skewed(20, seed=4, unvisited=4)
     cost = np.concatenate([distance, distance[:, :1] + 1.0], axis=1)
     guessed = None if minimum is None else distance
-    program = _program.build(prior, cost, 0.7 * distance, guessed, minimum, worst, None)
-    form = _form.build(program, _symmetry.trivial(20, len(program.kept)))
     with Workers(1) as workers:
-        pairs, _ = _loop.first_rows(form, workers, None)
-        rows, point = _start.point(form, pairs, _start.mechanism(program))
+        rows, point = started(Case(prior, cost, 0.7 * distance, guessed, minimum, worst).reduced, workers)
         z = rows.slack(point.u, point.w)
-        yield System(rows, point, z, choose(form, workers), workers), rows, point, z
+        yield System(rows, point, z, factors(rows.form, workers), workers), rows, point, z
 
 
 def products(point, z, direction):
@@ -124,7 +116,7 @@ def test_a_random_prior_needs_few_iterations():
     n = 12
     prior = np.random.default_rng(7).dirichlet(np.ones(n * n))
     distance = grid(n, n)
-    result = solve(prior, distance, 0.7 * distance, gap=1e-3, threads=1)
+    result = Case(prior, distance, 0.7 * distance).solve(gap=1e-3, threads=1)
     # 18 when written; without repairs of the tails 21, with full second-order terms and correctors 36.
     assert result.gap <= 1e-3
     assert result.iterations <= 23

@@ -3,40 +3,18 @@
 import numpy as np
 import pytest
 
-from sfumato.evidence import Multipliers, distortion_bound, loss_bound
+from sfumato.evidence import distortion_bound, loss_bound
 
 from .programs import KINDS, Case, drawn, grid, limited, skewed
 
 
-def prices(case, result):
-    """The multipliers as `evidence` reads them, over the kept observables."""
-    p = result.multipliers
-    exponents = case.ratio[p.upper, p.lower]
-    assert np.isfinite(exponents).all() or not p.weight[~np.isfinite(exponents)].any()
-    guesses = None
-    if p.guesses is not None:
-        # The method keeps one of equal rows, in sorted order.
-        _, first = np.unique(case.prior * case.distance, axis=0, return_index=True)
-        guesses = np.zeros((len(case.distance), len(result.kept)))
-        guesses[first] = p.guesses.T
-    return Multipliers(
-        p.upper,
-        p.lower,
-        p.block,
-        p.weight,
-        np.where(np.isfinite(exponents), exponents, 0.0),
-        guesses,
-        p.eta if case.worst else None,
-        float(p.eta[0]) if case.loss_bound is not None else 0.0,
-    )
-
-
 def proved(case, result):
-    cost = case.cost[:, result.kept]
-    if case.loss_bound is not None:
+    """The bound on the whole problem, by the lifted prices."""
+    prices = result.reduced.lift_prices(result.prices)
+    if case.max_loss is not None:
         assert case.distance is not None
-        return -distortion_bound(case.prior, cost, case.distance, case.loss_bound, prices(case, result))
-    return loss_bound(case.prior, cost, prices(case, result), case.distance, case.minimum or 0.0)
+        return -distortion_bound(case.prior, case.cost, case.distance, case.max_loss, prices)
+    return loss_bound(case.prior, case.cost, prices, case.distance, case.minimum or 0.0)
 
 
 @pytest.mark.parametrize(("rows", "columns", "order"), [(6, 6, 8), (7, 7, 8), (6, 4, 4), (9, 1, 2)])

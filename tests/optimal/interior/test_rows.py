@@ -5,13 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.interior import _bound, _form, _growth, _loop, _pairs, _program, _sparse, _start, _symmetry
-from sfumato.optimal.interior._order import arrange
-from sfumato.optimal.interior._pairs import PairRows, search
-from sfumato.optimal.interior._rows import Point
-from sfumato.optimal.interior._workers import Workers
-
-from .programs import drawn, grid, skewed
+from .parts import Iterate, PairRows, Workers, add_placed, arrange, extend, pairs, prove, search, started
+from .programs import Case, drawn, grid, skewed
 
 
 def some_rows(seed, *, extra=0):
@@ -58,7 +53,7 @@ def test_products_are_those_of_the_matrix(seed, extra):
 @pytest.mark.parametrize("chunk", [1, 30, 1 << 15])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_search_finds_every_broken_triple(chunk, threads, monkeypatch):
-    monkeypatch.setattr(_pairs, "CHUNK", chunk)
+    monkeypatch.setattr(pairs, "CHUNK", chunk)
     rng = np.random.default_rng(chunk)
     blocks, n = 5, 13
     point = np.exp(rng.normal(size=(blocks, n)))
@@ -78,28 +73,20 @@ def test_the_search_finds_every_broken_triple(chunk, threads, monkeypatch):
         np.testing.assert_array_equal(search(point, bound, known, workers), np.setdiff1d(wanted, known))
 
 
-def started(n, seed):
-    prior, distance = skewed(n * n, seed=seed, unvisited=n), grid(n, n)
-    program = _program.build(prior, distance, 0.7 * distance, None, None, False, None)
-    form = _form.build(program, _symmetry.trivial(n * n, len(program.kept)))
-    with Workers(1) as workers:
-        pairs, _ = _loop.first_rows(form, workers, None)
-    return _start.point(form, pairs, _start.mechanism(program))
-
-
 def test_rows_that_join_change_neither_the_point_nor_the_proof():
-    rows, point = started(4, 1)
-    proof = _bound.prove(rows, point)
+    with Workers(1) as workers:
+        rows, point = started(Case(skewed(16, seed=1, unvisited=4), grid(4, 4), 0.7 * grid(4, 4)).reduced, workers)
+    proof = prove(rows, point)
     n, old = rows.form.secrets, rows.pairs
     every = np.arange(rows.form.blocks * n * n)
     every = every[(every // n) % n != every % n]
     new = np.setdiff1d(every, old.keys)[::7]
-    grown, moved, kept = _growth.extend(rows, point, proof, new, 1e-3)
+    grown, moved, kept = extend(rows, point, proof, new, 1e-3)
     np.testing.assert_array_equal(grown.pairs.keys, np.union1d(old.keys, new))
     present = np.isin(grown.pairs.keys, old.keys)
     np.testing.assert_array_equal(moved.lam[present], point.lam)
     assert (moved.lam[~present] > 0).all()
-    again = _bound.prove(grown, Point(moved.u, moved.w, moved.v, kept.pairs, moved.mu))
+    again = prove(grown, Iterate(moved.u, moved.w, moved.v, kept.pairs, moved.mu))
     assert again.bound == pytest.approx(proof.bound, rel=1e-12)
 
 
@@ -107,15 +94,12 @@ def test_rows_that_join_change_neither_the_point_nor_the_proof():
 @given(seed=st.integers(0, 10_000), spread=st.floats(0.0, 3.0))
 def test_any_multipliers_prove_a_bound(seed, spread):
     case = drawn(seed, "plain")
-    program = _program.build(case.prior, case.cost, case.ratio, None, None, False, None)
-    form = _form.build(program, _symmetry.trivial(len(program.prior), len(program.kept)))
     with Workers(1) as workers:
-        pairs, _ = _loop.first_rows(form, workers, None)
-    rows, point = _start.point(form, pairs, _start.mechanism(program))
+        rows, point = started(case.reduced, workers)
     rng = np.random.default_rng(seed)
     # Some are zero, as where the end of a full step would be negative.
     lam = point.lam * np.exp(spread * rng.normal(size=len(point.lam))) * (rng.random(len(point.lam)) < 0.8)
-    proof = _bound.prove(rows, Point(point.u, point.w, point.v, lam, point.mu))
+    proof = prove(rows, Iterate(point.u, point.w, point.v, lam, point.mu))
     assert proof.bound <= case.optimum() + 1e-8
 
 
@@ -129,5 +113,5 @@ def test_a_permuted_matrix_is_added_in_the_natural_order():
     inverse, total = np.triu(rng.random((size, size))), rng.random((size, size))
     wanted = total.copy()
     wanted[np.ix_(order.secrets, order.secrets)] += inverse
-    _sparse._add(total, inverse, order)
+    add_placed(total, inverse, order)
     np.testing.assert_allclose(total, wanted, rtol=1e-14)

@@ -5,11 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.interior import _flow, _loop, _tails, solve
-from sfumato.optimal.interior._flow import Flow
-from sfumato.optimal.interior._pairs import PairRows
-
-from .programs import grid, skewed
+from .parts import Flow, PairRows, loop, tails
+from .programs import Case, grid, skewed
 
 
 def flows(seed):
@@ -55,14 +52,14 @@ def test_one_lack_travels_inward_and_shrinks():
     np.testing.assert_allclose(left, [[-0.5 * np.exp(-2), 0.0, 0.0]], atol=1e-15)
 
 
-def test_a_neighbour_diverts_at_most_half_of_what_it_carries(monkeypatch):
+def test_a_neighbour_diverts_at_most_half_of_what_it_carries():
     # Secret 2 carries 1 to secret 0, secret 1 lacks much: half of it is diverted there.
     ratio = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     pairs = PairRows(np.array([0 * 3 + 2, 1 * 3 + 2]), ratio, 1, 3)
     root = np.exp(0.5)
     lam, left = np.array([1 / root, 0.0]), np.array([[0.2, -5.0, 0.0]])
     Flow(pairs, np.array([[0.9, 0.3, 0.1]]), np.array([0])).divert(lam, left)
-    np.testing.assert_allclose(lam * root, [_flow.DIVERTED, 1 - _flow.DIVERTED])
+    np.testing.assert_allclose(lam * root, [tails.DIVERTED, 1 - tails.DIVERTED])
     np.testing.assert_allclose(left, [[0.2 - 0.5 / np.e, -5 + 0.5 / np.e, 0.0]])
 
 
@@ -71,7 +68,7 @@ def recorded(monkeypatch):
     """Every repair of the solves in a test: what was given and what came out."""
     seen: dict[str, list[tuple[object, ...]]] = {"carry": [], "lift": []}
 
-    class Recorded(_tails.Tails):
+    class Recorded(tails.Tails):
         def __init__(self, rows, point, z, *rest):
             super().__init__(rows, point, z, *rest)
             self.given = rows, point, z
@@ -86,7 +83,7 @@ def recorded(monkeypatch):
             seen["lift"].append((*self.given, primal, out))
             return out
 
-    monkeypatch.setattr(_loop, "Tails", Recorded)
+    monkeypatch.setattr(loop, "Tails", Recorded)
     return seen
 
 
@@ -96,7 +93,7 @@ def lacking(reduced, mu):
 
 def test_repairs_in_a_solve(recorded):
     distance = grid(9, 9)
-    solve(skewed(81, seed=3, unvisited=8), distance, 0.7 * distance, gap=1e-5, symmetry=False, threads=1)
+    Case(skewed(81, seed=3, unvisited=8), distance, 0.7 * distance).solve(gap=1e-5, symmetry=False, threads=1)
     assert len(recorded["carry"]) > 3
     mended = 0.0
     for rows, _, _, lam, reduced, mu, (after, left) in recorded["carry"]:
@@ -112,25 +109,26 @@ def test_repairs_in_a_solve(recorded):
     for rows, point, z, primal, (end, reached) in lifted:
         assert reached > primal
         np.testing.assert_allclose(rows.form.total(end), rows.form.total(point.u), atol=1e-12)
-        least = _tails.KEPT * (1 - _tails.TOLERANCE) * (1 - _tails.TAKEN)
+        least = tails.KEPT * (1 - tails.TOLERANCE) * (1 - tails.TAKEN)
         assert (rows.slack(end, point.w) >= least * z * (1 - 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_repairs_save_iterations(monkeypatch):
     distance = grid(12, 12)
     prior = np.random.default_rng(7).dirichlet(np.ones(144))
 
     def iterations():
-        return solve(prior, distance, 0.7 * distance, gap=1e-4, symmetry=False, threads=1).iterations
+        return Case(prior, distance, 0.7 * distance).solve(gap=1e-4, symmetry=False, threads=1).iterations
 
     with_repairs = iterations()
-    monkeypatch.setattr(_loop, "SHORT", 0.0)
-    monkeypatch.setattr(_loop, "LAG", np.inf)
+    monkeypatch.setattr(loop, "SHORT", 0.0)
+    monkeypatch.setattr(loop, "LAG", np.inf)
     assert with_repairs <= iterations() - 4
 
 
 def test_blocks_that_lack_nothing_are_left_alone(recorded):
     # An even prior on a line: the bound does not lag, so hardly anything is repaired.
     distance = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
-    result = solve(np.full(12, 1 / 12), distance, 0.7 * distance, gap=1e-6, symmetry=False, threads=1)
+    result = Case(np.full(12, 1 / 12), distance, 0.7 * distance).solve(gap=1e-6, symmetry=False, threads=1)
     assert len(recorded["lift"]) + len(recorded["carry"]) < result.iterations

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.releases.budget import Chain, Scheme
+from sfumato.releases.budget import MarkovChain, Scheme
 
 from .cases import PRIOR, SPACE, noise
 
 
 def walk(seed):
     rows = np.random.default_rng(seed).dirichlet(np.ones(3), size=3)
-    return Chain(PRIOR, sf.Mechanism(rows, SPACE, SPACE))
+    return MarkovChain(PRIOR, sf.Mechanism(rows, SPACE, SPACE))
 
 
 def beliefs(chain, released):
@@ -50,14 +50,14 @@ def test_beliefs_are_sums_over_traces(seed, observed):
 
 def test_a_secret_that_stays_is_fresh_noise_on_one_secret():
     released = [(noise(3), o) for o in (0, 2, 2, 1)]
-    found = Chain.still(PRIOR).filtered(released)[-1]
+    found = MarkovChain.still(PRIOR).filtered(released)[-1]
     np.testing.assert_allclose(
         found, Scheme.fresh(noise(3)).posterior(PRIOR, [1, 1, 2, 0]).probabilities, rtol=1e-10
     )
 
 
 def test_independent_secrets_tell_nothing_of_each_other():
-    chain = Chain.independent(PRIOR)
+    chain = MarkovChain.independent(PRIOR)
     released = [(noise(3), o) for o in (0, 2, 1)]
     posterior = noise(3).posterior(PRIOR)
     np.testing.assert_allclose(chain.filtered(released), posterior[[0, 2, 1]], rtol=1e-10)
@@ -70,7 +70,7 @@ def test_without_reports_the_next_prior_is_the_first():
 
 
 def test_traces_are_counted():
-    chain = Chain.of_traces(SPACE, [[0, 1, 1, 2], [1, 1]], smoothing=0.5)
+    chain = MarkovChain.of_traces(SPACE, [[0, 1, 1, 2], [1, 1]], smoothing=0.5)
     np.testing.assert_allclose(chain.initial.probabilities, np.array([1.5, 4.5, 1.5]) / 7.5)
     counted = np.array([[0.5, 1.5, 0.5], [0.5, 2.5, 1.5], [0.5, 0.5, 0.5]])
     np.testing.assert_allclose(chain.transition.matrix, counted / counted.sum(axis=1, keepdims=True), atol=1e-12)
@@ -80,10 +80,10 @@ def test_real_traces_make_beliefs_sharper(shared_data):
     visits = sf.read_visits(shared_data / "foursquare_nyc.parquet")
     person = next(iter(visits.users()))
     own = visits.of_user(person)
-    city = sf.Grid.covering(own, shape=(5, 5), region=sf.Region.of(own, trim=0.05))
+    city = sf.Grid.covering(own, shape=(5, 5), region=own.region(trim=0.05))
     places = city.locate(own.lat, own.lon)
     places = places[places >= 0]
-    chain = Chain.of_traces(city, [places[:-40]])
+    chain = MarkovChain.of_traces(city, [places[:-40]])
     noise_ = sf.mechanisms.exponential(city, city.metric("euclidean", unit="km"), "1/km")
     drawn = sf.simulator(noise_, 4).draw(places[-40:])
     released = [(noise_, int(o)) for o in drawn]
@@ -96,9 +96,9 @@ def test_real_traces_make_beliefs_sharper(shared_data):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Chain(PRIOR, noise(1)), "transition"),
-        (lambda: Chain.of_traces(SPACE, [[0, 3]]), "positions"),
-        (lambda: Chain.of_traces(SPACE, [[0, 1]], smoothing=0), "smoothing"),
+        (lambda: MarkovChain(PRIOR, noise(1)), "transition"),
+        (lambda: MarkovChain.of_traces(SPACE, [[0, 3]]), "positions"),
+        (lambda: MarkovChain.of_traces(SPACE, [[0, 1]], smoothing=0), "smoothing"),
         (lambda: walk(1).filtered([(noise(1), 3)]), "report 1 .* impossible"),
         (lambda: walk(1).filtered([(noise(1), 9)]), "does not fit"),
     ],

@@ -114,7 +114,11 @@ class TestAveraging:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"reports": []}, "no curve"), ({"reports": [0]}, "no curve"), ({"reports": [1], "trials": 1}, "trials")],
+    [
+        ({"reports": []}, "are not numbers of reports"),
+        ({"reports": [0]}, "are not numbers of reports"),
+        ({"reports": [1], "trials": 1}, "trials"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(options, said):
     with pytest.raises(sf.errors.InputError, match=said):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import FileError, InfeasibleError, InputError, UnitError
-from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler, _lock
+from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler
 
 
 def test_ten_tenths_are_one_and_the_eleventh_is_refused(tmp_path):
@@ -97,7 +97,7 @@ def test_a_charge_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypat
 
 
 def test_a_lock_that_stays_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(_lock, "_PATIENCE_S", 0.02)
+    monkeypatch.setattr("sfumato.releases.budget._stores._PATIENCE_S", 0.02)
     (tmp_path / "l.json.lock").touch()
     with pytest.raises(FileError, match=r"remove .*l\.json\.lock"):
         Ledger(tmp_path / "l.json", 1.0).charge("ada", 0.1)

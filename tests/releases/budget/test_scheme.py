@@ -1,4 +1,4 @@
-"""What an observer of many reports learns, against sums over all memos and sequences."""
+"""Beliefs of an observer of many reports, against sums over all memos and sequences."""
 
 from itertools import product
 

@@ -33,7 +33,7 @@ def test_all_estimates_are_sound(case, total):
     assert likeliest.log_likelihood >= nearest.log_likelihood - likeliest.gap - 1e-9
     profile = profile_intervals(reports)
     bootstrap = bootstrap_intervals(reports, replicates=20, seed=1)
-    told = np.array([known.tells(row) for row in np.eye(len(known.secrets))])
+    told = np.array([known.identifies(row) for row in np.eye(len(known.secrets))])
     p = likeliest.probabilities
     assert (profile.lower <= p + 1e-9)[told].all()
     assert (profile.upper >= p - 1e-9)[told].all()
@@ -49,6 +49,6 @@ def test_all_estimates_are_sound(case, total):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_truth_of_many_reports_is_within_its_interval(case):
     reports = received(case, 20_000, 6)
-    found = profile_intervals(reports, confidence=1 - 1e-7)
+    found = profile_intervals(reports, failure=1e-7)
     assert (found.lower <= case.prior.probabilities).all()
     assert (case.prior.probabilities <= found.upper).all()

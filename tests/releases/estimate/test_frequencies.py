@@ -36,7 +36,7 @@ def test_mean_variance_and_coverage_over_all_counts(oracle, frequency):
     chance = binom.pmf(np.arange(total + 1), total, q + frequency * (p - q))
     estimates, covered = np.empty(total + 1), np.empty(total + 1, dtype=bool)
     for hits in range(total + 1):
-        found = support_estimate(oracle, [hits] * 6, total, confidence=0.9)
+        found = support_estimate(oracle, [hits] * 6, total, failure=0.1)
         assert found.intervals is not None
         estimates[hits] = found.probabilities[0]
         covered[hits] = found.intervals.lower[0] <= frequency <= found.intervals.upper[0]

@@ -1,4 +1,4 @@
-"""What reports can tell: ranks, twins, and changes that nothing shows."""
+"""Identifiability: ranks, twins, and changes that nothing shows."""
 
 import numpy as np
 import pytest
@@ -17,16 +17,16 @@ def test_the_rank_is_that_of_the_matrix_and_hidden_changes_change_nothing(case):
     assert found.hidden.shape == (len(found.secrets) - found.rank, len(found.secrets))
     np.testing.assert_allclose(found.hidden @ case.mechanism.matrix, 0, atol=1e-12)
     np.testing.assert_allclose(found.hidden.sum(axis=1), 0, atol=1e-12)
-    assert found.complete == (not found.untold)
+    assert found.complete == (not found.unidentified)
 
 
 def test_twins_are_told_as_a_sum_only():
     case = next(case for case in CASES if case.name == "two names of one place")
     found = identifiability(case.mechanism)
     assert found.twins == (("s0", "s1"), ("s2", "s3"))
-    assert found.untold == ("s0", "s1", "s2", "s3")
-    assert found.tells([1, 1, 0, 0])
-    assert not found.tells([1, 0, 0, 0])
+    assert found.unidentified == ("s0", "s1", "s2", "s3")
+    assert found.identifies([1, 1, 0, 0])
+    assert not found.identifies([1, 0, 0, 0])
     assert "2 of 4" in str(found)
 
 
@@ -34,7 +34,7 @@ def test_fewer_observables_than_secrets_without_twins():
     mechanism = sf.Mechanism([[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]])
     found = identifiability(mechanism)
     assert (found.rank, found.twins, found.condition) == (2, (), np.inf)
-    assert found.tells([0.8, 0.5, 0.2])
+    assert found.identifies([0.8, 0.5, 0.2])
     counts = [500, 500]
     a = maximum_likelihood(Reports(mechanism, counts)).probabilities
     other = a + 0.1 * found.hidden[0] / np.abs(found.hidden[0]).max()
@@ -73,4 +73,4 @@ def test_reports_that_are_never_made_identify_nothing():
     assert "Only 3 of 12 different reports are made in practice" in str(found)
     assert "identify 3 of 12 independent combinations" in str(found)
     # The reports identify no single probability: another distribution gives the same likely reports.
-    assert len(found.untold) == 12
+    assert len(found.unidentified) == 12

@@ -68,7 +68,7 @@ def test_profile_ends_of_two_secrets_are_roots_of_the_likelihood():
 
     middle = float(maximum_likelihood(reports).probabilities[0])
     np.testing.assert_allclose(middle, 0.52, atol=1e-6)
-    found = profile_intervals(reports, [[1, 0]], confidence=0.9)
+    found = profile_intervals(reports, [[1, 0]], failure=0.1)
     np.testing.assert_allclose(found.lower, brentq(lost, 0.2, middle), atol=2e-6)
     np.testing.assert_allclose(found.upper, brentq(lost, middle, 0.9), atol=2e-6)
 
@@ -113,7 +113,7 @@ def test_what_is_not_identified_has_a_wide_interval_and_its_sum_a_narrow_one():
 
 def test_more_confidence_is_wider():
     reports = collected(response(4), 500, 4)
-    narrow, wide = (profile_intervals(reports, confidence=level) for level in (0.5, 0.99))
+    narrow, wide = (profile_intervals(reports, failure=failure) for failure in (0.5, 0.01))
     assert (wide.lower <= narrow.lower).all()
     assert (wide.upper > narrow.upper).all()
 
@@ -159,7 +159,7 @@ def test_one_verb_for_all(method, intervals, kind):
         (lambda r: estimate_population(r, intervals="bootstrap"), "seed"),
         (lambda r: estimate_population(r, "early-stopped"), "seed"),
         (lambda r: estimate_population(r, "early-stopped", intervals="profile"), "do not go with"),
-        (lambda r: profile_intervals(r, confidence=1.0), "confidence"),
+        (lambda r: profile_intervals(r, failure=0.0), "misses is not between"),
         (lambda r: profile_intervals(r, [[1, 2]]), "functionals"),
         (lambda r: bootstrap_intervals(r, replicates=3, seed=1), "replicates"),
         (lambda r: bootstrap_intervals(r, method="none", seed=1), "unknown"),  # type: ignore[arg-type]

@@ -37,9 +37,14 @@ class LearnedAttack:
     blind_hits: int
 
     @property
+    def hit_rate(self) -> float:
+        """The share of right guesses among the held-out examples."""
+        return self.confusion.accuracy
+
+    @property
     def error(self) -> float:
         """The share of wrong guesses among the held-out examples."""
-        return 1.0 - self.confusion.accuracy
+        return 1.0 - self.hit_rate
 
     @property
     def advantage(self) -> float:

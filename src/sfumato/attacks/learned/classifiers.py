@@ -111,11 +111,11 @@ class RandomForest(Classifier):
 
 @dataclass(frozen=True, slots=True)
 class GradientBoosting(Classifier):
-    """Small trees, each mending what the ones before it got wrong.
+    """Small trees, each correcting the errors of the ones before it.
 
     Attributes:
         rounds: How many trees per secret.
-        rate: By how much each mends, from 0 to 1.
+        rate: By how much each corrects, from 0 to 1.
     """
 
     name: ClassVar[str] = "gradient boosting"

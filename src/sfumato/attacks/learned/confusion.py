@@ -1,4 +1,4 @@
-"""What was guessed for what was true, counted, and the measures that are read off it."""
+"""Counts of guesses against true secrets, and the measures read from them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
+from ...leakage import joint_information_bits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,16 +107,13 @@ class Confusion:
     @property
     def information_bits(self) -> float:
         """The mutual information of secret and guess in these counts, in bits: a plug-in, too large."""
-        joint: Floats = self.counts / len(self)
-        expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-        seen = joint > 0
-        return max(float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum()), 0.0)
+        return joint_information_bits(self.counts / len(self))
 
     @property
     def bayes_error(self) -> float:
         """The error of the best guess from the guess, 1 - sum over y of max over x of p(x, y).
 
-        At most 1 - `accuracy`: an attacker who errs consistently can be corrected.
+        At most 1 - `accuracy`: consistent errors of an attacker can be corrected.
         """
         return 1.0 - int(self.counts.max(axis=0).sum()) / len(self)
 

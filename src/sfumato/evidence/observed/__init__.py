@@ -1,19 +1,16 @@
-"""What samples and black boxes show: bounds that hold with a stated probability, and no more."""
+"""Bounds that samples and black boxes show: they hold with a stated probability, and prove no promise."""
 
-from .cells import Cells, FineBits, Halvings, Intervals, Rectangles, quantile_cells
+from .bins import Bins, FineBits, Halvings, IntervalBins, RectangleBins, quantile_bins
 from .decide import Decision, Stop, decide
-from .delta import DeltaFinding, delta_lower
-from .dependence import dependence_test
-from .epsilon import EpsilonFinding, epsilon_lower
 from .guessing import GuessingEstimate, estimate_guessing
-from .independence import zero_leakage_test
+from .independence import PermutationTest, dependence_test, zero_leakage_test
 from .information import InformationEstimate, estimate_information
-from .permutation import PermutationTest
-from .repetition import Repetition, repetition, repetition_of
+from .lower_bounds import DeltaFinding, EpsilonFinding, delta_lower, epsilon_lower
+from .repetition import RepetitionEstimate, repetition, repetition_of
 from .sample import Sample
 
 __all__ = [
-    "Cells",
+    "Bins",
     "Decision",
     "DeltaFinding",
     "EpsilonFinding",
@@ -21,10 +18,10 @@ __all__ = [
     "GuessingEstimate",
     "Halvings",
     "InformationEstimate",
-    "Intervals",
+    "IntervalBins",
     "PermutationTest",
-    "Rectangles",
-    "Repetition",
+    "RectangleBins",
+    "RepetitionEstimate",
     "Sample",
     "Stop",
     "decide",
@@ -33,7 +30,7 @@ __all__ = [
     "epsilon_lower",
     "estimate_guessing",
     "estimate_information",
-    "quantile_cells",
+    "quantile_bins",
     "repetition",
     "repetition_of",
     "zero_leakage_test",

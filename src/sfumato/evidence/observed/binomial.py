@@ -47,11 +47,11 @@ def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
 
 
 def check_failure(failure: float) -> float:
-    """Return the probability of failure, or say that it is none."""
+    """Return a probability of failure; refuse what is not between 0 and 1."""
     if not (math.isfinite(failure) and 0 < failure < 1):
         raise InputError(
             f"a failure probability of {failure} is not between 0 and 1.",
-            "use a small one, such as 0.05; 0 would allow no statement at all.",
+            "use a small one, such as 0.05; with 0 nothing can be stated.",
         )
     return float(failure)
 

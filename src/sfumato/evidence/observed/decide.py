@@ -1,4 +1,4 @@
-"""Auditing a black box until it is decided, or until the calls are spent."""
+"""Calls of a black box until its claim is refuted, or until the limit of calls is reached."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ...core import Metric, Space, units
 from ...errors import InputError, argument, python
 from .binomial import Counts, check_failure
-from .cells import Cells, is_point, quantile_cells
-from .epsilon import EpsilonFinding, as_finding, epsilon_gain
+from .bins import Bins, is_point, quantile_bins
 from .events import check_protected, choose, distances_of, judge
-from .repetition import Repetition, repetition_of
+from .lower_bounds import EpsilonFinding, epsilon_gain
+from .repetition import RepetitionEstimate, repetition_of
 from .sample import as_label
 
 Progress = Callable[[int, float], None]
@@ -31,11 +31,11 @@ class Stop(StrEnum):
     """Why an audit ended."""
 
     VIOLATED = "the claim is violated"
-    LIMIT = "the calls are spent, and the claim was not refuted; this does not prove it"
+    LIMIT = "all calls were made, and the claim was not refuted; this does not prove it"
     INTERRUPTED = "interrupted before the claim was refuted; this does not prove it"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """What an audit of a black box found.
 
@@ -54,7 +54,7 @@ class Decision:
     claim: float
     stop: Stop
     finding: EpsilonFinding | None
-    repetition: Repetition | None
+    repetition: RepetitionEstimate | None
     calls: int
     looks: int
     failure: float
@@ -68,6 +68,9 @@ class Decision:
     def epsilon_lower(self) -> float:
         """The largest lower bound of epsilon that was shown; 0 if none was."""
         return 0.0 if self.finding is None else self.finding.value
+
+    def __repr__(self) -> str:
+        return f"Decision({self.stop.name.lower()} after {self.calls:,} calls, claimed epsilon {self.claim:g})"
 
     def __str__(self) -> str:
         """The decision in words."""
@@ -88,10 +91,10 @@ def decide(
     failure: float = 0.05,
     delta: float = 0.0,
     limit: int = 100_000,
-    cells: Cells | int | None = None,
+    bins: Bins | int | None = None,
     progress: Progress | None = None,
 ) -> Decision:
-    """Call a black box until its claimed epsilon is refuted or the calls are spent.
+    """Call a black box until its claimed epsilon is refuted or the limit of calls is reached.
 
     Each look chooses the most telling events from all that was seen before, calls every
     secret, and those of the events more often, and judges the events on these fresh calls
@@ -100,7 +103,7 @@ def decide(
     there are. Ctrl-C ends the audit with what is known by then.
 
     The probability rests on independent calls. A box that repeats itself (a memo, a fixed
-    seed) is told by `Decision.repetition`: its noise is either not fresh or not as claimed.
+    seed) is reported by `Decision.repetition`: its noise is either not fresh or not as claimed.
 
     Args:
         black_box: Returns one output for a secret: a label, a number or a point.
@@ -110,13 +113,13 @@ def decide(
         failure: The probability with which a true claim may be called violated.
         delta: The delta of the claim.
         limit: The most calls to make.
-        cells: How outputs that are numbers are counted: cells fixed beforehand, or how
+        bins: How outputs that are numbers are counted: bins fixed beforehand, or how
             many to choose from the first calls. By default outputs are labels.
         progress: Called with the number of calls and the lower bound so far.
 
     Raises:
         InputError: If an argument is out of range, fewer than two secrets are given, or
-            the outputs are continuous and no cells are given.
+            the outputs are continuous and no bins are given.
         UnitError: If the unit of epsilon does not fit.
 
     Example:
@@ -127,10 +130,10 @@ def decide(
     claim = units.parse(epsilon, per=True, unit="" if metric is None else metric.unit, what="epsilon")
     if claim < 0 or not 0 <= delta < 1:
         raise InputError(
-            f"a claim of epsilon {epsilon} and delta {delta} means nothing.",
+            f"a claim of epsilon {epsilon} and delta {delta} cannot be tested.",
             "use an epsilon of at least 0 and a delta from 0 to below 1.",
         )
-    audit = _Audit(black_box, Space(secrets), metric, check_failure(failure), delta, limit, cells, progress)
+    audit = _Audit(black_box, Space(secrets), metric, check_failure(failure), delta, limit, bins, progress)
     stop = Stop.LIMIT
     try:
         audit.begin(claim)
@@ -160,25 +163,25 @@ class _Audit:
         failure: float,
         delta: float,
         limit: int,
-        cells: Cells | int | None,
+        bins: Bins | int | None,
         progress: Progress | None,
     ) -> None:
         self.distances = distances_of(len(secrets), metric)
         check_protected(self.distances, np.ones((len(secrets), 1), dtype=np.int64))
         if limit < least_calls(len(secrets)):
             raise InputError(
-                f"{limit} calls of {len(secrets)} secrets decide nothing.",
+                f"{limit} calls of {len(secrets)} secrets are too few.",
                 f"use {argument('limit', least_calls(len(secrets)))} or more.",
             )
         self.black_box, self.secrets, self.metric = black_box, secrets, metric
         self.failure, self.delta, self.limit = failure, delta, limit
-        self.cells, self.progress = cells, progress
+        self.bins, self.progress = bins, progress
         self.gain = epsilon_gain(delta)
         self.columns: dict[Hashable, int] = {}
         self.seen: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64) for _ in secrets.labels]
         self.calls = self.looks = self.comparisons = 0
         self.finding: EpsilonFinding | None = None
-        self.repetition: Repetition | None = None
+        self.repetition: RepetitionEstimate | None = None
 
     @property
     def epsilon_lower(self) -> float:
@@ -191,7 +194,7 @@ class _Audit:
         return size if left >= 3 * size else left  # rather one large last look than a small one after it
 
     def begin(self, claim: float) -> None:
-        """Make the first calls, which judge nothing but whether outputs repeat."""
+        """Make the first calls, which only judge whether outputs repeat."""
         outputs = self._call(dict.fromkeys(range(len(self.secrets)), _FIRST))
         labelled = {self.secrets.labels[s]: found for s, found in outputs.items()}
         self.repetition = repetition_of(labelled, epsilon=claim, metric=self.metric)
@@ -200,19 +203,19 @@ class _Audit:
 
     def look(self, size: int) -> None:
         """Choose by what was seen, call afresh, judge."""
-        level = self.failure / ((self.looks + 1) * (self.looks + 2))
-        events = choose(self._counts(self.seen), self.distances, self.gain, _EVENTS, level)
+        failure = self.failure / ((self.looks + 1) * (self.looks + 2))
+        events = choose(self._counts(self.seen), self.distances, self.gain, _EVENTS, failure)
         asked = {s for event in events for s in (event.first, event.second)}
         more = size * len(self.secrets) // len(asked)
         fresh = self._call({s: size + more * (s in asked) for s in range(len(self.secrets))})
         tested = self._count(fresh)
-        shown = judge(events, self._counts(tested), self.distances, self.gain, level)
+        shown = judge(events, self._counts(tested), self.distances, self.gain, failure)
         self.looks += 1
         self.comparisons += len(events)
         unit = "" if self.metric is None else self.metric.unit
         best = max(shown, key=lambda one: one.value)
         labels = tuple(self.columns)
-        found = as_finding(best, self.secrets.labels, labels, self.failure, self.delta, unit)
+        found = EpsilonFinding.of(best, self.secrets.labels, labels, self.failure, unit, delta=self.delta)
         if self.finding is not None and self.finding.value >= found.value:
             found = self.finding
         self.finding = replace(found, comparisons=self.comparisons)
@@ -230,14 +233,14 @@ class _Audit:
         return outputs
 
     def _prepare(self, outputs: list[Hashable]) -> None:
-        """Choose cells by the first outputs, which judge nothing."""
-        if isinstance(self.cells, int):
-            self.cells = quantile_cells(outputs, self.cells)
-        if self.cells is None and len(set(outputs)) == len(outputs) and is_point(outputs[0]):
+        """Choose bins by the first outputs, which judge nothing."""
+        if isinstance(self.bins, int):
+            self.bins = quantile_bins(outputs, self.bins)
+        if self.bins is None and len(set(outputs)) == len(outputs) and is_point(outputs[0]):
             raise InputError(
                 f"the first {len(outputs)} outputs are all distinct numbers, such as {outputs[0]!r}.",
-                f"count them in cells: {argument('audit_black_box.cells', 32)}",
-                python("pass cells of your own."),
+                f"count them in bins: {argument('bins', 32)}",
+                python("pass bins of your own."),
             )
 
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:
@@ -245,9 +248,9 @@ class _Audit:
         new = [np.zeros(0, dtype=np.int64) for _ in self.secrets.labels]
         for s, found in outputs.items():
             labels = found
-            if isinstance(self.cells, Cells):
-                names = self.cells.labels
-                labels = [names[cell] for cell in self.cells.place_any(found)]
+            if isinstance(self.bins, Bins):
+                names = self.bins.labels
+                labels = [names[each] for each in self.bins.place_any(found)]
             columns = [self.columns.setdefault(label, len(self.columns)) for label in labels]
             new[s] = np.array(columns, dtype=np.int64)
             self.seen[s] = np.concatenate([self.seen[s], new[s]])

@@ -19,8 +19,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from . import binomial
 from .binomial import Counts
-from .sample import Sample
-from .split import split
+from .sample import Sample, split
 
 Gain = Callable[[Floats, Floats, Floats], Floats]
 """What is shown by p(E|s) >= low and p(E|s') <= high at distance d: gain(low, high, d)."""
@@ -89,7 +88,7 @@ def strongest(
     single outputs on all samples; the rest goes to the events that a random part of the
     samples proposes, on the other part.
     """
-    alpha = binomial.check_failure(failure)
+    left = binomial.check_failure(failure)
     if metric is not None and not sample.secrets_named:
         raise InputError(
             "the sample does not say in which order its secrets are, so the metric cannot be matched to them.",
@@ -99,11 +98,11 @@ def strongest(
     check_protected(distances, sample.counts)
     found: list[Shown] = []
     if sample.outputs_fixed:
-        alpha /= 2
-        found.append(_single_outputs(sample.counts, distances, gain, alpha))
+        left /= 2
+        found.append(_single_outputs(sample.counts, distances, gain, left))
     choosing, judging = split(sample.counts, share, np.random.default_rng(seed))
-    events = choose(choosing, distances, gain, candidates, alpha)
-    found += judge(events, judging, distances, gain, alpha)
+    events = choose(choosing, distances, gain, candidates, left)
+    found += judge(events, judging, distances, gain, left)
     comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)
     return replace(max(found, key=lambda shown: shown.value), comparisons=comparisons)
 
@@ -176,8 +175,8 @@ def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, fa
     for event in events:
         pair = np.array([event.first, event.second])
         hits, trials = counts[pair][:, event.outputs].sum(axis=1), totals[pair]
-        level = failure / (2 * len(events))
-        low, high = binomial.lower(hits[:1], trials[:1], level), binomial.upper(hits[1:], trials[1:], level)
+        each = failure / (2 * len(events))
+        low, high = binomial.lower(hits[:1], trials[:1], each), binomial.upper(hits[1:], trials[1:], each)
         value = float(gain(low, high, distances[pair[:1], pair[1:]])[0])
         shown.append(
             Shown(
@@ -195,9 +194,9 @@ def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, fa
 def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: float) -> Shown:
     """Bound every probability of the channel from both sides, and compare all pairs."""
     totals = counts.sum(axis=1)
-    level = failure / (2 * counts.size)
-    low = binomial.lower(counts, totals[:, None], level)
-    high = binomial.upper(counts, totals[:, None], level)
+    each = failure / (2 * counts.size)
+    low = binomial.lower(counts, totals[:, None], each)
+    high = binomial.upper(counts, totals[:, None], each)
     value, s, t, o = -np.inf, 0, 1, 0
     for first in range(len(counts)):
         values = gain(low[first][None], high, distances[first][:, None])

@@ -1,4 +1,4 @@
-"""How well the best guess from an output does, bounded from samples."""
+"""The best guess from an output (Bayes vulnerability and Bayes error), bounded from samples."""
 
 from __future__ import annotations
 
@@ -7,68 +7,61 @@ from math import inf, log, log2, sqrt
 
 import numpy as np
 
-from ...core import Prior
+from ...core import Bracket, Prior
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_least, at_most
 from . import binomial
 from .binomial import Counts
-from .sample import Sample
-from .split import split
+from .sample import Sample, split
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GuessingEstimate:
     """The probability that the best guess from an output is right (Bayes vulnerability).
 
     Attributes:
         plug_in: The best guess on the very samples it was learned from: never below the
             truth on average, and far above it where outputs were seen once or twice.
-        tested: The success, on the judging part, of the guess learned on the other part;
-            never above the truth on average.
-        lower: Proved lower bound of the Bayes vulnerability.
-        upper: Proved upper bound.
-        prior_lower: Lower bound of the best guess without any output; exact with a prior.
-        prior_upper: Its upper bound.
+        vulnerability: The Bayes vulnerability. The bounds are proved; the value is the success,
+            on the judging part, of the guess learned on the other part, never above the
+            truth on average.
+        prior: The same of the best guess without any output; exact with a prior.
         failure: The probability that any of these bounds is wrong.
         samples: How many samples there were.
     """
 
     plug_in: float
-    tested: float
-    lower: float
-    upper: float
-    prior_lower: float
-    prior_upper: float
+    vulnerability: Bracket
+    prior: Bracket
     failure: float
     samples: int
 
     @property
-    def error_lower(self) -> float:
-        """Proved lower bound of the Bayes error."""
-        return 1.0 - self.upper
+    def error(self) -> Bracket:
+        """The Bayes error, with proved bounds."""
+        found = self.vulnerability
+        return Bracket(1.0 - found.upper, 1.0 - found.value, 1.0 - found.lower)
 
     @property
-    def error_upper(self) -> float:
-        """Proved upper bound of the Bayes error."""
-        return 1.0 - self.lower
+    def min_entropy_leakage_bits(self) -> Bracket:
+        """The min-entropy leakage in bits, with proved bounds; never below 0."""
+        found, before = self.vulnerability, self.prior
+        return Bracket(
+            _ratio_bits(found.lower, before.upper),
+            _ratio_bits(found.value, before.value),
+            _ratio_bits(found.upper, before.lower),
+        )
 
-    @property
-    def min_entropy_leakage_lower_bits(self) -> float:
-        """Proved lower bound of the min-entropy leakage in bits; never below 0."""
-        return max(log2(self.lower / self.prior_upper), 0.0) if self.lower > 0 else 0.0
-
-    @property
-    def min_entropy_leakage_upper_bits(self) -> float:
-        """Proved upper bound of the min-entropy leakage in bits."""
-        return max(log2(self.upper / self.prior_lower), 0.0) if self.prior_lower > 0 else inf
+    def __repr__(self) -> str:
+        return f"GuessingEstimate({self.vulnerability} from {self.samples:,} samples)"
 
     def __str__(self) -> str:
         """The estimate in words."""
         return (
-            f"The best guess from an output is right with probability {at_least(self.lower)} to "
-            f"{at_most(self.upper)} (confidence {at_least(1 - self.failure, 6)}); without it, "
-            f"{at_least(self.prior_lower)} to {at_most(self.prior_upper)}."
+            f"The best guess from an output is right with probability {at_least(self.vulnerability.lower)} to "
+            f"{at_most(self.vulnerability.upper)} (confidence {at_least(1 - self.failure, 6)}); without it, "
+            f"{at_least(self.prior.lower)} to {at_most(self.prior.upper)}."
         )
 
 
@@ -106,7 +99,7 @@ def estimate_guessing(
     Example:
         >>> from sfumato.evidence.observed import Sample, estimate_guessing
         >>> found = estimate_guessing(Sample([[800, 200], [200, 800]]), seed=1)
-        >>> found.lower < 0.8 < found.upper
+        >>> found.vulnerability.lower < 0.8 < found.vulnerability.upper
         True
     """
     binomial.check_failure(failure)
@@ -117,7 +110,7 @@ def estimate_guessing(
 
 
 def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Generator) -> GuessingEstimate:
-    counts, level = sample.counts, failure / 4
+    counts, each = sample.counts, failure / 4
     n = len(sample)
     learning, judging = (part.reshape(counts.shape) for part in split(counts.reshape(1, -1), share, rng))
     guesses = _guesses(learning.astype(np.float64))
@@ -125,15 +118,12 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     hits = int(judging[guesses, np.arange(counts.shape[1])].sum())
     blind = int(judging[learning.sum(axis=1).argmax()].sum())
     plug_in, before = float(counts.max(axis=0).sum() / n), float(counts.sum(axis=1).max() / n)
-    reach = sqrt(log(1 / level) / (2 * n))
-    low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), level)
+    reach = sqrt(log(1 / each) / (2 * n))
+    low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), each)
     return GuessingEstimate(
         plug_in,
-        hits / trials if trials else 0.0,
-        float(low),
-        _above(plug_in + reach),
-        float(blind_low),
-        _above(before + reach),
+        Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach)),
+        Bracket(float(blind_low), before, _above(before + reach)),
         failure,
         n,
     )
@@ -148,7 +138,7 @@ def _of_rows(
             f"{'' if sample.secrets_named else ' in no given order'}.",
             "pass space= with the prior's secrets when making the sample.",
         )
-    counts, p, level = sample.counts, prior.probabilities, failure / 2
+    counts, p, each = sample.counts, prior.probabilities, failure / 2
     missing = (p > 0) & (counts.sum(axis=1) == 0)
     if missing.any():
         raise InputError(
@@ -159,17 +149,17 @@ def _of_rows(
     learning, judging = split(counts, share, rng)
     plug_in = float(_weighted(counts, p).max(axis=0).sum())
     learned = _weighted(learning, p)
-    # Where nothing was learned of an output, the guess is the likeliest secret.
+    # Where nothing was learned about an output, the guess is the likeliest secret.
     guesses = np.where(learned.any(axis=0), learned.argmax(axis=0), int(p.argmax()))
     tested = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
-    blind = float(p.max())
     return GuessingEstimate(
         plug_in,
-        tested,
-        max(tested - _reach(judging, p, level), 0.0) * (1 - 1e-12),
-        _above(plug_in + _reach(counts, p, level)),
-        blind,
-        blind,
+        Bracket(
+            max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12),
+            tested,
+            _above(plug_in + _reach(counts, p, each)),
+        ),
+        Bracket.exact(float(p.max())),
         failure,
         len(sample),
     )
@@ -187,11 +177,17 @@ def _weighted(counts: Counts, p: Floats) -> Floats:
     return p[:, None] * shares
 
 
-def _reach(counts: Counts, p: Floats, level: float) -> float:
-    """Return how far a weighted sum of shares strays from its mean, with probability ``level`` at most."""
+def _reach(counts: Counts, p: Floats, failure: float) -> float:
+    """Return how far a weighted sum of shares strays from its mean, with probability ``failure`` at most."""
     totals = counts.sum(axis=1)
     spread = float((p[totals > 0] ** 2 / totals[totals > 0]).sum())
-    return sqrt(log(1 / level) * spread / 2)
+    return sqrt(log(1 / failure) * spread / 2)
+
+
+def _ratio_bits(after: float, before: float) -> float:
+    if after <= 0:
+        return 0.0
+    return max(log2(after / before), 0.0) if before > 0 else inf
 
 
 def _above(value: float) -> float:

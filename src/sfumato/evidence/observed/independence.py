@@ -1,17 +1,55 @@
-"""The test of zero leakage: whether the outputs tell anything of the secret at all."""
+"""Tests by permutation: whether outputs tell anything about the secret, and whether calls depend on each other."""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import xlogy
-from scipy.stats import random_table
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
-from .permutation import PermutationTest, check_permutations, p_value
-from .sample import Sample
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from scipy.stats import random_table, rankdata
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...errors import InputError
+from .binomial import check_failure
+from .bins import as_points, is_point
+from .sample import Sample, as_label
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PermutationTest(Short):
+    """A test that is exact whatever the distribution: its p-value is (1 + #) / (1 + N).
+
+    Attributes:
+        hypothesis: What is tested, in words; it is never proved, only rejected.
+        statistic: The statistic of the samples as they are.
+        p_value: The share of orders, these samples' own included, whose statistic is as large.
+        permutations: How many random orders were compared.
+        failure: The probability of rejecting a true hypothesis.
+    """
+
+    hypothesis: str
+    statistic: float
+    p_value: float
+    permutations: int
+    failure: float
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the samples contradict the hypothesis."""
+        return self.p_value <= self.failure
+
+    def __str__(self) -> str:
+        """The result in words."""
+        verdict = "is rejected" if self.rejected else "is not rejected (which does not prove it)"
+        return f"That {self.hypothesis} {verdict}: p = {self.p_value:.4g}, level {self.failure:g}."
 
 
 def zero_leakage_test(
-    sample: Sample, *, permutations: int = 999, level: float = 0.05, seed: int | None = None
+    sample: Sample, *, permutations: int = 999, failure: float = 0.05, seed: int | None = None
 ) -> PermutationTest:
     """Test whether secrets and outputs are independent, by the G statistic.
 
@@ -24,7 +62,7 @@ def zero_leakage_test(
     Args:
         sample: The samples.
         permutations: How many random tables to compare with.
-        level: The probability of rejecting although nothing leaks.
+        failure: The probability of rejecting although nothing leaks.
         seed: Of the tables; by default a fresh one.
 
     Raises:
@@ -35,7 +73,7 @@ def zero_leakage_test(
         leakage", TACAS 2010, test by the distribution at zero leakage; here by
         permutation instead of its asymptotic form.
     """
-    check_permutations(permutations, level)
+    _check_permutations(permutations, failure)
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
     tables = random_table(rows, columns, seed=np.random.default_rng(seed))
@@ -44,5 +82,112 @@ def zero_leakage_test(
     permuted = np.array([float(xlogy(t, t).sum()) for t in (tables.rvs() for _ in range(permutations))])
     fixed = float(xlogy(rows, rows).sum() + xlogy(columns, columns).sum() - xlogy(rows.sum(), rows.sum()))
     return PermutationTest(
-        "the outputs tell nothing of the secret", 2 * (own - fixed), p_value(own, permuted), permutations, level
+        "the outputs tell nothing about the secret",
+        2 * (own - fixed),
+        _p_value(own, permuted),
+        permutations,
+        failure,
     )
+
+
+def dependence_test(
+    outputs: Iterable[Any],
+    secrets: Iterable[Hashable] | None = None,
+    *,
+    lags: int = 16,
+    permutations: int = 999,
+    failure: float = 0.05,
+    seed: int | None = None,
+) -> PermutationTest:
+    """Test whether the outputs of successive calls are independent of each other.
+
+    If they are, then every order of the outputs of one secret is equally likely. Numbers
+    (and each number of points) are compared by the correlation of their ranks, within each
+    secret, with those some calls later; other labels by how often they are equal to those
+    some calls later. The statistic is the largest deviation over all lags, in standard deviations of the
+    permuted orders; the level is exact, for it counts as many orders as are as extreme.
+
+    Args:
+        outputs: The outputs in the order of the calls: floats, tuples of floats, or labels.
+        secrets: The secret of each call; by default all were the same.
+        lags: How many calls later to look, at most.
+        permutations: How many random orders to compare with.
+        failure: The probability of a false alarm.
+        seed: Of the orders; by default a fresh one.
+
+    Raises:
+        InputError: If there are too few outputs for the lags.
+
+    Example:
+        >>> from sfumato.evidence.observed import dependence_test
+        >>> dependence_test(["a", "b", "c"] * 40, seed=1).rejected
+        True
+    """
+    _check_permutations(permutations, failure)
+    values = [as_label(output) for output in outputs]
+    strata = _codes(["" for _ in values] if secrets is None else list(secrets))
+    if len(strata) != len(values):
+        raise InputError(f"there are {len(values)} outputs, but {len(strata)} secrets.", "pass one per call.")
+    if lags < 1 or len(values) <= 2 * lags:
+        raise InputError(
+            f"{len(values)} outputs do not show dependence over {lags} calls.",
+            "collect more outputs, or look at fewer lags (at least one).",
+        )
+    numeric = all(is_point(value) for value in values)
+    series = _ranks(as_points(values), strata) if numeric else _codes(values)[:, None].astype(np.float64)
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    found = np.empty((permutations + 1, lags * series.shape[1]))
+    found[0] = _agreement(series, lags, numeric)
+    for row in range(1, permutations + 1):
+        shuffled = series.copy()
+        for group in groups:
+            shuffled[group] = series[rng.permutation(group)]
+        found[row] = _agreement(shuffled, lags, numeric)
+    spread = found.std(axis=0)
+    usable = spread > 1e-12 * (1 + np.abs(found).max(axis=0))
+    scores = np.abs(found - found.mean(axis=0))[:, usable] / spread[usable]
+    largest = scores.max(axis=1, initial=0.0)
+    return PermutationTest(
+        "successive outputs are independent",
+        float(largest[0]),
+        _p_value(float(largest[0]), largest[1:]),
+        permutations,
+        failure,
+    )
+
+
+def _p_value(own: float, permuted: Floats) -> float:
+    """Return the exact p-value of one statistic among those of random orders; ties count against it."""
+    as_large = int(np.count_nonzero(permuted >= own - 1e-12 * abs(own)))
+    return (1 + as_large) / (1 + len(permuted))
+
+
+def _check_permutations(permutations: int, failure: float) -> None:
+    """Refuse a number of permutations that can never reject."""
+    check_failure(failure)
+    if permutations < 1 or 1 / (1 + permutations) > failure:
+        raise InputError(
+            f"{permutations} permutations can never reject at level {failure}.",
+            f"use at least {int(np.ceil(1 / failure)) - 1} of them.",
+        )
+
+
+def _agreement(series: Floats, lags: int, numeric: bool) -> Floats:
+    """Return how much outputs agree with those each lag later, for each of their numbers."""
+    agree = np.multiply if numeric else np.equal
+    return np.concatenate([agree(series[:-lag], series[lag:]).sum(axis=0) for lag in range(1, lags + 1)])
+
+
+def _ranks(points: Floats, strata: NDArray[np.intp]) -> Floats:
+    ranks = np.empty(points.shape)
+    for stratum in np.unique(strata):
+        group = strata == stratum
+        own = rankdata(points[group], axis=0)
+        ranks[group] = own - own.mean(axis=0)
+    return ranks
+
+
+def _codes(labels: list[Hashable]) -> NDArray[np.intp]:
+    positions: dict[Hashable, int] = {}
+    return np.array([positions.setdefault(label, len(positions)) for label in labels], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""How many bits leak: the mutual information, estimated from samples."""
+"""The mutual information of secret and output, estimated from samples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from scipy.special import digamma, ndtri, xlogy
 
+from ...core import Bracket
 from ...core.arrays import Floats
 from .binomial import Counts, check_failure
 from .sample import Sample
@@ -16,46 +17,47 @@ from .sample import Sample
 _ENOUGH: Final = 5  # samples per pair of secret and output, from trials on channels of known information
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class InformationEstimate:
     """Estimates of the mutual information of secret and output, in bits.
 
     Nothing here is proved: estimates of entropies are biased for few samples, and the
-    interval is an approximation for many. `zero_leakage_test` has an exact level.
+    interval is an approximation for many. `zero_leakage_test` is exact.
 
     Attributes:
-        bits: The estimate to use: entropies by Grassberger's correction. It may be
+        bits: The estimate to use, by Grassberger's correction of entropies, between the ends
+            of the approximate interval, which are at least 0. The estimate itself may be
             slightly negative when little leaks.
         plug_in_bits: The mutual information of the shares in the sample: too large.
         miller_madow_bits: The plug-in less the first term of its bias.
-        low_bits: The lower end of the approximate interval, at least 0.
-        high_bits: Its upper end.
-        level: The probability with which the interval misses, approximately.
+        failure: The probability with which the interval misses, approximately.
         samples: How many samples there were.
         scarce: Whether there are fewer than five samples per pair of secret and output;
             the interval then missed up to four times as often as stated in trials.
     """
 
-    bits: float
+    bits: Bracket
     plug_in_bits: float
     miller_madow_bits: float
-    low_bits: float
-    high_bits: float
-    level: float
+    failure: float
     samples: int
     scarce: bool
+
+    def __repr__(self) -> str:
+        return f"InformationEstimate({self.bits} bits from {self.samples:,} samples, not proved)"
 
     def __str__(self) -> str:
         """The estimate in words."""
         caution = "; there are too few samples to trust it" if self.scarce else ""
         return (
-            f"About {max(self.bits, 0.0):.4g} bits leak "
-            f"(approximately {self.low_bits:.4g} to {self.high_bits:.4g} with confidence {1 - self.level:.6g}, "
+            f"About {max(self.bits.value, 0.0):.4g} bits leak "
+            f"(approximately {self.bits.lower:.4g} to {self.bits.upper:.4g} with confidence "
+            f"{1 - self.failure:.6g}, "
             f"from {self.samples} samples){caution}."
         )
 
 
-def estimate_information(sample: Sample, *, level: float = 0.05) -> InformationEstimate:
+def estimate_information(sample: Sample, *, failure: float = 0.05) -> InformationEstimate:
     """Estimate the mutual information of secret and output, in bits.
 
     I = H(S) + H(O) - H(S, O), for secrets distributed as in the sample. Each entropy is
@@ -71,7 +73,7 @@ def estimate_information(sample: Sample, *, level: float = 0.05) -> InformationE
 
     Args:
         sample: The samples.
-        level: The probability with which the interval may miss, approximately.
+        failure: The probability with which the interval may miss, approximately.
 
     Source:
         Grassberger, "Entropy estimates from insufficient samplings",
@@ -79,10 +81,10 @@ def estimate_information(sample: Sample, *, level: float = 0.05) -> InformationE
 
     Example:
         >>> from sfumato.evidence.observed import Sample, estimate_information
-        >>> round(estimate_information(Sample([[500, 0], [0, 500]])).bits, 2)
+        >>> round(estimate_information(Sample([[500, 0], [0, 500]])).bits.value, 2)
         1.0
     """
-    check_failure(level)
+    check_failure(failure)
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
     rows, columns, n = counts.sum(axis=1), counts.sum(axis=0), int(counts.sum())
     plug_in = _plug_in(rows) + _plug_in(columns) - _plug_in(counts)
@@ -91,14 +93,12 @@ def estimate_information(sample: Sample, *, level: float = 0.05) -> InformationE
     bits = _grassberger(rows) + _grassberger(columns) - _grassberger(counts)
     freedom = (len(rows) - 1) * (len(columns) - 1)
     variance = _variance(counts, plug_in) / n + 2 * freedom / (2 * n * log(2)) ** 2
-    reach = -float(ndtri(level / 2)) * sqrt(variance)
+    reach = -float(ndtri(failure / 2)) * sqrt(variance)
     return InformationEstimate(
-        bits,
+        Bracket(max(bits - reach, 0.0), bits, max(bits + reach, 0.0)),
         plug_in,
         miller,
-        max(bits - reach, 0.0),
-        max(bits + reach, 0.0),
-        level,
+        failure,
         n,
         n < _ENOUGH * len(rows) * len(columns),
     )

@@ -1,4 +1,4 @@
-"""Outputs that never change: a memo, or a fixed seed, sold as fresh noise."""
+"""Repeated outputs: whether a memo or a fixed seed takes the place of fresh noise."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from ...core import Mechanism, Metric, Space
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most
 from .events import distances_of
 from .sample import as_label
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
+@dataclass(frozen=True, slots=True, repr=False)
+class RepetitionEstimate(Short):
     """What repeated calls at the same secret returned.
 
     Attributes:
@@ -63,7 +64,7 @@ def repetition(
     mechanism: Mechanism | None = None,
     epsilon: float | None = None,
     metric: Metric | None = None,
-) -> Repetition:
+) -> RepetitionEstimate:
     """Call a black box repeatedly at each secret and say how likely so much repetition is.
 
     With the claimed mechanism, k calls at s agree with probability sum over o of p(o|s)^k.
@@ -88,7 +89,8 @@ def repetition(
     labels = list(secrets)
     if calls < 2 or not labels:
         raise InputError(
-            f"{calls} calls at {len(labels)} secrets repeat nothing.", "call at least one secret at least twice."
+            f"{calls} calls at {len(labels)} secrets cannot show repetition.",
+            "call at least one secret at least twice.",
         )
     outputs: dict[Hashable, list[Hashable]] = {label: [] for label in labels}
     for _ in range(calls):
@@ -103,7 +105,7 @@ def repetition_of(
     mechanism: Mechanism | None = None,
     epsilon: float | None = None,
     metric: Metric | None = None,
-) -> Repetition:
+) -> RepetitionEstimate:
     """Return the same for outputs that were collected already, by secret; see `repetition`."""
     lengths = [len(row) for row in outputs.values()]
     if not lengths or min(lengths) < 2:
@@ -121,7 +123,7 @@ def repetition_of(
         probability, against = _of_epsilon(constant, outputs, epsilon, metric), f"of epsilon {epsilon:g}"
     else:
         probability, against = None, ""
-    return Repetition(min(lengths), len(space), tuple(constant.items()), probability, against)
+    return RepetitionEstimate(min(lengths), len(space), tuple(constant.items()), probability, against)
 
 
 def _of_mechanism(

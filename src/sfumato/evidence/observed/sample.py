@@ -1,4 +1,4 @@
-"""A sample: which outputs were seen for which secrets, and how often."""
+"""Samples: which outputs were seen for which secrets and how often, and their split into two random parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core import Space
 from ...core.arrays import numbers, readonly
 from ...errors import InputError
 from .binomial import Counts
-from .cells import Cells, as_points, quantile_cells
+from .bins import Bins, as_points, quantile_bins
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -112,21 +112,21 @@ class Sample:
         cls,
         secrets: Iterable[Hashable],
         values: Any,
-        cells: Cells | int = 32,
+        bins: Bins | int = 32,
         *,
         space: Space | None = None,
         share: float = 0.2,
         seed: int | None = None,
     ) -> Sample:
-        """Return the sample of continuous outputs, counted in cells.
+        """Return the sample of continuous outputs, counted in bins.
 
         Args:
             secrets: The secret of each sample.
             values: Array (n,) of numbers, or (n, k) of points.
-            cells: Cells fixed beforehand; or how many to choose, by quantiles of a random
+            bins: Bins fixed beforehand; or how many to choose, by quantiles of a random
                 part of the samples that is then left out of the counts.
             space: All secrets, in the order of the metric.
-            share: The part that chooses the cells.
+            share: The part that chooses the bins.
             seed: Of the choice of that part; by default a fresh one.
 
         Raises:
@@ -136,15 +136,15 @@ class Sample:
         if len(rows) != len(points):
             raise InputError(f"there are {len(rows)} secrets, but {len(points)} outputs.", "pass one per secret.")
         kept: Iterable[int] = range(len(rows))
-        if isinstance(cells, int):
+        if isinstance(bins, int):
             if not 0 < share < 1:
-                raise InputError(f"a share of {share} cannot choose cells.", "use a share between 0 and 1.")
+                raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
             order = np.random.default_rng(seed).permutation(len(rows))
             chosen = round(share * len(rows))
-            cells = quantile_cells(points[order[:chosen]], cells)
+            bins = quantile_bins(points[order[:chosen]], bins)
             kept = order[chosen:].tolist()
-        labels = cells.labels
-        places = cells.place_any(points)
+        labels = bins.labels
+        places = bins.place_any(points)
         pairs = [(rows[i], labels[places[i]]) for i in kept]
         return cls._from_labels([s for s, _ in pairs], [o for _, o in pairs], space, Space(labels))
 
@@ -232,3 +232,27 @@ def _labels(given: Iterable[Hashable], what: str) -> list[Hashable]:
         except InputError as error:
             raise InputError(f"the {what} of sample {position}: {error.problem}", error.hint) from None
     return labels
+
+
+def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    """Return the counts of a random part of each row's samples, and those of the rest.
+
+    The part is drawn without replacement, as if the single samples had been shuffled, so
+    that the two are independent when the samples are.
+
+    Args:
+        counts: Array (rows, outputs).
+        share: The share of the first part, between 0 and 1.
+        rng: Where the randomness comes from.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"a share of {share} leaves one part empty.", "use a share between 0 and 1, such as 0.5.")
+    sizes = np.rint(share * counts.sum(axis=1)).astype(np.int64)
+    first = np.array(
+        [
+            rng.multivariate_hypergeometric(row, size, method="marginals")
+            for row, size in zip(counts, sizes, strict=True)
+        ],
+        dtype=np.int64,
+    )
+    return first, counts - first

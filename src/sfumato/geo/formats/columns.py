@@ -1,12 +1,13 @@
-"""Which column is which: the names that occur in the wild."""
+"""The roles of columns, found by the names that are in common use."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...errors import DataError, argument
+from ..visits import NAMED
 
 # Names are compared without case, spaces and underscores; the first that occurs wins.
 _LAT = ("lat", "latitude", "latdeg", "latitudedeg", "gpslat", "gpslatitude", "decimallatitude", "latwgs84")
@@ -24,13 +25,10 @@ _TIME = (
     *("timestamputc", "createdat", "recordedat", "ts", "date"),
 )
 
-NAMED = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
-"""How a caller names the columns of places."""
-
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which column holds what; either ``lat`` and ``lon``, or ``geometry``, are there.
+    """The columns that hold places, users and times; there is ``lat`` with ``lon``, or ``geometry``.
 
     Attributes:
         lat: Latitudes.
@@ -57,11 +55,8 @@ class Roles:
 def recognised(
     columns: Sequence[str],
     source: str,
+    named: Mapping[str, str | None],
     *,
-    lat: str | None,
-    lon: str | None,
-    user: str | None,
-    time: str | None,
     geometry: str | None = None,
 ) -> Roles:
     """Return the roles of the columns of a table.
@@ -69,17 +64,14 @@ def recognised(
     Args:
         columns: The names of all columns.
         source: The file, for error messages.
-        lat: The column of latitudes, where the caller named it; likewise the others.
-        lon: The column of longitudes.
-        user: The column of users.
-        time: The column of times.
+        named: The column that the caller named for each of ``lat``, ``lon``, ``user`` and
+            ``time``; none where it is missing or None.
         geometry: The column that the file itself declares to hold points.
 
     Raises:
         DataError: If a named column is missing, no column holds places, or two columns
             could be the same.
     """
-    named = {"lat": lat, "lon": lon, "user": user, "time": time}
     exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
         raise DataError(
@@ -104,10 +96,10 @@ def recognised(
                 word for word, name in (("latitude", found_lat), ("longitude", found_lon)) if name is None
             )
             raise DataError(
-                f"{source} has no {missing} column that I know. Its columns are: {', '.join(columns)}.",
+                f"{source} has no {missing} column with a known name. Its columns are: {', '.join(columns)}.",
                 f"name them with {NAMED}.",
             )
-    return Roles(found_lat, found_lon, found_geometry, found_user, found_time, time is not None)
+    return Roles(found_lat, found_lon, found_geometry, found_user, found_time, named.get("time") is not None)
 
 
 def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ...errors import DataError
-from .rows import Rows, joined
-from .values import names, numbers, times
+from ...tables import Source, names, parsed, times
+from .format import Format, Wanted
+from .points import degrees
+from .rows import RawVisits, joined
 
+_START: Final = b"Geolife"
 _HEADER_LINES: Final = 6
 _COLUMNS: Final = ("lat", "lon", "zero", "altitude_ft", "days", "date", "clock")
 
 
-def read_folder(folder: Path) -> Rows:
+def read_folder(folder: Path) -> RawVisits:
     """Read all ``*.plt`` files below a folder, such as ``Data`` or one user's.
 
     The user is the name of the folder that holds ``Trajectory``; times are UTC.
@@ -24,7 +27,14 @@ def read_folder(folder: Path) -> Rows:
     Source:
         Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
     """
-    parts = [part for path in sorted(folder.rglob("*.plt")) if (part := _rows(path, folder)) is not None]
+    parts = []
+    for path in sorted(folder.rglob("*.plt")):
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path.name!r} cannot be read: {error.strerror}.", "check its permissions.") from None
+        if (part := _points(content, path.name, _user(path, folder))) is not None:
+            parts.append(part)
     if not parts:
         raise DataError(
             f"the trajectories in {folder.name!r} hold no points.", "check that it is the right folder."
@@ -32,48 +42,56 @@ def read_folder(folder: Path) -> Rows:
     return joined(parts)
 
 
-def read(path: Path) -> Rows:
-    """Read one ``*.plt`` file."""
-    found = _rows(path, path.parent)
+def read(source: Source, _: Wanted) -> RawVisits:
+    """Read one ``*.plt`` file; of what is piped in the user is unknown."""
+    user = _user(source.path, source.path.parent) if source.content is None else None
+    found = _points(source.read(), source.path.name, user)
     if found is None:
-        raise DataError(f"{path.name!r} holds no points.", "check that it is the right file.")
+        raise DataError(f"{source} holds no points.", "check that it is the right file.")
     return found
 
 
-def _rows(path: Path, folder: Path) -> Rows | None:
+GEOLIFE: Final = Format(
+    "geolife",
+    "GeoLife",
+    read,
+    lambda source: source.start.startswith(_START),
+    text=False,  # a damaged file is refused by its reader
+    suffix=".plt",
+    read_folder=read_folder,
+)
+
+
+def _user(path: Path, folder: Path) -> str:
+    home = path.parent.parent if path.parent.name.lower() == "trajectory" else path.parent
+    return home.name if home != folder.parent else path.stem
+
+
+def _points(content: bytes, name: str, user: str | None) -> RawVisits | None:
+    """Return the points of one file, or None if it has a header alone."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv
 
-    try:
-        lines = path.read_bytes().split(b"\n", _HEADER_LINES)
-    except OSError as error:
-        raise DataError(f"{path.name!r} cannot be read: {error.strerror}.", "check its permissions.") from None
-    if not lines[0].startswith(b"Geolife"):
-        raise DataError(
-            f"{path.name!r} does not begin with 'Geolife trajectory'.", "keep only GeoLife's .plt files."
-        )
+    lines = content.split(b"\n", _HEADER_LINES)
+    if not lines[0].startswith(_START):
+        raise DataError(f"{name!r} does not begin with 'Geolife trajectory'.", "keep only GeoLife's .plt files.")
     if len(lines) <= _HEADER_LINES or not lines[_HEADER_LINES].strip():
         return None
     try:
-        table: Any = csv.read_csv(
+        table = parsed(
             io.BytesIO(lines[_HEADER_LINES]),
-            read_options=csv.ReadOptions(column_names=_COLUMNS),
-            convert_options=csv.ConvertOptions(
-                include_columns=["lat", "lon", "date", "clock"],
-                column_types={name: pa.string() for name in _COLUMNS},
-            ),
+            names=_COLUMNS,
+            columns=["lat", "lon", "date", "clock"],
+            types=dict.fromkeys(_COLUMNS, pa.string()),
         )
     except pa.ArrowInvalid as error:
-        raise DataError(f"{path.name!r} is damaged: {error}.", "unpack or download it again.") from None
+        raise DataError(f"{name!r} is damaged: {error}.", "unpack or download it again.") from None
     moments = times(pc.binary_join_element_wise(table["date"], table["clock"], " "))
     if moments is None:
-        raise DataError(f"the dates of {path.name!r} are not like 2008-10-23, 02:53:04.", "download it again.")
-    home = path.parent.parent if path.parent.name.lower() == "trajectory" else path.parent
-    user = home.name if home != folder.parent else path.stem
-    return Rows(
-        numbers(table["lat"], f"the latitudes of {path.name!r}"),
-        numbers(table["lon"], f"the longitudes of {path.name!r}"),
-        names(pa.array([user] * len(moments))),
+        raise DataError(f"the dates of {name!r} are not like 2008-10-23, 02:53:04.", "download it again.")
+    return RawVisits(
+        degrees(table["lat"], f"the latitudes of {name!r}"),
+        degrees(table["lon"], f"the longitudes of {name!r}"),
+        None if user is None else names(pa.array([user] * len(moments))),
         np.asarray(moments),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,15 +11,25 @@ from xml.parsers import expat
 import numpy as np
 
 from ...errors import DataError
-from .rows import Rows, joined
-from .source import Source
-from .values import names, numbers, times
+from ...tables import Source, names, times
+from .format import Format, Wanted
+from .points import degrees
+from .rows import RawVisits, joined
 
 _POINTS: Final = ("trkpt", "rtept", "wpt")
 
 
-def read(source: Source, user: str | None = None) -> Rows:
-    """Read the points of one file; ``user`` is whose they are.
+def read(source: Source, _: Wanted) -> RawVisits:
+    """Read the points of one file, whose user is unknown.
+
+    Raises:
+        DataError: See `_points`.
+    """
+    return _points(source)
+
+
+def _points(source: Source, user: str | None = None) -> RawVisits:
+    """Return the points of one file; ``user`` is whose they are.
 
     Raises:
         DataError: If the file is not a GPX file, or declares entities (a known way to make a
@@ -37,31 +48,42 @@ def read(source: Source, user: str | None = None) -> Rows:
         with source.open_binary() as file:
             parser.ParseFile(file)
     except expat.ExpatError as error:
-        raise DataError(f"{source} is not sound XML: {error}.", "export the track again.") from None
-    except (EOFError, OSError) as error:
+        raise DataError(f"{source} is not valid XML: {error}.", "export the track again.") from None
+    except (EOFError, OSError, zlib.error) as error:
         raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
     moments = times(pa.chunked_array([found.time], pa.string()))
-    return Rows(
-        numbers(pa.array(found.lat, pa.string()), f"the attribute lat of {source}"),
-        numbers(pa.array(found.lon, pa.string()), f"the attribute lon of {source}"),
+    return RawVisits(
+        degrees(pa.array(found.lat, pa.string()), f"the attribute lat of {source}"),
+        degrees(pa.array(found.lon, pa.string()), f"the attribute lon of {source}"),
         None if user is None else names(pa.array([user] * len(found.lat), pa.string())),
         np.full(len(found.lat), "NaT", dtype="datetime64[us]") if moments is None else moments,
         notes=(f"The times of {source} could not be read.",) if moments is None and any(found.time) else (),
     )
 
 
-def read_folder(folder: Path) -> Rows:
+def read_folder(folder: Path) -> RawVisits:
     """Read all GPX files below a folder; each sub-folder, or each file beside them, is one user."""
     parts = []
     for path in sorted(folder.rglob("*.gpx")):
         place = path.relative_to(folder)
-        parts.append(read(Source.of(path), place.parts[0] if len(place.parts) > 1 else path.stem))
+        parts.append(_points(Source.of(path), place.parts[0] if len(place.parts) > 1 else path.stem))
     return joined(parts)
+
+
+GPX: Final = Format(
+    "gpx",
+    "GPX",
+    read,
+    lambda source: source.start.startswith(b"<"),
+    text=False,  # XML may be in any encoding
+    suffix=".gpx",
+    read_folder=read_folder,
+)
 
 
 @dataclass(slots=True)
 class _Points:
-    """What the parser has seen so far."""
+    """The points that the parser has seen so far."""
 
     source: Source
     lat: list[str | None] = field(default_factory=list)

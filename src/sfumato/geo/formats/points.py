@@ -1,20 +1,35 @@
-"""Points of a geometry column: WKB, as GeoParquet keeps them, or WKT in text."""
+"""Positions in columns: degrees, or points as WKB (as GeoParquet keeps them) or WKT."""
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
 from ...errors import DataError
-from ..projection import coordinates
-from .values import numbers
+from ...tables import numbers
+from ..visits import NAMED
 
 _WKT = r"(?i)^\s*(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<lon>[-+0-9.eE]+)[\s,]+(?P<lat>[-+0-9.eE]+)"
 _SRID = 0x20000000
 _Z_OR_M = 0xC0000000
+
+
+def degrees(column: Any, what: str, *, comma: bool = False) -> Floats:
+    """Return a column of latitudes or longitudes, NaN where a value is missing.
+
+    Args:
+        column: An Arrow column of numbers, or of texts that are numbers.
+        what: What the column is, for the error message.
+        comma: Whether numbers may be written ``48,85``.
+
+    Raises:
+        DataError: If a value is not a number.
+    """
+    return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {NAMED}.", comma=comma)
 
 
 def points(column: Any, source: str, crs: Any) -> tuple[Floats, Floats]:
@@ -73,7 +88,7 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> Floats:
         first = int(np.argmax(wrong))
         raise _not_a_point(int(rows[first]), repr(values[first].as_py()[:60]), source)
     return np.column_stack(
-        [numbers(pc.struct_field(found, part), f"the geometry column of {source}") for part in ("lon", "lat")]
+        [degrees(pc.struct_field(found, part), f"the geometry column of {source}") for part in ("lon", "lat")]
     )
 
 
@@ -82,7 +97,7 @@ def _from_wkb(values: list[bytes], rows: NDArray[np.intp], source: str) -> Float
     kinds: dict[bytes, list[int]] = {}
     for k, value in enumerate(values):
         kinds.setdefault(value[:5], []).append(k)
-    for head, at in kinds.items():  # few byte orders and types occur: each is read in one stroke
+    for head, at in kinds.items():  # few byte orders and types occur: each kind is read at once
         order = "<" if head[:1] == b"\x01" else ">"
         kind = int(np.frombuffer(head[1:].ljust(4, b"\0"), dtype=f"{order}u4")[0])
         start = 9 if kind & _SRID else 5
@@ -97,3 +112,8 @@ def _not_a_point(row: int, what: str, source: str) -> DataError:
     return DataError(
         f"row {row + 1} of {source} holds {what}, not a point.", "keep only points, such as the centres of shapes."
     )
+
+
+def coordinates(values: ArrayLike) -> array[float]:
+    """Return numbers, array (n,), as pyproj takes them for any n: it tries an array of one as a scalar first."""
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())

@@ -1,4 +1,4 @@
-"""From raw rows to visits: what is dropped, and the note that says so."""
+"""Visits as a file has them, and the cleaning of them: what is dropped, and the notes that say so."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
+from ...core.frozen import Short
 from ...errors import DataError
-from ..visits import Objects, Times, Visits, check_degrees
+from ...tables import Objects, Times
+from ..visits import Visits, check_degrees
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """What a file holds, row by row, before anything is dropped.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RawVisits(Short):
+    """The visits of a file, row by row, before anything is dropped.
 
     Attributes:
         lat: Latitudes in degrees; NaN where missing.
@@ -35,7 +37,7 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def cleaned(rows: Rows, source: str, *, polar: bool) -> Visits:
+def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
     """Return the visits among the rows, in their order.
 
     Rows without a position, at (0, 0), and exact repetitions of user, time and place are
@@ -69,7 +71,7 @@ def cleaned(rows: Rows, source: str, *, polar: bool) -> Visits:
     if not kept.any():
         raise DataError(f"{source} holds no usable row. {' '.join(notes)}", "check its latitudes and longitudes.")
     if rows.user is not None and (strangers := sum(name is None for name in rows.user[kept].tolist())):
-        notes.append(f"{strangers:,} of {int(kept.sum()):,} visits name no user.")
+        notes.append(f"{strangers:,} of {int(kept.sum()):,} visits have no user.")
     return Visits(
         rows.lat[kept],
         rows.lon[kept],
@@ -81,10 +83,10 @@ def cleaned(rows: Rows, source: str, *, polar: bool) -> Visits:
     )
 
 
-def joined(parts: list[Rows]) -> Rows:
+def joined(parts: list[RawVisits]) -> RawVisits:
     """Return the rows of several files, one after the other; each has users and times, no attributes."""
     user, time = [part.user for part in parts], [part.time for part in parts]
-    return Rows(
+    return RawVisits(
         np.concatenate([part.lat for part in parts]),
         np.concatenate([part.lon for part in parts]),
         np.concatenate([column for column in user if column is not None]),
@@ -93,7 +95,7 @@ def joined(parts: list[Rows]) -> Rows:
     )
 
 
-def _repetitions(rows: Rows, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     repeated = np.zeros(len(rows.lat), dtype=bool)
     if rows.time is None:
         return repeated

@@ -1,18 +1,87 @@
-"""From an Arrow table to rows: which column becomes what."""
+"""Visits in a table: which columns hold them, in text, Parquet, GeoParquet or in memory."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
-from ...errors import DataError
-from .columns import Roles
-from .points import points
-from .rows import Rows
-from .values import names, numbers, plain, times
+from ...errors import DataError, argument
+from ...tables import (
+    ArrowStream,
+    FrameTable,
+    OpenTable,
+    ParquetTable,
+    Source,
+    TextTable,
+    names,
+    plain_values,
+    times,
+)
+from ..visits import NAMED
+from .columns import Roles, recognised
+from .format import Format, Wanted
+from .points import degrees, points
+from .rows import RawVisits
 
 
-def rows_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_comma: bool = False) -> Rows:
-    """Return the rows of an Arrow table.
+def read_text(source: Source, wanted: Wanted) -> RawVisits:
+    """Read a table of text whose first line names its columns; without one they are ``f0``, ``f1``, ..."""
+    table = TextTable.of(source)
+    what = f"{source} (its first line is taken for data, not for names)" if table.headless else str(source)
+    roles = recognised(table.columns, what, wanted.named)
+    text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
+    content = table.load(_columns(table, roles, wanted), as_text=text)
+    return visits_of(content, roles, str(source), decimal_comma=table.delimiter != ",")
+
+
+def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
+    """Read a Parquet file; a GeoParquet file's points are brought to WGS84.
+
+    Source:
+        The GeoParquet specification 1.1: x (longitude, easting) always comes first.
+    """
+    table = ParquetTable(source)
+    geo = _geo(table.metadata, source)
+    roles = recognised(table.columns, str(source), wanted.named, geometry=geo.get("primary_column"))
+    content = table.load(_columns(table, roles, wanted))
+    description = geo.get("columns", {}).get(roles.geometry, {})
+    encoding = str(description.get("encoding", "WKB"))
+    if roles.geometry is not None and encoding.lower() not in ("wkb", "point"):
+        raise DataError(
+            f"the geometries of {source} are encoded as {encoding}.", "store points, encoded as WKB or as 'point'."
+        )
+    visits = visits_of(content, roles, str(source), crs=_crs(description, source))
+    if "crs" in description and description["crs"] is None:
+        return replace(visits, notes=(*visits.notes, f"The CRS of {source} is unknown and was taken for WGS84."))
+    return visits
+
+
+def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
+    """Read a table in memory.
+
+    Raises:
+        DataError: If it cannot be handed over, or holds no visits.
+    """
+    table = FrameTable(frame)
+    roles = recognised(table.columns, table.name, wanted.named)
+    return visits_of(table.load(_columns(table, roles, wanted)), roles, table.name)
+
+
+TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)
+PARQUET: Final = Format(
+    "parquet",
+    "Parquet and GeoParquet",
+    read_parquet,
+    lambda source: source.head.startswith(b"PAR1"),
+    text=False,
+    columns=True,
+)
+
+
+def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_comma: bool = False) -> RawVisits:
+    """Return the visits of an Arrow table, row by row.
 
     Args:
         table: A pyarrow Table.
@@ -25,13 +94,13 @@ def rows_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_c
     if roles.geometry is not None:
         lat, lon = points(table[roles.geometry], source, crs)
     else:
-        lat = numbers(table[roles.lat], f"the latitude column {roles.lat!r} of {source}", comma=decimal_comma)
-        lon = numbers(table[roles.lon], f"the longitude column {roles.lon!r} of {source}", comma=decimal_comma)
+        lat = degrees(table[roles.lat], f"the latitude column {roles.lat!r} of {source}", comma=decimal_comma)
+        lon = degrees(table[roles.lon], f"the longitude column {roles.lon!r} of {source}", comma=decimal_comma)
     time = None if roles.time is None else times(table[roles.time])
     if roles.time is not None and time is None:
         if roles.time_named:
             raise DataError(
-                f"the column {roles.time!r} of {source} holds no times that I can read, such as "
+                f"the column {roles.time!r} of {source} holds no readable times, but values such as "
                 f"{_example(table[roles.time])!r}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
@@ -39,14 +108,63 @@ def rows_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_c
     attributes = {}
     for name in table.column_names:
         if name not in roles.used or (name == roles.time and time is None):
-            column = plain(table[name])
+            column = plain_values(table[name])
             if column is None:
                 notes.append(f"The column {name!r} ({table[name].type}) was left out.")
             else:
                 attributes[name] = column
     user = None if roles.user is None else names(table[roles.user])
-    return Rows(lat, lon, user, time, attributes, tuple(notes))
+    return RawVisits(lat, lon, user, time, attributes, tuple(notes))
+
+
+def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
+    """Return the columns to load, in the order of the table.
+
+    Raises:
+        DataError: If a wanted attribute is not there.
+    """
+    if wanted.attributes is None:
+        return table.columns
+    missing = [name for name in wanted.attributes if name not in table.columns]
+    if missing:
+        raise DataError(
+            f"there is no column {missing[0]!r}. The columns are: {', '.join(table.columns)}.",
+            f"correct {argument('attributes')}.",
+        )
+    return [name for name in table.columns if name in roles.used or name in wanted.attributes]
 
 
 def _example(column: Any) -> Any:
     return next((value for value in column.to_pylist() if value is not None), None)
+
+
+def _geo(metadata: Mapping[bytes, bytes], source: Source) -> dict[str, Any]:
+    try:
+        found = json.loads(metadata.get(b"geo", b"{}"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("columns", {}), dict):
+        raise DataError(
+            f"the 'geo' metadata of {source} are damaged.",
+            "write the file again",
+            f"name columns of numbers with {NAMED}.",
+        )
+    return found
+
+
+def _crs(description: dict[str, Any], source: Source) -> Any:
+    """Return the CRS of a geometry column as pyproj's, or None where it is WGS84."""
+    given = description.get("crs")
+    if given is None:  # the specification's default is longitude and latitude on WGS84
+        return None
+    import pyproj
+
+    try:
+        crs = pyproj.CRS.from_user_input(given)
+    except pyproj.exceptions.CRSError as error:
+        raise DataError(
+            f"the CRS of {source} is not understood: {str(error).splitlines()[0]}.",
+            "convert the file to WGS84 first.",
+        ) from None
+    authority = crs.to_authority()
+    return None if authority in (("EPSG", "4326"), ("OGC", "CRS84")) else crs

@@ -1,20 +1,19 @@
 """Tupling: a report among dummies, its exact privacy, its utility, and how many dummies to use."""
 
-from .accountant import Bracket, PairAccountant
+from .accountant import PairAccountant
 from .bound import PublishedBound, mass_above, published_for_delta, published_for_epsilon
 from .dummies import DummyChoice, mixture_dummies, optimised_dummies, uniform_dummies
 from .family import FamilyAccountant, Worst
 from .mechanism import Tupling
-from .planner import Plan, plan_dummies
+from .planner import DummyPlan, plan_dummies
 from .promise import TuplePrivacy, TupleProof
 from .utility import attack_success, quality_loss, quality_loss_of_secrets
 
 __all__ = [
-    "Bracket",
     "DummyChoice",
+    "DummyPlan",
     "FamilyAccountant",
     "PairAccountant",
-    "Plan",
     "PublishedBound",
     "TuplePrivacy",
     "TupleProof",

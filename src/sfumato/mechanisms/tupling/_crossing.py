@@ -1,4 +1,4 @@
-"""Where a falling curve passes a value: a guess, and proofs on either side of it."""
+"""The crossing of a falling curve with a value: a guess, and proofs on either side of it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The value that one report adds to a tuple's sum: its law, tilted and split onto a lattice.
+"""The law of what one report adds to a tuple's sum, tilted and split onto a lattice; rare reports apart.
 
-docs/proofs/tupling.md proves what is used here.
+Reports that dummies hardly ever imitate have values g = (p - e**epsilon q) / nu so large that a
+lattice wide enough for them would be too coarse for all others. docs/proofs/tupling.md proves
+what is used here.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Bracket
 from ...core.arrays import Floats
+from ...core.bisection import bisect
 from ...rounding import UNIT
 
 LOG_TAIL: Final = 42.0
@@ -19,6 +23,8 @@ LOG_TAIL: Final = 42.0
 
 _TILTS: Final = np.geomspace(1 / 8, 64, 16)
 _HALVINGS: Final = 14
+_SHARE: Final = 1e-6  # how many of a tuple's reports may be such dummies, in the mean
+_GAP: Final = 1e-6  # by what part the two bounds may differ
 
 
 class Atoms(NamedTuple):
@@ -152,6 +158,56 @@ def tilted(given: Atoms) -> Floats:
     return answer
 
 
+class Rare(NamedTuple):
+    """Rare observables, and what tuples that hold one add to delta.
+
+    Attributes:
+        others: Which observables are not rare, array (m,) of truth values.
+        added: What they add, between bounds.
+    """
+
+    others: NDArray[np.bool_]
+    added: Bracket
+
+
+def rare(values: Floats, masses: Floats, copies: int) -> Rare:
+    """Return the rarest observables of large values, as many as leave the bounds close; often none.
+
+    Args:
+        values: g, array (m,).
+        masses: nu, array (m,), positive.
+        copies: n, at least 2.
+    """
+    order = np.argsort(-values, kind="stable")
+    few = np.cumsum(masses[order]) * copies <= _SHARE
+    few &= values[order] > 0
+    count = int(np.argmin(few)) if not few.all() else len(few)
+    none = Rare(np.ones(len(values), dtype=bool), Bracket.exact(0.0))
+    if count in (0, len(values)):
+        return none
+    others = none.others.copy()
+    others[order[:count]] = False
+    added = _added(values, masses, others, copies)
+    return Rare(others, added) if 0 < added.upper <= added.lower * (1 + _GAP) else none
+
+
+def _added(values: Floats, masses: Floats, others: NDArray[np.bool_], n: int) -> Bracket:
+    mass, value = masses[~others], values[~others]
+    plain = float(masses[others].sum())
+    gains = masses[others] * values[others]
+    mean, positive = float(gains.sum()), float(np.maximum(gains, 0.0).sum())
+    missed = (n - 1) * float(mass.sum())  # at least 1 - plain**(n - 1)
+    alone = value * plain ** (n - 1) + (n - 1) * plain ** (n - 2) * mean
+    outweighed = value + (n - 1) * min(0.0, float(values[others].min())) < 0
+    # Where others can outweigh it, (a + b)_+ <= a_+ + b_+.
+    most = np.where(outweighed, value + (n - 1) * positive, alone)
+    own = float((mass * value).sum())
+    rounding = (64 + 32 * n) * UNIT * (own + float(mass.sum()) * (n - 1) * (abs(mean) + positive))
+    lower = float((mass * np.maximum(alone, 0.0)).sum())
+    upper = float((mass * most).sum()) + own * missed + positive * (n * float(mass.sum())) ** 2
+    return Bracket.between(max(0.0, lower - rounding), upper + rounding)
+
+
 def _saddle(values: Floats, masses: Floats) -> float:
     """Return about the least theta of at least 0 at which the tilted mean is not negative.
 
@@ -168,7 +224,4 @@ def _saddle(values: Floats, masses: Floats) -> float:
     while mean(high) < 0:
         high *= 2
     low = high / 2 if mean(high / 2) < 0 else 0.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) < 0 else (low, middle)
-    return high
+    return bisect(lambda theta: mean(theta) >= 0, fails=low, holds=high, steps=_HALVINGS).holds

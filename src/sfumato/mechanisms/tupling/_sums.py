@@ -12,8 +12,7 @@ import numpy as np
 from scipy import fft
 
 from ...core.arrays import Floats
-from ...core.powers import power
-from ...rounding import UNIT
+from ...rounding import UNIT, power
 from ._law import LOG_TAIL, Law, window
 
 LARGEST: Final = 2**21

@@ -1,23 +1,22 @@
-"""What a tuple reveals about a pair of distributions: delta and epsilon, proved from both sides."""
+"""The accountant of a pair of distributions: delta and epsilon of a tuple, proved from both sides."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Prior
+from ...core import Bracket, Prior
 from ...core.arrays import Floats, readonly
-from ...divergences._distributions import Rows, distributions, single
+from ...divergences.distributions import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
 from ._crossing import LEAST, passing, proved_beyond
-from ._law import Atoms, atoms, split, tilted, window
-from ._rare import rare
+from ._law import Atoms, atoms, rare, split, tilted, window
 from ._sums import LARGEST, positive_part
 from .mechanism import Tupling, check_dummies
 
@@ -27,23 +26,6 @@ FARTHEST: Final = 700.0
 _COARSE: Final = 2**10
 _FARTHEST_DOWN: Final = -700.0
 _FINEST: Final = 2.0**-48  # of the largest value: beyond it the points are no longer exact
-
-
-class Bracket(NamedTuple):
-    """A number between two proved bounds.
-
-    Attributes:
-        lower: Not above the number.
-        upper: Not below it.
-    """
-
-    lower: float
-    upper: float
-
-    @property
-    def middle(self) -> float:
-        """The best estimate: what splitting adds above and below nearly cancels there."""
-        return (self.lower + self.upper) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -184,40 +166,42 @@ class PairAccountant:
         _check_tolerance(tolerance)
         pure = self.pure_epsilon
         if delta == 0:
-            return Bracket(max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure, pure)
+            return Bracket.between(
+                max(0.0, pure - 5 * self.slack - 20 * UNIT * pure) if pure < math.inf else pure, pure
+            )
         end = min(pure, FARTHEST)
         if end == FARTHEST and self._coarse(end).lower > delta:
-            return Bracket(end, pure)
+            return Bracket.between(end, pure)
         if self._coarse(0.0).upper <= delta:
-            return Bracket(0.0, 0.0)
+            return Bracket.exact(0.0)
         guess, step = self._guess(delta, end, tolerance)
         upper = proved_beyond(lambda e: not self.exceeds(e, delta), guess, step, end)
         lower = proved_beyond(lambda e: self._against(e, delta).lower > delta, guess, -step, 0.0)
         if upper == end and self.exceeds(end, delta):
             upper = pure
-        return Bracket(lower, upper)
+        return Bracket.between(lower, upper)
 
     def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
         """Return about where the profile passes delta, and how far from there proofs may succeed.
 
         On coarse lattices first, then on one that is fine enough, or the largest one.
         """
-        guess = passing(lambda e: self._coarse(e).middle, delta, end)
+        guess = passing(lambda e: self._coarse(e).value, delta, end)
         aside = max(0.0, guess - 1e-3)
-        slope = math.log(max(self._coarse(aside).middle, LEAST) / max(self._coarse(guess).middle, LEAST))
+        slope = math.log(max(self._coarse(aside).value, LEAST) / max(self._coarse(guess).value, LEAST))
         step = tolerance / 2
         if guess == end or slope <= 0:
             return guess, step
         slope /= guess - aside
         for _ in range(2):
             found = self.delta(guess, max(1e-12, slope * tolerance / 8))
-            guess = min(end, max(0.0, guess + math.log(max(found.middle, LEAST) / delta) / slope))
-            step = max(tolerance / 2, 0.7 * (found.upper - found.lower) / (slope * delta))
+            guess = min(end, max(0.0, guess + math.log(max(found.value, LEAST) / delta) / slope))
+            step = max(tolerance / 2, 0.7 * (found.width) / (slope * delta))
         return guess, step
 
     def _against(self, epsilon: float, delta: float) -> Bracket:
         """Return bounds between which a given delta does not lie, where the largest lattice can tell."""
-        return self._refined(epsilon, lambda found: 2 * abs(found.middle - delta))
+        return self._refined(epsilon, lambda found: 2 * abs(found.value - delta))
 
     def _coarse(self, epsilon: float) -> Bracket:
         return self._refined(epsilon, lambda _: math.inf)
@@ -231,30 +215,32 @@ class PairAccountant:
         # The tuple is made from the true report alone, and so reveals no more.
         most = min(1.0, single_report * (1 + (len(excess) + 4) * UNIT) + self.slack)
         if epsilon >= self.pure_epsilon:
-            return Bracket(0.0, 0.0)
+            return Bracket.exact(0.0)
         if copies == 1:
-            return Bracket(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
+            return Bracket.between(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
         values = excess / self.distribution
-        others, least, extra = rare(values, self.distribution, copies)
+        others, added = rare(values, self.distribution, copies)
         kept = atoms(values[others], self.distribution[others], copies)
         if kept is None:
-            return Bracket(max(0.0, least - self.slack), min(most, extra + self.slack))
+            return Bracket.between(max(0.0, added.lower - self.slack), min(most, added.upper + self.slack))
         largest = float(np.abs(kept.values).max())
         # Chernoff: E[S_+] / n is at most the n-th power of the scale times the largest value.
         if copies * kept.log_scale < _FARTHEST_DOWN:
-            return Bracket(max(0.0, least - self.slack), min(most, extra + LEAST * largest + self.slack))
-        best = Bracket(0.0, most)
+            return Bracket.between(
+                max(0.0, added.lower - self.slack), min(most, added.upper + LEAST * largest + self.slack)
+            )
+        best = Bracket.between(0.0, most)
         spacing = first_spacing(kept, copies, _COARSE)
         while True:
             part = positive_part(split(kept, spacing), copies)
             if part is None:
                 return best
             noise = part.error + self.slack + 4 * UNIT * spacing
-            upper = (part.value + extra + noise) * (1 + 8 * UNIT)
-            lower = (part.value + least - part.moved - part.moved_error - noise) * (1 - 8 * UNIT)
-            best = Bracket(max(best.lower, float(lower)), min(best.upper, float(upper)))
+            upper = (part.value + added.upper + noise) * (1 + 8 * UNIT)
+            lower = (part.value + added.lower - part.moved - part.moved_error - noise) * (1 - 8 * UNIT)
+            best = Bracket.between(max(best.lower, float(lower)), min(best.upper, float(upper)))
             # A finer lattice helps only against what splitting adds.
-            gap, allowed = best.upper - best.lower, room(best)
+            gap, allowed = best.width, room(best)
             finest = part.points >= LARGEST or spacing <= largest * _FINEST
             finest = finest or part.moved <= noise + part.moved_error
             if gap <= allowed or finest:

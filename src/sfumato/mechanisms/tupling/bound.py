@@ -1,4 +1,4 @@
-"""The published bound of the tupling mechanism, made true for reports above beta, beside the exact values."""
+"""The published bound of the tupling mechanism, corrected for reports above beta; for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where dummies should be drawn from: uniform, a mixture, or optimised."""
+"""The distributions that dummies are drawn from: uniform, a mixture, or optimised."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import fft
 from scipy.optimize import minimize
 
-from ...core import Mechanism, Prior
+from ...core import Bracket, Mechanism, Prior
 from ...core.arrays import Floats
+from ...core.frozen import Short
 from ...errors import InputError
-from ._gradient import delta_and_gradient
-from .accountant import Bracket
+from ...rounding import power
+from ._law import Atoms, Law, atoms, split, window
+from ._sums import positive_part
+from .accountant import first_spacing
 from .family import FamilyAccountant
 
 FLOOR: Final = 1e-3
 _POWER: Final = 16.0  # of the mean over pairs that stands for their maximum
 _PAIRS: Final = 32
 _STEPS: Final = 60
+_POINTS: Final = 2**11  # of the lattice on which derivatives are computed
 
 
 def uniform_dummies(inner: Mechanism) -> Prior:
@@ -32,7 +37,7 @@ def uniform_dummies(inner: Mechanism) -> Prior:
     return Prior.uniform(inner.observables)
 
 
-def mixture_dummies(inner: Mechanism, distributions: ArrayLike, floor: float = FLOOR) -> Prior:
+def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, floor: float = FLOOR) -> Prior:
     """Return the mean of what the family's distributions report, with a little of the uniform one.
 
     nu = (1 - floor) mean over lam of A#lam + floor / observables
@@ -41,18 +46,19 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike, floor: float = F
 
     Args:
         inner: The inner mechanism.
-        distributions: The family, array (r, secrets).
+        distributions: The family, array (r, secrets); by default every single secret.
         floor: The share of the uniform distribution, above 0, at most 1.
 
     Raises:
         InputError: If a row is not a distribution of secrets, or the floor is not a share.
     """
     _check_floor(floor)
-    return _floored(inner, inner.lift(np.atleast_2d(distributions)).mean(axis=0), floor)
+    lifted = inner.matrix if distributions is None else inner.lift(np.atleast_2d(distributions))
+    return _floored(inner, lifted.mean(axis=0), floor)
 
 
-@dataclass(frozen=True, slots=True)
-class DummyChoice:
+@dataclass(frozen=True, slots=True, repr=False)
+class DummyChoice(Short):
     """A distribution of dummies that was searched for, with proved values.
 
     Attributes:
@@ -123,7 +129,7 @@ def optimised_dummies(
     start = value(mixture)
     best, found = mixture, start
     for _ in range(1 if epsilon is not None else 3):
-        at = epsilon if epsilon is not None else found.middle
+        at = epsilon if epsilon is not None else found.value
         if k == 0 or not 0 < found.upper < math.inf:
             break
         candidate = _searched(family.with_dummies(k, best), at, floor)
@@ -162,6 +168,59 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
     logits = np.log(np.maximum(start, 1e-12))
     answer = minimize(objective, logits, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
     return Prior(tupling.inner.observables, mixed(answer.x)[1])
+
+
+def delta_and_gradient(
+    first: Floats, second: Floats, nu: Floats, dummies: int, epsilon: float
+) -> tuple[float, Floats]:
+    """Return delta(epsilon) and its derivatives by the entries of nu, up to the lattice's fineness.
+
+    The search uses it; no claim rests on it.
+
+    With S = sum of g over k draws and X one of its terms,
+
+        d delta / d nu(y) = k E[X; g(y) + S > 0]
+
+    because the best test may be held fixed (docs/proofs/tupling.md).
+
+    Args:
+        first: p, array (m,).
+        second: q, array (m,).
+        nu: Array (m,), positive.
+        dummies: k, at least 1.
+        epsilon: From 0 to 700.
+
+    Returns:
+        delta, and an array (m,).
+    """
+    values = (first - math.exp(epsilon) * second) / nu
+    kept = atoms(values, nu, dummies + 1)
+    if kept is None:
+        return 0.0, np.zeros_like(nu)
+    law = split(kept, first_spacing(kept, dummies + 1, _POINTS))
+    part = positive_part(law, dummies + 1)
+    if part is None:  # values too far apart for any lattice: as bad as no privacy; nothing shows a better one
+        return 1.0, np.zeros_like(nu)
+    return max(0.0, part.value - part.moved / 2), dummies * _pivots(law, kept, values, dummies)
+
+
+def _pivots(law: Law, kept: Atoms, values: Floats, copies: int) -> Floats:
+    """Return E[X_1; value + X_1 + ... + X_copies > 0] for each value, array (m,)."""
+    h = law.spacing
+    low, high = window(law.values, law.masses, copies)
+    first = math.floor(min(low, -float(kept.values.max())) / h) - 1
+    last = max(1, math.ceil(high / h))
+    length = 2 ** math.ceil(math.log2(last - first + 1))
+    places = law.points % length
+    one = fft.rfft(np.bincount(places, law.masses, length))
+    weighted = fft.rfft(np.bincount(places, law.values * law.masses, length))
+    w = np.arange(first, last + 1)
+    sums = fft.irfft(power(one, copies - 1) * weighted, length)[w % length]
+    terms = sums * np.exp(copies * law.log_scale - law.tilt * h * w)
+    above = np.append(np.cumsum(terms[::-1])[::-1], 0.0)
+    at = np.floor(-values / h) + 1 - first
+    answer: Floats = above[np.clip(at, 0, len(terms)).astype(np.intp)]
+    return answer
 
 
 def _floored(inner: Mechanism, weights: Floats, floor: float) -> Prior:

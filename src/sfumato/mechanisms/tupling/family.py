@@ -1,4 +1,4 @@
-"""What a tuple reveals about the worst pair of a family of distributions, or of secrets."""
+"""The accountant of a family of distributions: what a tuple reveals about the worst pair."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Prior
+from ...core import Bracket, Prior
 from ...core.arrays import Floats, floats, readonly
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import UNIT
-from .accountant import Bracket, PairAccountant
+from .accountant import PairAccountant
 from .mechanism import Tupling
 
 Pairs = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Worst:
+@dataclass(frozen=True, slots=True, repr=False)
+class Worst(Short):
     """The largest value over the pairs of a family.
 
     Attributes:
@@ -52,7 +53,7 @@ class FamilyAccountant:
         pairs: The pairs.
 
     Raises:
-        InputError: If a row is not a distribution of secrets, or a pair is none.
+        InputError: If a row is not a distribution of secrets, or a pair is not valid.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -197,7 +198,7 @@ class FamilyAccountant:
             lower = max(lower, found.lower)
             if found.upper > upper:
                 upper, worst = found.upper, tuple(self.pairs[i].tolist())
-        return Worst(Bracket(lower, upper), (int(worst[0]), int(worst[1])))
+        return Worst(Bracket.between(lower, upper), (int(worst[0]), int(worst[1])))
 
     def cheap_delta(self, epsilon: float) -> Floats:
         """Return cheap upper bounds of delta(epsilon), one per pair, array (count,).

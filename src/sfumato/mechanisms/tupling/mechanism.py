@@ -1,4 +1,4 @@
-"""The tupling mechanism: one report hidden among dummies, in an order that says nothing."""
+"""The tupling mechanism: one report hidden among dummies, in random order."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...core import Mechanism, Prior, Space
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.frozen import Frozen
 from ...errors import InputError
-from ...sampling import Row
-from .recipe import AmongDummies
+from ...sampling import Integers, Recipe, Row, Words
+from ...sampling.coins import below
 
 _DUMMY = Space(("dummy",))
 
@@ -26,7 +26,7 @@ class Tupling(Frozen):
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
 
-    Only the multiset of the reports tells anything. The least pure epsilon is that of the
+    Only the multiset of the reports carries information. The least pure epsilon is that of the
     inner mechanism, for every k; with a delta above 0 dummies lower epsilon, and
     `PairAccountant` and `FamilyAccountant` say by how much.
 
@@ -157,6 +157,48 @@ class Tupling(Frozen):
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(nu)[array].sum(axis=-1) + np.log(weight[array].mean(axis=-1))
         return logs
+
+
+@dataclass(frozen=True, slots=True)
+class AmongDummies(Recipe):
+    """Draw a dummy for every place, then put the true report at a uniformly random one.
+
+    Report and dummies have the probabilities of their integers exactly, and the true
+    report's place is exactly uniform. Dummies being independent and alike, a tuple and any
+    permutation of it are then equally likely: the order tells nothing. Whatever the
+    secret is, equally much is drawn and done.
+
+    Attributes:
+        report: How the true report is drawn.
+        dummy: How a dummy is drawn: a mechanism of one secret.
+        places: The number k + 1 of places.
+
+    Source:
+        Kawamoto and Murakami, ESORICS 2019, algorithm 1; docs/proofs/tupling.md.
+    """
+
+    report: Row
+    dummy: Row
+    places: int
+
+    @property
+    def secrets(self) -> int:
+        """As many as the inner mechanism has."""
+        return self.report.secrets
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One position of an observable for each of the k + 1 places."""
+        return (self.places,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
+        """Return one tuple for each row, array (count, k + 1)."""
+        own, count = self.report.draw(rows, words), len(rows)
+        # A dummy is drawn for every place, so that the true report's place is chosen by one index alone.
+        dummies = self.dummy.draw(np.zeros(count * self.places, dtype=np.intp), words)
+        tuples = dummies.reshape(count, self.places)
+        tuples[np.arange(count), below(self.places, count, words)] = own
+        return tuples
 
 
 def check_dummies(dummies: object) -> None:

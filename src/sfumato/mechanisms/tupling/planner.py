@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...core import AnyLoss, Prior
+from ...core.bisection import bisect
 from ...errors import InfeasibleError, InputError
 from ...rounding import at_most
 from .accountant import FARTHEST
@@ -14,8 +15,8 @@ from .mechanism import Tupling
 from .utility import quality_loss
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class DummyPlan:
     """A number of dummies, with the proof that it is enough.
 
     Attributes:
@@ -36,6 +37,9 @@ class Plan:
     found_epsilon: Worst
     fewest: bool
     loss: float | None
+
+    def __repr__(self) -> str:
+        return f"DummyPlan({self.sentence})"
 
     @property
     def dummies(self) -> int:
@@ -60,7 +64,7 @@ def plan_dummies(
     most: int = 100_000,
     prior: Prior | None = None,
     loss: AnyLoss | None = None,
-) -> Plan:
+) -> DummyPlan:
     """Return the fewest dummies for which all pairs of a family are (epsilon, delta)-indistinguishable.
 
     One more dummy never raises delta(epsilon), as it can be added afterwards. So the search
@@ -95,12 +99,10 @@ def plan_dummies(
             f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
         )
     if (prior is None) != (loss is None):
-        raise InputError(
-            "only one of prior and loss was given.", "pass both to learn the quality loss, or neither."
-        )
+        raise InputError("only one of prior and loss was given.", "pass both to get the quality loss, or neither.")
     k = _fewest(family, epsilon, delta, most)
     chosen = family.with_dummies(k)
-    return Plan(
+    return DummyPlan(
         tupling=chosen.tupling,
         epsilon=epsilon,
         delta=delta,
@@ -135,10 +137,6 @@ def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -
                 "allow more dummies or a larger delta, strengthen the inner mechanism, or choose the dummies' "
                 "distribution with optimised_dummies.",
             )
-    while enough - short > 1:
-        middle = (short + enough) // 2
-        if family.with_dummies(middle).exceeds(epsilon, delta):
-            short = middle
-        else:
-            enough = middle
-    return enough
+    return bisect(
+        lambda dummies: not family.with_dummies(dummies).exceeds(epsilon, delta), fails=short, holds=enough
+    ).holds

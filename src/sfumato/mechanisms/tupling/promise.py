@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, exactly
 from .accountant import FARTHEST
@@ -45,12 +46,14 @@ class TuplePrivacy:
     def prove(self, tupling: Tupling) -> TupleProof:
         """Return the proof or refutation of this promise for a mechanism, from its integers."""
         if tupling.inner.shape[0] < 2:
-            raise InputError("there is one secret only, so nothing can be told apart.", "use two secrets or more.")
+            raise InputError(
+                "there is only one secret, so there is no pair to protect.", "use two secrets or more."
+            )
         return TupleProof(self, FamilyAccountant.of_points(tupling).delta(self.epsilon))
 
 
-@dataclass(frozen=True, slots=True)
-class TupleProof:
+@dataclass(frozen=True, slots=True, repr=False)
+class TupleProof(Short):
     """What the accountant proves about a promise.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What a tuple is worth to its user, and to an attacker who guesses between two groups."""
+"""The quality loss of a tuple for its user, and the success of an attacker who guesses between two groups."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import AnyLoss, Prior, as_loss
+from ...core import AnyLoss, Bracket, Prior, as_loss
 from ...core.arrays import Floats
 from ...errors import InputError
-from .accountant import FARTHEST, Bracket, PairAccountant
+from .accountant import FARTHEST, PairAccountant
 from .mechanism import Tupling
 
 
@@ -89,7 +89,7 @@ def attack_success(
         tolerance: As for `PairAccountant.delta`.
 
     Raises:
-        InputError: If the prior is not a probability, or a distribution is none.
+        InputError: If the prior is not a probability, or a distribution is not valid.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -105,12 +105,12 @@ def attack_success(
     accountant = PairAccountant.of(tupling, first, second)
     epsilon = math.log((1 - prior) / prior) if prior > 0 else math.inf
     if epsilon > FARTHEST:
-        return Bracket(1 - prior, 1.0)
+        return Bracket.between(1 - prior, 1.0)
     found = accountant.delta(epsilon, tolerance)
     # The logarithm's rounding moves delta by as much, and the last sums round once each.
-    hair = (8 + 4 * epsilon) * 2.0**-52
-    lower, upper = (1 - prior) + prior * found.lower - hair, (1 - prior) + prior * found.upper + hair
-    return Bracket(max(1 - prior, lower), min(1.0, upper))
+    rounding = (8 + 4 * epsilon) * 2.0**-52
+    lower, upper = (1 - prior) + prior * found.lower - rounding, (1 - prior) + prior * found.upper + rounding
+    return Bracket.between(max(1 - prior, lower), min(1.0, upper))
 
 
 def _beyond(masses: Floats) -> Floats:

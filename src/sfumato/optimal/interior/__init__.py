@@ -5,9 +5,7 @@ Newton's method factors one small block per observable. Rows join as the iterate
 them, and every iterate is strictly private for all pairs.
 """
 
-from ._result import Entry, Multipliers, Result, Status
-from ._start import Infeasible
-from ._workers import StoppedError
-from .solve import solve
+from .solve import Result, solve
+from .workers import StoppedError
 
-__all__ = ["Entry", "Infeasible", "Multipliers", "Result", "Status", "StoppedError", "solve"]
+__all__ = ["Result", "StoppedError", "solve"]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import SolverError
-from . import _finish, _form, _loop, _program, _start, _symmetry
-from ._arrays import Floats
-from ._loop import Control, Outcome, Progress
-from ._program import Program
-from ._result import Multipliers, Result, Status
-from ._start import Infeasible
-from ._workers import Workers
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...errors import InfeasibleError, SolverError
+from ...evidence import Multipliers
+from ..reduction import Reduced
+from ..solver import Control, Progress, Status
+from . import form, inside, symmetry
+from .columns import Columns, columns
+from .loop import Course, first_rows, floor, follow
+from .pairs import Ints
+from .workers import Workers
 
 NEAR_LIMIT = 0.999
 # The loop aims a little closer, to leave room for the last normalisation and mix.
@@ -24,48 +27,55 @@ ROOM = 1e-11  # of the largest loss, below its limit: less is no room in floats
 NEAR = 1e-10  # relative gap at which the least loss counts as found, before the game begins
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Short):
+    """A mechanism of a reduced problem with its proof.
+
+    Attributes:
+        matrix: Array (n, m) of p(o|s), positive and strictly inside every demand.
+        cost: What was minimised (expected or worst-case loss); in the game, minus the
+            distortion.
+        lower_bound: Proved lower bound of the least ``cost``, up to float rounding.
+        gap: (cost - lower_bound) / max(abs(cost), floor).
+        status: How it ended.
+        prices: The multipliers behind ``lower_bound``, of the reduced problem.
+        iterations: Interior-point iterations, phase one of the game included.
+        symmetry: Size of the symmetry group that was used, 1 for none.
+        keys: The pair rows at the end, for a warm start.
+        log: One line per iteration; values and bounds are of the objective.
+    """
+
+    matrix: Floats
+    cost: float
+    lower_bound: float
+    gap: float
+    status: Status
+    prices: Multipliers
+    iterations: int
+    symmetry: int
+    keys: Ints
+    log: tuple[Progress, ...]
+
+
 def solve(
-    prior: Floats,
-    cost: Floats,
-    log_ratio: Floats,
+    reduced: Reduced,
+    control: Control,
     *,
-    distortion: tuple[Floats, float | None] | None = None,
-    worst_case: bool = False,
-    loss_bound: float | None = None,
-    gap: float = 1e-6,
-    time_limit: float | None = None,
     iteration_limit: int = 500,
-    progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
     warm: Result | None = None,
     threads: int = 2,
-    symmetry: bool = True,
+    with_symmetry: bool = True,
     memory: Callable[[int, int], None] | None = None,
 ) -> Result:
-    """Solve a program of optimal design: expected or worst-case loss, or the zero-sum game.
-
-    Minimise sum_s prior[s] sum_o p(o|s) cost[s,o] (or the largest secret's own loss) subject to
-    p(o|s) <= e^{log_ratio[s,t]} p(o|t) for all pairs and observables and, if asked, an expected
-    distortion of at least ``minimum`` against the best guesser. With ``loss_bound`` the roles
-    change: the distortion is maximised under that limit of the loss.
+    """Solve a reduced problem: expected or worst-case loss, or the zero-sum game.
 
     Args:
-        prior: Array (n,) of probabilities, zeros allowed.
-        cost: Array (n, m), loss of reporting o when the secret is s.
-        log_ratio: Array (n, n), epsilon times the distance; +inf leaves a pair free, zero makes
-            two rows equal.
-        distortion: (distance (guesses, n), minimum); the minimum is None in the game.
-        worst_case: Count the worst secret's loss (all secrets, also those without prior mass)
-            instead of the expected one.
-        loss_bound: Limit of the loss; turns the program into the game.
-        gap: Relative gap between value and proved bound at which to stop.
-        time_limit: Seconds, or None.
+        reduced: The problem.
+        control: How far and how long to go, and who is told. A stop is noticed between blocks.
         iteration_limit: The most interior-point iterations.
-        progress: Called once per iteration with iteration, value, bound, gap and seconds.
-        stop: Asked between blocks; True ends the solve.
-        warm: An earlier result of a similar program; its pair rows are present from the start.
+        warm: An earlier result of a similar problem; its pair rows are present from the start.
         threads: Worker threads; BLAS is held to one thread in each.
-        symmetry: Whether to look for symmetries and use them.
+        with_symmetry: Whether to look for symmetries and use them.
         memory: Told the number of blocks and the size of each before memory is taken; may raise.
 
     Returns:
@@ -73,123 +83,108 @@ def solve(
         stopping returns a mechanism strictly inside all demands.
 
     Raises:
-        InputError: If the data does not fit.
-        Infeasible: If no mechanism meets the demands strictly.
+        InfeasibleError: If no mechanism meets the demands strictly.
+        SolverError: If the game found no mechanism within its limit of the loss.
         StoppedError: If the time is over, or a stop was asked for, before the first iterate.
 
     Source:
         Shokri, "Privacy Games", programs 21 to 24.
     """
-    started = time.perf_counter()
-    distance, minimum = (None, None) if distortion is None else distortion
-    program = _program.build(prior, cost, log_ratio, distance, minimum, worst_case, loss_bound)
-    if (
-        distance is not None
-        and minimum is not None
-        and loss_bound is None
-        and minimum >= NEAR_LIMIT * float((distance @ prior).min())
-    ):
-        # Next to the limit the joint program has hardly an interior; often the pairs alone reach
+    started = time.monotonic()
+    weighted, minimum = reduced.weighted, reduced.minimum
+    if weighted is not None and minimum is not None and minimum >= NEAR_LIMIT * float(weighted.sum(axis=1).min()):
+        # Next to the limit the joint problem has hardly an interior; often the pairs alone reach
         # the distortion already.
         plain = solve(
-            prior,
-            cost,
-            log_ratio,
-            worst_case=worst_case,
-            gap=gap,
-            time_limit=time_limit,
+            replace(reduced, weighted=None, minimum=None),
+            control,
             iteration_limit=iteration_limit,
-            progress=progress,
-            stop=stop,
             warm=warm,
             threads=threads,
-            symmetry=symmetry,
+            with_symmetry=with_symmetry,
             memory=memory,
         )
-        if float((distance @ (prior[:, None] * plain.matrix)).min(axis=0).sum()) >= minimum:
+        if float((weighted @ plain.matrix).min(axis=0).sum()) >= minimum:
             return plain
-    control = Control(
-        INNER * gap, None if time_limit is None else started + time_limit, started, iteration_limit, stop, progress
-    )
-    with Workers(threads, lambda: control.over() is not None) as workers:
-        keys = None if warm is None else warm.keys
-        interior, spent = _interior(program, control, workers)
-        group = _symmetry.detect(program) if symmetry else _symmetry.trivial(len(program.prior), len(program.kept))
-        form = _form.build(program, group)
+    seen = columns(reduced)
+    aim = replace(control, gap=INNER * control.gap)
+    with Workers(threads, lambda: control.stopped is not None) as workers:
+        interior, before = _interior(seen, aim, workers, started, iteration_limit)
+        n, m = len(seen.prior), len(seen.expected)
+        group = symmetry.detect(seen) if with_symmetry else symmetry.trivial(n, m)
+        found = form.build(seen, group)
         if memory is not None:
-            memory(form.blocks, form.size)
-        pairs, threshold = _loop.first_rows(form, workers, keys)
-        outcome = _loop.run(form, interior[group.representatives], pairs, threshold, control, workers)
-    return _result(outcome, interior, started, spent, gap)
+            memory(found.blocks, found.size)
+        pairs, threshold = first_rows(found, workers, None if warm is None else warm.keys)
+        point = interior[group.representatives]
+        course = follow(found, point, pairs, threshold, aim, workers, started=started, most=iteration_limit)
+    return _result(reduced, before, course, interior, control.gap)
 
 
-def _interior(program: Program, control: Control, workers: Workers) -> tuple[Floats, int]:
-    """Return a strictly interior mechanism and the iterations spent on it.
+def _interior(
+    seen: Columns, control: Control, workers: Workers, started: float, most: int
+) -> tuple[Floats, tuple[Progress, ...]]:
+    """Return a strictly interior mechanism (m, n) and the progress towards it.
 
     The game first lowers the loss below its limit.
     """
-    point = _start.mechanism(program)
-    limit = program.loss_bound
+    point = inside.first(seen)
+    limit = seen.max_loss
     if limit is None:
-        return point, 0
-    room = ROOM * max(abs(limit), float(np.abs(program.expected).max()))
-    if program.loss(point) < limit - room:
-        return point, 0
-    plain = replace(program, weighted=None, minimum=None, loss_bound=None)
-    group = _symmetry.trivial(len(program.prior), len(program.kept))
-    form = _form.build(plain, group)
-    pairs, threshold = _loop.first_rows(form, workers, None)
-    lowering = replace(control, below=limit - room, gap=min(control.gap, NEAR))
-    outcome = _loop.run(form, point, pairs, threshold, lowering, workers)
-    x = outcome.point.u[:, : form.secrets]
-    if program.loss(x) >= limit - room:
-        if outcome.proof.bound < limit:
+        return point, ()
+    room = ROOM * max(abs(limit), float(np.abs(seen.expected).max()))
+    if seen.loss(point) < limit - room:
+        return point, ()
+    plain = replace(seen, weighted=None, minimum=None, max_loss=None)
+    found = form.build(plain, symmetry.trivial(len(plain.prior), len(plain.expected)))
+    pairs, threshold = first_rows(found, workers, None)
+    lowering = replace(control, gap=min(control.gap, NEAR))
+    course = follow(
+        found, point, pairs, threshold, lowering, workers, started=started, most=most, below=limit - room
+    )
+    x = course.point.u[:, : found.secrets]
+    if seen.loss(x) >= limit - room:
+        if course.proof.bound < limit:
+            # Without numbers: problems come here in units of their own.
             raise SolverError(
-                f"no mechanism within the loss bound {limit:.6g} was found: {outcome.status.value}",
+                f"no mechanism within the limit of the loss was found: {course.status.value}.",
                 "allow more loss or more time.",
             )
-        raise Infeasible(
-            f"the loss bound {limit:.6g} is below {outcome.proof.bound:.6g}, the least loss that the privacy "
-            "demands allow.",
+        raise InfeasibleError(
+            "the limit of the loss is below the least loss that the guarantees allow.",
             "allow more loss or ask for less privacy.",
         )
-    return x, len(outcome.log) - 1
+    return x, course.log
 
 
-def _result(outcome: Outcome, interior: Floats, started: float, spent: int, wanted: float) -> Result:
-    form = outcome.rows.form
-    program, group = form.program, form.symmetry
-    x = _finish.mechanism(program, group.expand(outcome.point.u[:, : form.secrets]), interior)
-    value = program.value(x)
-    bound = outcome.proof.bound
-    gap = max(0.0, value - bound) / max(abs(value), _loop.floor(form))
-    status = Status.STALLED if outcome.status is Status.OPTIMAL and gap > wanted else outcome.status
+def _result(
+    reduced: Reduced, before: tuple[Progress, ...], course: Course, interior: Floats, wanted: float
+) -> Result:
+    rows = course.rows
+    seen, group = rows.form.columns, rows.form.symmetry
+    x = inside.last(seen, group.expand(course.point.u[:, : rows.form.secrets]), interior)
+    value, bound = seen.value(x), course.proof.bound
+    gap = max(0.0, value - bound) / max(abs(value), floor(rows.form))
     return Result(
-        matrix=_finish.expand(program, x),
+        matrix=np.ascontiguousarray(x[:, : len(reduced.prior)].T),
         cost=value,
         lower_bound=bound,
         gap=gap,
-        status=status,
-        multipliers=_multipliers(outcome),
-        merged=program.merged,
-        kept=program.kept,
-        iterations=len(outcome.log) - 1 + spent,
-        growths=outcome.growths,
-        rows=outcome.rows.count,
+        status=Status.INACCURATE if course.status is Status.OPTIMAL and gap > wanted else course.status,
+        prices=_prices(reduced, course),
+        iterations=len(course.log) - 1 + max(len(before) - 1, 0),
         symmetry=group.order,
-        keys=outcome.rows.pairs.keys,
-        seconds=time.perf_counter() - started,
-        log=outcome.log,
+        keys=rows.pairs.keys,
+        log=before + course.log,
     )
 
 
-def _multipliers(outcome: Outcome) -> Multipliers:
-    """Return the proof's multipliers, one block per observable."""
-    form, proof = outcome.rows.form, outcome.proof
-    group = form.symmetry
+def _prices(reduced: Reduced, course: Course) -> Multipliers:
+    """Return the proof's multipliers as prices of the reduced problem, one block per observable."""
+    proof, seen, group = course.proof, course.rows.form.columns, course.rows.form.symmetry
     # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
-    block, upper, lower = outcome.rows.pairs.triples()
-    weight = proof.pairs * np.exp(-form.program.ratio[upper, lower] / 2)
+    block, upper, lower = course.rows.pairs.triples()
+    weight = proof.pairs * np.exp(-seen.ratio[upper, lower] / 2)
     if group.order > 1:
         first = np.full(group.images.shape[1], -1)
         for k, image in enumerate(group.images):
@@ -202,6 +197,16 @@ def _multipliers(outcome: Outcome) -> Multipliers:
             # Several representatives never share an image, so `place` and k together pick each observable once.
             parts.append((place[mine], group.secrets[k][upper[mine]], group.secrets[k][lower[mine]], weight[mine]))
         block, upper, lower, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # What is left of a single secret's imaginary companion, or of rows at the cap, has no weight.
+    used = weight > 0
+    block, upper, lower, weight = block[used], upper[used], lower[used], weight[used]
     return Multipliers(
-        proof.mu, proof.theta, proof.eta, block, upper, lower, weight, proof.guesses, form.program.weighted
+        upper,
+        lower,
+        block,
+        weight,
+        reduced.exponents[upper, lower],
+        None if proof.guesses is None else proof.guesses.T,
+        proof.eta if seen.secret_loss is not None else None,
+        float(proof.eta[0]) if seen.game and seen.secret_loss is None else 0.0,
     )

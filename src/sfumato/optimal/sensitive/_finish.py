@@ -19,8 +19,8 @@ from ...evidence.sensitive import (
     class_vulnerability_above,
     class_vulnerability_bound,
 )
-from ..answer import Progress, Status
-from ._program import ReducedProblem
+from ..solver import Progress, Status
+from ._program import LeakProgram
 from .problem import VULNERABILITY, SensitiveProblem
 from .result import SensitiveDesign
 
@@ -47,13 +47,13 @@ class Found:
 
 
 def finished(
-    problem: SensitiveProblem, program: ReducedProblem, found: Found, gap: float, seconds: float
+    problem: SensitiveProblem, program: LeakProgram, found: Found, gap: float, seconds: float
 ) -> SensitiveDesign:
     """Quantise the rows and prove what was found.
 
     Raises:
         InfeasibleError: If the loss of the mechanism cannot be proved to keep a bound
-            that leaves nothing over the least possible loss.
+            that leaves no room above the least possible loss.
     """
     strategy = np.zeros((len(problem.classes), len(problem.observables)))
     strategy[program.kept] = found.guesses
@@ -105,11 +105,11 @@ def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
     return class_information_above_bits(mechanism, problem.joint)
 
 
-def _candidates(problem: SensitiveProblem, program: ReducedProblem, rows: Floats) -> Iterator[Mechanism]:
+def _candidates(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
     """Yield mechanisms of these rows, the first without the tiny probabilities of an interior answer."""
     for threshold in _DROPPED:
         kept = program.within(np.where(rows < threshold, 0.0, rows))
-        # Nothing is known of a secret that never occurs: its report tells as little as possible.
+        # Nothing is known of a secret that never occurs: its report reveals as little as possible.
         everyone = problem.weights[program.rows] @ kept
         matrix = np.tile(everyone / everyone.sum(), (len(problem.secrets), 1))
         matrix[program.rows] = kept

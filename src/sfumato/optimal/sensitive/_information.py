@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ._newton import PROXIMAL, Newton, longest, over, single
-from ._program import ReducedProblem
+from ._program import LeakProgram
 
 _BACK = 0.995  # of the way to the nearest bound
 _FLOOR = 1e-9  # of the even mass of a report: no class starts as impossible
@@ -27,7 +27,7 @@ class InformationSteps:
         price: The price of the loss, in the program's scale.
     """
 
-    def __init__(self, program: ReducedProblem) -> None:
+    def __init__(self, program: LeakProgram) -> None:
         self.program = program
         self.y, self.price = program.start()
         self._slack = program.limit - float((program.cost * self.y).sum())

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
-from ._program import ReducedProblem
+from ._program import LeakProgram
 
 PROXIMAL: Final = 1e-6  # the curvature that is added, relative to a secret's probability
 _BLOCK: Final = 2**23  # entries held at once
@@ -40,14 +40,14 @@ class Newton:
         inverse: D per report, array (n, m); zero where y may not be positive.
         theta_inverse: 1 / theta, array (k, m).
         null: v, array (k, m).
-        slack: The slack of the loss bound over its price.
+        slack: The slack of the limit of the loss over its price.
 
     Raises:
         LinAlgError: If rounding has made the system indefinite.
     """
 
     def __init__(
-        self, program: ReducedProblem, inverse: Floats, theta_inverse: Floats, null: Floats, slack: float
+        self, program: LeakProgram, inverse: Floats, theta_inverse: Floats, null: Floats, slack: float
     ) -> None:
         self.program, self.inverse = program, inverse
         self._inner: Callable[[Floats], Floats]

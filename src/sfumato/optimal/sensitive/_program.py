@@ -1,4 +1,4 @@
-"""The problem in the form that is solved: possible values only, losses scaled, and a start inside."""
+"""The problem of a least leak as it is solved: possible values only, losses scaled, and a start inside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVEN: Final = 0.05  # the even rows' share in the start, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReducedProblem:
+class LeakProgram:
     """Minimise a leak over y >= 0 with rows of sum one and sum of cost y at most `limit`.
 
     Attributes:
@@ -97,7 +97,7 @@ class ReducedProblem:
         return float((self.cost * self._exponential(even, steps, price)).sum())
 
 
-def reduced(problem: SensitiveProblem) -> ReducedProblem:
+def leak_program(problem: SensitiveProblem) -> LeakProgram:
     """Return the form to solve.
 
     Raises:
@@ -124,7 +124,7 @@ def reduced(problem: SensitiveProblem) -> ReducedProblem:
     unit_of_cost = scale if scale > 0 else 1.0
     joint = problem.joint[np.ix_(kept, rows)]
     alone = bool(((joint > 0).sum(axis=0) == 1).all())
-    return ReducedProblem(
+    return LeakProgram(
         sparse.csr_array(joint) if alone else joint,
         np.argmax(joint, axis=0) if alone else None,
         np.zeros_like(above) if tight else weights[:, None] * above / unit_of_cost,

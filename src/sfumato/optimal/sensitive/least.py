@@ -1,4 +1,4 @@
-"""The mechanism that tells least of a sensitive value within a bound of loss, with its proof."""
+"""The mechanism that reveals least about a sensitive value within a limit of the loss, with its proof."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...core import AnyLoss, Space
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...evidence import relative_gap
-from ..answer import Control, Progress, Report, Status, Stop
+from ..solver import Control, OnProgress, Progress, Status, Stop
 from ._finish import Found, finished
 from ._information import InformationSteps
-from ._program import ReducedProblem, reduced
+from ._program import LeakProgram, leak_program
 from ._vulnerability import VulnerabilitySteps
 from .problem import INFORMATION, VULNERABILITY, SensitiveProblem
 from .result import SensitiveDesign
@@ -38,7 +38,7 @@ def least_vulnerability(
     gap: float = 1e-6,
     time_limit: float = math.inf,
     stop: Stop | None = None,
-    report: Report | None = None,
+    progress: OnProgress | None = None,
 ) -> SensitiveDesign:
     """Return the mechanism that makes the sensitive X hardest to guess from the report Z.
 
@@ -58,13 +58,13 @@ def least_vulnerability(
         gap: The relative gap to reach.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked at every step whether to stop, with the same effect.
-        report: Called with the progress of each step.
+        progress: Called with the progress of each step.
 
     Returns:
         The mechanism, its leak and loss proved over its integers, and the proved bound.
 
     Raises:
-        InputError: If sizes or options do not fit, or the joint distribution is none.
+        InputError: If sizes or options do not fit, or the joint distribution is not a distribution.
         UnitError: If the unit of the bound does not fit.
         InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
 
@@ -83,7 +83,7 @@ def least_vulnerability(
         (0.25, 25.0, 'OPTIMAL')
     """
     problem = SensitiveProblem(joint, secrets, loss, max_loss, VULNERABILITY, observables)
-    return _solved(problem, gap, time_limit, stop, report)
+    return _solved(problem, gap, time_limit, stop, progress)
 
 
 def least_information(
@@ -96,9 +96,9 @@ def least_information(
     gap: float = 1e-6,
     time_limit: float = math.inf,
     stop: Stop | None = None,
-    report: Report | None = None,
+    progress: OnProgress | None = None,
 ) -> SensitiveDesign:
-    """Return the mechanism whose report Z tells least of the sensitive X, in bits.
+    """Return the mechanism whose report Z reveals least about the sensitive X, in bits.
 
     minimise  I(X; Z) = sum over x, z of P(x, z) log2( P(x, z) / (P(x) P(z)) )
     subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
@@ -115,13 +115,13 @@ def least_information(
         gap: The relative gap to reach.
         time_limit: See there.
         stop: See there.
-        report: See there.
+        progress: See there.
 
     Returns:
         The mechanism, its leak and loss proved over its integers, and the proved bound.
 
     Raises:
-        InputError: If sizes or options do not fit, or the joint distribution is none.
+        InputError: If sizes or options do not fit, or the joint distribution is not a distribution.
         UnitError: If the unit of the bound does not fit.
         InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
 
@@ -139,11 +139,11 @@ def least_information(
         (0.531004, 0.531004)
     """
     problem = SensitiveProblem(joint, secrets, loss, max_loss, INFORMATION, observables)
-    return _solved(problem, gap, time_limit, stop, report)
+    return _solved(problem, gap, time_limit, stop, progress)
 
 
 def _solved(
-    problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, report: Report | None
+    problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, progress: OnProgress | None
 ) -> SensitiveDesign:
     if not gap > 0:
         raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
@@ -152,18 +152,18 @@ def _solved(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
         )
     start = time.monotonic()
-    control = Control(gap, start + time_limit, stop or (lambda: False), report)
-    program = reduced(problem)
+    control = Control(gap, start + time_limit, stop or (lambda: False), progress)
+    program = leak_program(problem)
     silent = _silent(problem, program)
     if silent is not None:
         blind = np.tile(program.classes[:, None], (1, program.shape[1]))
         found = Found(silent, blind, 0.0, Status.OPTIMAL, ())
     else:
-        found = _Run(problem, program, control, start).found()
+        found = _Search(problem, program, control, start).found()
     return finished(problem, program, found, gap, time.monotonic() - start)
 
 
-def _silent(problem: SensitiveProblem, program: ReducedProblem) -> Floats | None:
+def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
     """Return rows that say nothing, where the bound allows them or there is nothing to say."""
     if len(program.classes) == 1:
         return program.nearest
@@ -177,10 +177,10 @@ def _silent(problem: SensitiveProblem, program: ReducedProblem) -> Floats | None
     return rows
 
 
-class _Run:
+class _Search:
     """The steps of one call: the best value and the best bound so far, whichever step they came from."""
 
-    def __init__(self, problem: SensitiveProblem, program: ReducedProblem, control: Control, start: float) -> None:
+    def __init__(self, problem: SensitiveProblem, program: LeakProgram, control: Control, start: float) -> None:
         self.problem, self.program, self.control, self.start = problem, program, control, start
         vulnerable = problem.objective == VULNERABILITY
         self.steps: VulnerabilitySteps | InformationSteps
@@ -245,12 +245,12 @@ class _Run:
         gap = relative_gap(self.value, self.bound, self.problem.negligible)
         seconds = time.monotonic() - self.start
         self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, gap, seconds))
-        if self.control.report is not None:
-            self.control.report(self.log[-1])
+        if self.control.progress is not None:
+            self.control.progress(self.log[-1])
         return better
 
     def _tight_price(self, earned: Floats) -> float:
-        """Return the least price at which no report that loses too much is worth while."""
+        """Return the least price at which no report that loses too much pays."""
         program = self.program
         loss = self.problem.loss.array[program.rows]
         above = self.problem.weights[program.rows, None] * (loss - loss.min(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The problem: a sensitive X behind a useful W, which is reported as Z within a bound of loss."""
+"""The problem of hiding a sensitive X behind a useful W, which is reported as Z within a limit of the loss."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SensitiveProblem:
         weights: Array (n,), P(w).
 
     Raises:
-        InputError: If sizes do not fit or the joint distribution is none.
+        InputError: If sizes do not fit or the joint distribution is not a distribution.
         UnitError: If the unit of the bound does not fit.
 
     Source:
@@ -101,7 +101,7 @@ class SensitiveProblem:
 
     @property
     def negligible(self) -> float:
-        """A thousandth of the most that so many classes could leak: gaps are relative to no less."""
+        """A thousandth of the most that this number of classes could leak: gaps are relative to no less."""
         if self.objective == VULNERABILITY:
             return 1e-3
         return 1e-3 * max(1.0, float(np.log2(np.count_nonzero(self.classes))))

@@ -1,4 +1,4 @@
-"""What a design that hides a sensitive value behind a useful one gives back."""
+"""A design that hides a sensitive value behind a useful one, and what is proved of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...core import Mechanism
 from ...core.arrays import Floats
 from ...evidence import relative_gap
 from ...rounding import amount_at_most, at_least, at_most
-from ..answer import Progress, Status
+from ..solver import Progress, Status
 from .problem import VULNERABILITY, SensitiveProblem
 
 

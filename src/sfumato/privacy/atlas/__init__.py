@@ -1,21 +1,21 @@
 """The atlas: which notion implies which, and what the notions keep through processing and repetition."""
 
-from ._edge import Edge, Status, Tightness
 from .catalogue import ATLAS, NOTIONS, implications, table
 from .claims import Claim
-from .convert import Chain, convert
-from .properties import PROPERTIES, Answer, Property, answer, compose
+from .convert import Derivation, convert
+from .edge import Basis, Edge, Tightness
+from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose
 
 __all__ = [
     "ATLAS",
     "NOTIONS",
     "PROPERTIES",
-    "Answer",
-    "Chain",
+    "Basis",
     "Claim",
+    "Derivation",
     "Edge",
     "Property",
-    "Status",
+    "PropertyAnswer",
     "Tightness",
     "answer",
     "compose",

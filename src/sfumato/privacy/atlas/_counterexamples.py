@@ -1,4 +1,4 @@
-"""Mechanisms that show what a notion does not keep: each can be run."""
+"""Counterexamples: mechanisms that show which properties a notion lacks; each can be run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from ...core.arrays import Floats
 from ..beliefs.adversarial import AdversarialPrivacy
 from ..beliefs.causal import CausalPrivacy
 from ..beliefs.events import Events
-from ..beliefs.inferential import IdentityPrivacy, InferentialPrivacy
 from ..beliefs.membership import MembershipPrivacy, NegativeMembershipPrivacy, PositiveMembershipPrivacy
-from ..beliefs.noiseless import AposterioriNoiselessPrivacy, NoiselessPrivacy
+from ..beliefs.noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
 from ..beliefs.priors import Priors
 from ..beliefs.pufferfish import Pufferfish
 from ..beliefs.semantic import SemanticPrivacy
 from ..distributions.distribution import DistributionPrivacy
 from ..distributions.family import Family
-from ..finding import Finding
-from ..notion import Notion
+from ..notion import Finding, Notion
 from ..point.bounded_range import BoundedRange
 from ..point.probabilistic import ProbabilisticDifferentialPrivacy
 
@@ -132,8 +130,7 @@ def mixed_rare() -> Counterexample:
     harmless = np.array([[0.12, 0.1, 0.78], [0.12, 0.1, 0.78]])
     return Counterexample(
         "an equal coin between a mechanism that leaks with probability .1 and one that never does makes a bad "
-        "report "
-        "of probability .11",
+        "report of probability .11",
         ProbabilisticDifferentialPrivacy(0.1),
         (leaky, harmless),
         (leaky + harmless) / 2,
@@ -146,8 +143,7 @@ def shifted_ranges() -> Counterexample:
     rise = np.array([[0.0, 0.0, 0.125, 0.875], [0.0, 0.0, 0.1, 0.9]])
     return Counterexample(
         "losses of one mechanism go from slightly above 0 far down, of the other from slightly below 0 far up; "
-        "their "
-        "mixture has both",
+        "their mixture has both",
         BoundedRange(),
         (low, rise),
         (low + rise) / 2,

@@ -18,10 +18,8 @@ from ..beliefs.events import Events
 from ..beliefs.priors import Priors
 from ..beliefs.pufferfish import Rivals
 from ..curves.trade_off import TradeOff
-from ..description import Description
 from ..distributions.family import Family
-from ..finding import Finding
-from ..notion import Notion
+from ..notion import Description, Finding, Notion
 from ..relation import Relation
 from ..vocabulary import VOCABULARY, described, kinds
 

@@ -1,4 +1,4 @@
-"""What a claim implies about another notion: the tightest chain of implications."""
+"""Derivations: what a claim implies about another notion, by the strongest chain of implications."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 from ...core import DistortionPrivacy, MetricPrivacy
 from ...errors import InputError
-from ..finding import Finding
+from ..notion import Finding
 from ..vocabulary import described
-from ._edge import Edge, Goal, Refusal
-from ._separations import SEPARATIONS
-from .catalogue import ATLAS
+from .catalogue import ATLAS, SEPARATIONS
 from .claims import Claim
+from .edge import Edge, Goal, Refusal
 
 _LONGEST = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chain:
+class Derivation:
     """A claim that follows from another one, and why.
 
     Attributes:
@@ -51,10 +50,10 @@ class Chain:
 
     def __repr__(self) -> str:
         names = " -> ".join(edge.name for edge in self.edges)
-        return f"Chain to {self.claim}{f' by {names}' if names else ''}"
+        return f"Derivation of {self.claim}{f' by {names}' if names else ''}"
 
 
-def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **wanted: object) -> Chain:
+def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **wanted: object) -> Derivation:
     """Return the strongest claim of another notion that follows, with the chain of reasons.
 
     Numbers are upper limits: with ``delta=1e-6`` the least epsilon at that delta is
@@ -78,7 +77,7 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
         >>> print(chain.claim)
         KL privacy with epsilon 0.462118, of any two secrets
         >>> convert(Claim("gaussian", mu=1.0), to="differential-privacy", epsilon=1.0)
-        Chain to differential privacy with epsilon 1, delta 0.126937, of any two secrets by gaussian-to-dp
+        Derivation of differential privacy with epsilon 1, delta 0.126937, of any two secrets by gaussian-to-dp
     """
     start = Claim.of(given)
     goal = _goal(to, wanted)
@@ -88,7 +87,7 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
         raise _no_chain(start, goal, refusals)
     best = min(fitting, key=lambda chain: _order(chain, goal))
     context = {name: value for name, value in goal.given.items() if name in best.claim.context}
-    return Chain(start, best.claim.with_values(**context), best.edges, best.steps)
+    return Derivation(start, best.claim.with_values(**context), best.edges, best.steps)
 
 
 def _goal(to: str, wanted: dict[str, object]) -> Goal:
@@ -103,9 +102,9 @@ def _goal(to: str, wanted: dict[str, object]) -> Goal:
     return Goal(to, {name: value for name, value in wanted.items() if value is not None})
 
 
-def _reachable(start: Claim, goal: Goal) -> tuple[list[Chain], list[tuple[Edge, Refusal]]]:
+def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[Edge, Refusal]]]:
     """Return the chains from a claim, shortest first, without claims that others already include."""
-    chains = [Chain(start, start, (), ())]
+    chains = [Derivation(start, start, (), ())]
     frontier = list(chains)
     refusals = []
     for _ in range(_LONGEST):
@@ -118,14 +117,14 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Chain], list[tuple[Edge, 
                 if isinstance(implied, Refusal):
                     refusals.append((edge, implied))
                 elif not any(other.claim.implies(implied) for other in chains):
-                    following = Chain(start, implied, (*chain.edges, edge), (*chain.steps, implied))
+                    following = Derivation(start, implied, (*chain.edges, edge), (*chain.steps, implied))
                     chains.append(following)
                     grown.append(following)
         frontier = grown
     return chains, refusals
 
 
-def _order(chain: Chain, goal: Goal) -> tuple[float, ...]:
+def _order(chain: Derivation, goal: Goal) -> tuple[float, ...]:
     """Return what to compare chains by: open numbers, delta first; then those with a limit; then length."""
     numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.given, item[0] != "delta"))
     sign = -1 if described(chain.claim.notion).larger_hides else 1
@@ -142,7 +141,7 @@ def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) ->
     if separation is not None:
         hints.append(f"a counterexample is known: {separation}")
     if missing:
-        hints.append("what stood in the way: " + "; ".join(list(dict.fromkeys(missing))[:4]))
+        hints.append("what was missing: " + "; ".join(list(dict.fromkeys(missing))[:4]))
     return InputError(
         problem, ". ".join(hints) + "." if hints else "measure the mechanism under the notion itself."
     )

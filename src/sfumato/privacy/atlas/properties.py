@@ -1,4 +1,4 @@
-"""What notions keep: post-processing, mixtures, and use of two mechanisms on one secret."""
+"""Properties of notions: post-processing, mixtures, and two mechanisms used on one secret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .claims import Claim, covers, to_one_default
 
 
 class Property(Enum):
-    """What may be asked of a notion; the value says it in words."""
+    """A property that a notion may have; the value says it in words."""
 
     POST_PROCESSING = "whatever is done to the reports, the same value holds"
     CONVEXITY = "a fixed coin that chooses between two mechanisms of one value makes a mechanism of this value"
@@ -24,7 +24,7 @@ class Property(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PropertyAnswer:
     """Whether a notion has a property.
 
     Attributes:
@@ -64,31 +64,31 @@ _WEIGHTS: Final = (
 _DEFAULTS: Final = "against every default, or one that can make every report"
 
 
-def _yes(why: str, source: str = _TABLE) -> Answer:
-    return Answer(True, why, source)
+def _yes(why: str, source: str = _TABLE) -> PropertyAnswer:
+    return PropertyAnswer(True, why, source)
 
 
-def _parity(key: str, source: str = _TABLE) -> Answer:
-    return Answer(False, "randomness of the secret hides it only once", source, ("parity", key))
+def _parity(key: str, source: str = _TABLE) -> PropertyAnswer:
+    return PropertyAnswer(False, "randomness of the secret hides it only once", source, ("parity", key))
 
 
-def _row(post: Answer, convex: Answer, composed: Answer) -> dict[Property, Answer]:
+def _row(post: PropertyAnswer, convex: PropertyAnswer, composed: PropertyAnswer) -> dict[Property, PropertyAnswer]:
     return dict(zip(Property, (post, convex, composed), strict=True))
 
 
-def _plain(rule: str, source: str = _TABLE) -> dict[Property, Answer]:
+def _plain(rule: str, source: str = _TABLE) -> dict[Property, PropertyAnswer]:
     return _row(_yes(_SAME, source), _yes(_MIXED, source), _yes(rule, source))
 
 
-def _beliefs(key: str) -> dict[Property, Answer]:
+def _beliefs(key: str) -> dict[Property, PropertyAnswer]:
     return _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity(key))
 
 
-PROPERTIES: Final[dict[str, dict[Property, Answer]]] = {
+PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "differential-privacy": _plain("epsilons add and deltas add"),
     "probabilistic-differential-privacy": _row(
-        Answer(False, "a bad report may be merged with a good one", _HERE, ("merged_rare", "")),
-        Answer(False, "bad reports of one are fed by good ones of the other", _HERE, ("mixed_rare", "")),
+        PropertyAnswer(False, "a bad report may be merged with a good one", _HERE, ("merged_rare", "")),
+        PropertyAnswer(False, "bad reports of one are fed by good ones of the other", _HERE, ("mixed_rare", "")),
         _yes("epsilons add and deltas add: bad sets are joined", _HERE),
     ),
     "metric-privacy": _plain("epsilons add and deltas add, for one metric"),
@@ -104,34 +104,36 @@ PROPERTIES: Final[dict[str, dict[Property, Answer]]] = {
     "gaussian": _row(_yes(_SAME), _yes("as for any trade-off curve", _OPEN), _yes("mu = sqrt(mu_1^2 + mu_2^2)")),
     "bounded-range": _row(
         _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
-        Answer(False, "the two ranges may lie on different sides of 0", _OPEN, ("shifted_ranges", "")),
+        PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, ("shifted_ranges", "")),
         _yes("etas add, since losses add", _OPEN),
     ),
     "positive-membership": _beliefs("positive-membership"),
     "negative-membership": _beliefs("negative-membership"),
     "membership": _beliefs("membership"),
     "adversarial": _beliefs("adversarial"),
-    "noiseless": _row(_yes(_SAME), _yes(_MIXED), Answer(False, "Proposition 20", _TABLE, ("counting", ""))),
+    "noiseless": _row(
+        _yes(_SAME), _yes(_MIXED), PropertyAnswer(False, "Proposition 20", _TABLE, ("counting", ""))
+    ),
     "aposteriori-noiseless": _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity("aposteriori-noiseless", _OPEN)),
     "inferential": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("inferential", _HERE)),
     "identity": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("identity", _HERE)),
     "pufferfish": _row(_yes(_SAME), _yes(_MIXED), _parity("pufferfish")),
     "causal": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("causal", _HERE)),
     "semantic": _row(
-        Answer(
+        PropertyAnswer(
             False,
             "random processing may keep a part of a set; deterministic processing is safe, and so is all "
             f"processing {_DEFAULTS}",
             _OPEN,
             ("merged_by_chance", ""),
         ),
-        Answer(
+        PropertyAnswer(
             False,
             f"factors common to two records may differ in a mixture; mixtures are safe {_DEFAULTS}",
             _OPEN,
             ("mixed_semantics", ""),
         ),
-        Answer(
+        PropertyAnswer(
             False,
             "a set of pairs of reports may hold one pair that the default can make, and many that it cannot; "
             f"artanh(epsilon) adds {_DEFAULTS}",
@@ -158,7 +160,7 @@ PROPERTIES: Final[dict[str, dict[Property, Answer]]] = {
 """The table, by notion and property. Notions that are missing were not looked at."""
 
 
-def answer(notion: str, asked: Property) -> Answer:
+def answer(notion: str, asked: Property) -> PropertyAnswer:
     """Return whether a notion has a property, with the reason and, if not, a counterexample.
 
     Raises:
@@ -232,7 +234,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
             epsilon=above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
         )
     if first.notion not in _ADDED:
-        raise InputError(f"how {described(first.notion).title} composes: {found.why}.", "apply the rule by hand.")
+        raise InputError(f"how {described(first.notion).title} composes: {found.why}.", "apply the rule yourself.")
     totals = {
         name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
         for name in first.numbers

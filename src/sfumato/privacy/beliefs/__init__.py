@@ -1,4 +1,4 @@
-"""Beliefs: what an adversary may think before and after a report."""
+"""Beliefs: what an attacker may think before and after a report."""
 
 from typing import Final
 
@@ -8,10 +8,9 @@ from .bands import Band, attained_band, band
 from .causal import CausalPrivacy
 from .event_ratio import EventRatio, FallOfEventRatio
 from .events import Events
-from .inferential import IdentityPrivacy, InferentialPrivacy
 from .information import InformationPrivacy
 from .membership import MembershipPrivacy, NegativeMembershipPrivacy, PositiveMembershipPrivacy
-from .noiseless import AposterioriNoiselessPrivacy, NoiselessPrivacy
+from .noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
 from .priors import Priors
 from .pufferfish import Pufferfish, Rivals
 from .semantic import SemanticPrivacy

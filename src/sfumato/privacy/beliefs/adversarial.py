@@ -1,4 +1,4 @@
-"""Adversarial privacy: the posterior is at most a multiple of the prior, plus a little."""
+"""Adversarial privacy: the posterior is at most a multiple of the prior, plus delta."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
-from .._channel import AnyMechanism
-from .._pairs import check_delta
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._odds import Chance, Odds
-from ._posterior import Rated, gain, posterior, worst
+from .._rows import AnyMechanism, check_delta
+from ..notion import Description, Finding, Notion
+from ._posterior import Chance, Odds, Rated, gain, posterior, worst
 from .events import Events
 from .priors import Priors
 
@@ -29,7 +25,7 @@ DESCRIPTION: Final = Description(
     "adversarial",
     "adversarial privacy",
     ("epsilon", "delta"),
-    question=("How much more credible, if delta is added?"),
+    question="How much more credible can a report make a fact, if delta may be added?",
     promise="after any report a fact is at most e^{epsilon} times as probable as before, plus {delta}",
     source="Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38",
     context=("priors", "events"),

@@ -1,4 +1,4 @@
-"""From prior to posterior: the band in which a notion, or a mechanism, keeps the belief in a fact."""
+"""Bands of posteriors: where a notion, or a mechanism, keeps the belief in a fact, for each prior."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from ...rounding.errors import log_error
-from .._channel import AnyMechanism, channel
-from ._odds import odds
+from .._rows import AnyMechanism, channel
+from ._posterior import odds
 from .events import Events, events_on
 from .priors import Priors
 
@@ -28,7 +28,7 @@ _BOTH: Final = frozenset({"membership", "aposteriori-noiseless", "information"})
 class Band:
     """The posteriors P[T | o] to which a prior probability p = P[T] can lead.
 
-    It is what is left by up to three kinds of bounds, each absent where infinite:
+    Up to three kinds of bounds define it, each absent where infinite:
 
     - likelihood ratios: p / (p + q e**-low) <= P[T | o] <= p / (p + q e**-high), q = 1 - p;
     - factors: P[T | o] <= e**rise p and 1 - P[T | o] >= e**-rise q, and
@@ -36,7 +36,7 @@ class Band:
     - a line: P[T | o] <= e**slope p + delta.
 
     Attributes:
-        title: Whose band it is.
+        title: The notion or the mechanism that has it, with its numbers.
         low: ln of the least likelihood ratio P[o|T] / P[o|not T].
         high: ln of the largest.
         fall: The epsilon of factors downwards.
@@ -85,7 +85,7 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
     """Return the band that a notion promises at an epsilon.
 
     Notions that bound likelihood ratios (differential privacy between the fact and its
-    opposite, noiseless privacy and its kin) give the sharpest band at the same epsilon.
+    opposite, noiseless privacy and similar ones) give the narrowest band at the same epsilon.
 
     Args:
         key: The notion's key: those of likelihood ratios, ``"positive-membership"``,
@@ -109,7 +109,7 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
         raise InputError(f"epsilon {epsilon} is not a number from 0 to 700.", "use one such as 1.0.")
     if not 0 <= delta <= 1 or (delta and key != "adversarial"):
         raise InputError(
-            f"delta {delta} was given for {key!r}.", "only adversarial privacy has one here, from 0 to 1."
+            f"delta {delta} was given for {key!r}.", "only adversarial privacy has a delta here, from 0 to 1."
         )
     title = f"{key}, epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
     if key in _RATIO:

@@ -1,4 +1,4 @@
-"""Causal privacy: the record is changed after the data came to be."""
+"""Causal privacy: reports hardly change when a record is set to another value."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Space
 from ...core.arrays import Floats, readonly
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
+from ..witness import Witness
 from ._likelihoods import scenarios, terms
 from .priors import Priors
 
@@ -28,7 +28,7 @@ DESCRIPTION: Final = Description(
     "causal",
     "causal privacy",
     ("epsilon",),
-    question="What if one's record were set to another value, and all else stayed?",
+    question="By which factor do reports change if a record is set to another value and all else stays?",
     promise=(
         "no report is more than e^{epsilon} times as likely after a record was set to one value as "
         "after it was set to another"
@@ -40,8 +40,8 @@ DESCRIPTION: Final = Description(
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class CausalPrivacy(Notion):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CausalPrivacy(Notion, Short):
     """Causal privacy: setting a record to one value or another hardly changes the reports.
 
     P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],

@@ -1,4 +1,4 @@
-"""Event ratio: by which factors a report can favour a fact, or its opposite."""
+"""Event ratio: the factors by which a report can favour a fact, or its opposite."""
 
 from __future__ import annotations
 
@@ -11,14 +11,8 @@ import numpy as np
 from ...core.arrays import Floats
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors
-from .._channel import AnyMechanism
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._odds import Odds
-from ._posterior import Rated, worst
-from .events import Events
-from .priors import Priors
+from ..notion import Description
+from ._posterior import Odds, OfFacts, Rated
 
 EVENT_RATIO: Final = Description(
     "event-ratio",
@@ -37,7 +31,7 @@ EVENT_RATIO: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class EventRatio(Notion):
+class EventRatio(OfFacts):
     """The least rise with P[o | T] <= e**rise P[o | not T] for all priors, facts T and reports o.
 
     It is what membership and adversarial privacy make of a fact's probability: the odds
@@ -50,6 +44,7 @@ class EventRatio(Notion):
         events: The facts; every single secret if None.
 
     Example:
+        >>> from sfumato.privacy import Priors
         >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Event ratio: rise 1.09861
 
@@ -61,12 +56,9 @@ class EventRatio(Notion):
     parameter: ClassVar[str] = "rise"
     on_request: ClassVar[bool] = True
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least rise, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, _rise)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return _rise(found)
 
     def sentence(self, value: float) -> str:
         """Return what the rise promises."""
@@ -80,7 +72,7 @@ class EventRatio(Notion):
 
 @final
 @dataclass(frozen=True, slots=True)
-class FallOfEventRatio(Notion):
+class FallOfEventRatio(OfFacts):
     """The least fall with P[o | not T] <= e**fall P[o | T] for all priors, facts T and reports o.
 
     The odds of a fact shrink by at most a factor e**-fall. For facts whose opposites are
@@ -98,12 +90,9 @@ class FallOfEventRatio(Notion):
     parameter: ClassVar[str] = "fall"
     on_request: ClassVar[bool] = True
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least fall, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, _fall)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return _fall(found)
 
     def sentence(self, value: float) -> str:
         """Return what the fall promises."""

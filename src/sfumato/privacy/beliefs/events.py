@@ -1,4 +1,4 @@
-"""Which facts about the secret must stay hidden: values, sets of values, or an attribute."""
+"""Facts about the secret that must stay hidden: values, sets of values, or an attribute."""
 
 from __future__ import annotations
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._channel import AnyMechanism
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
+from .._rows import AnyMechanism
+from ..notion import Description, Finding, Notion
 from ._posterior import both, worst
 from .priors import Priors
 

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._channel import AnyMechanism
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._posterior import both, downward, upward, worst
-from .events import Events
-from .priors import Priors
+from ..notion import Description
+from ._posterior import Odds, OfFacts, Rated, both, downward, upward
 
 POSITIVE: Final = Description(
     "positive-membership",
@@ -30,7 +25,7 @@ POSITIVE: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class PositiveMembershipPrivacy(Notion):
+class PositiveMembershipPrivacy(OfFacts):
     """Positive membership privacy: no set of reports makes a fact much more credible.
 
     P[T | o in S] <= e**epsilon P[T]   and   P[not T | o in S] >= e**-epsilon P[not T]
@@ -49,6 +44,7 @@ class PositiveMembershipPrivacy(Notion):
         events: The facts; every single secret if None.
 
     Example:
+        >>> from sfumato.privacy import Priors
         >>> coin = [[0.75, 0.25], [0.25, 0.75]]
         >>> PositiveMembershipPrivacy(Priors.between(0.5, 0.5)).measure(coin)
         Positive membership privacy: epsilon 0.693147
@@ -60,12 +56,9 @@ class PositiveMembershipPrivacy(Notion):
     description: ClassVar[Description] = POSITIVE
     parameter: ClassVar[str] = "epsilon"
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, upward)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return upward(found)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -81,7 +74,7 @@ NEGATIVE: Final = Description(
     "negative-membership",
     "negative membership privacy",
     ("epsilon",),
-    question="How much less credible can it make one?",
+    question="How much less credible can a report make a fact?",
     promise=(
         "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times more"
     ),
@@ -92,7 +85,7 @@ NEGATIVE: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class NegativeMembershipPrivacy(Notion):
+class NegativeMembershipPrivacy(OfFacts):
     """Negative membership privacy: no set of reports makes a fact much less credible.
 
     P[T | o in S] >= e**-epsilon P[T]   and   P[not T | o in S] <= e**epsilon P[not T]
@@ -110,12 +103,9 @@ class NegativeMembershipPrivacy(Notion):
     description: ClassVar[Description] = NEGATIVE
     parameter: ClassVar[str] = "epsilon"
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, downward)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return downward(found)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -132,7 +122,7 @@ BOTH: Final = Description(
     "membership",
     "membership privacy",
     ("epsilon",),
-    question="Both together.",
+    question="How much more or less credible can a report make a fact?",
     promise="no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}",
     source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
     context=("priors", "events"),
@@ -141,7 +131,7 @@ BOTH: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class MembershipPrivacy(Notion):
+class MembershipPrivacy(OfFacts):
     """Membership privacy: positive and negative membership privacy together.
 
     Against all priors and every single secret it is differential privacy of all pairs.
@@ -151,6 +141,7 @@ class MembershipPrivacy(Notion):
         events: The facts; every single secret if None.
 
     Example:
+        >>> from sfumato.privacy import Priors
         >>> MembershipPrivacy(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Membership privacy: epsilon 1.09861
 
@@ -161,12 +152,9 @@ class MembershipPrivacy(Notion):
     description: ClassVar[Description] = BOTH
     parameter: ClassVar[str] = "epsilon"
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, both)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return both(found)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

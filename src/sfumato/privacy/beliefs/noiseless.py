@@ -1,4 +1,4 @@
-"""Noiseless privacy: what the uncertainty of the secret itself hides, before and after the report."""
+"""Noiseless privacy: the secret's own randomness hides it, in likelihoods, in posteriors and in odds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._facts import told_apart
-from ._posterior import both, worst
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
+from ._likelihoods import told_apart
+from ._posterior import Odds, OfFacts, Rated, both
 from .events import Events, events_on
 from .priors import Priors
 
@@ -21,7 +19,8 @@ NOISELESS: Final = Description(
     "noiseless privacy",
     ("epsilon",),
     question=(
-        "By which factor can a report favour one value of an attribute over another, for one who knows the prior?"
+        "By which factor can a report favour one value of an attribute over another, for someone who knows the "
+        "prior?"
     ),
     promise="no report is more than e^{epsilon} times as likely for one value of the attribute as for another",
     source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33",
@@ -36,7 +35,7 @@ class NoiselessPrivacy(Notion):
     p(o | a) = sum over s with value a of prior(s) p(o | s) / prior(a)
 
     The randomness of the secret counts like noise, so even a deterministic mechanism
-    may satisfy it against those who know little. It is Pufferfish privacy with the
+    may satisfy it against attackers who know little. It is Pufferfish privacy with the
     values of the attribute as rivals.
 
     Attributes:
@@ -74,7 +73,7 @@ A_POSTERIORI: Final = Description(
     "aposteriori-noiseless",
     "a posteriori noiseless privacy",
     ("epsilon",),
-    question="By which factor does it change the probability of a value?",
+    question="By which factor does a report change the probability of a value?",
     promise="no report changes the probability of a value of the attribute by more than a factor e^{epsilon}",
     source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39",
     context=("priors", "events"),
@@ -83,7 +82,7 @@ A_POSTERIORI: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class AposterioriNoiselessPrivacy(Notion):
+class AposterioriNoiselessPrivacy(OfFacts):
     """A-posteriori noiseless privacy: e**-epsilon <= P[a | o in S] / P[a] <= e**epsilon.
 
     For a fixed prior it asks of the values of an attribute what membership privacy asks
@@ -103,12 +102,9 @@ class AposterioriNoiselessPrivacy(Notion):
     description: ClassVar[Description] = A_POSTERIORI
     parameter: ClassVar[str] = "epsilon"
 
-    priors: Priors
-    events: Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, both)
+    @staticmethod
+    def _rate(found: Odds) -> Rated:
+        return both(found)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -117,4 +113,78 @@ class AposterioriNoiselessPrivacy(Notion):
         return (
             f"Under {self.priors}, a report multiplies or divides the probability of a value of what is hidden by "
             f"at most {factor_at_most(value)} (epsilon {at_most(value)})."
+        )
+
+
+INFERENTIAL: Final = Description(
+    "inferential",
+    "inferential privacy",
+    ("epsilon",),
+    question="By which factor does a report change the odds of two values? (The epsilon of noiseless privacy.)",
+    promise="no report changes the odds between two values of the attribute by more than a factor e^{epsilon}",
+    source="Ghosh and Kleinberg, ITCS 2017",
+    context=("priors", "events"),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InferentialPrivacy(NoiselessPrivacy):
+    """Inferential privacy: a report changes the odds of any two values by at most e**epsilon.
+
+    P[a | o] / P[a' | o] <= e**epsilon P[a] / P[a']
+
+    By Bayes' rule the quotient of the odds is p(o | a) / p(o | a'), so this is noiseless
+    privacy in other words and the same number.
+
+    Source:
+        Ghosh and Kleinberg, ITCS 2017; Desfontaines, 2.2.6.
+    """
+
+    description: ClassVar[Description] = INFERENTIAL
+    on_request: ClassVar[bool] = True
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
+        return (
+            f"Under {self.priors}, no report multiplies the odds between two values of what is hidden by more "
+            f"than {factor_at_most(value)} (epsilon {at_most(value)})."
+        )
+
+
+IDENTITY: Final = Description(
+    "identity",
+    "identity privacy",
+    ("epsilon",),
+    question="By which factor does a report change the odds of whose value it is? (As for noiseless privacy.)",
+    promise="no report tells more than a factor e^{epsilon} about whose value the attribute is",
+    source="Desfontaines, 2.2.6",
+    context=("priors", "events"),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IdentityPrivacy(NoiselessPrivacy):
+    """Identity privacy: no one learns much about which of two values is the true one.
+
+    It is known as a Bayesian form of noiseless privacy, and is measured as such: the
+    quotient of posterior and prior odds of two values is at most e**epsilon.
+
+    Source:
+        Desfontaines, 2.2.6 (identity DP).
+    """
+
+    description: ClassVar[Description] = IDENTITY
+    on_request: ClassVar[bool] = True
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report identifies a value against another: no epsilon is enough."
+        return (
+            f"Under {self.priors}, someone unsure between two values of what is hidden has odds, after any "
+            f"report, of at most {factor_at_most(value)} times what they were (epsilon {at_most(value)})."
         )

@@ -1,4 +1,4 @@
-"""Which priors an adversary may hold: one, several, an interval of the fact's probability, or any."""
+"""Priors that attackers may hold: one, several, an interval of the fact's probability, or any."""
 
 from __future__ import annotations
 

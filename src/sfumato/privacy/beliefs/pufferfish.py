@@ -1,4 +1,4 @@
-"""Pufferfish privacy: given rival facts look alike to everyone of a family of beliefs."""
+"""Pufferfish privacy: given rival facts look alike under every belief of a set."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Space
 from ...core.arrays import readonly
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._facts import told_apart
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
+from ._likelihoods import told_apart
 from .events import Events, events_on
 from .priors import Priors
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Rivals:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rivals(Short):
     """Facts about the secret and which pairs of them must look alike.
 
     Attributes:

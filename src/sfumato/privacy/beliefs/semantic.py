@@ -1,4 +1,4 @@
-"""Semantic privacy: what one learns whether or not one's record was used."""
+"""Semantic privacy: beliefs change about as much whether or not a person's record was used."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from numpy.typing import NDArray
 
 from ...core import Space
 from ...core.arrays import Floats, readonly
+from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import log_error
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
-from ._default import worst_set
-from ._subsets import members, subset_sums
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
+from ..witness import Witness
+from ._worst_sets import members, subset_sums, worst_set
 
 MOST_OUTPUTS = 20
-"""How many used observables the exact measure over sets takes on."""
+"""The largest number of used observables for which all sets of reports are tried."""
 
 
 DESCRIPTION: Final = Description(
     "semantic",
     "semantic privacy",
     ("epsilon",),
-    question="How much does it matter to anyone's beliefs that one's own record was used?",
+    question="How much does it matter to anyone's beliefs that a person's record was used?",
     promise=(
         "whatever was reported, beliefs differ by at most {epsilon} from those after a report without the record"
     ),
@@ -40,9 +39,9 @@ DESCRIPTION: Final = Description(
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class SemanticPrivacy(Notion):
-    """Semantic privacy: any belief after the true report is near that after a report without one's record.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SemanticPrivacy(Notion, Short):
+    """Semantic privacy: any belief after the true report is near that after a report without the person's record.
 
     |P[X | M(s) in S] - P[X | M(N(s)) in S]| <= epsilon
 
@@ -148,7 +147,7 @@ class SemanticPrivacy(Notion):
         if len(used) > MOST_OUTPUTS:
             raise InputError(
                 f"{len(used)} observables are used: 2^{len(used)} sets of them are too many to try.",
-                f"merge them into at most {MOST_OUTPUTS}, call bound(), or use sets=False for single ones.",
+                f"merge them into at most {MOST_OUTPUTS}, call bound(), or use sets=False for single reports.",
             )
         best, subset = 0.0, 0
         for start, sums in subset_sums(matrix[:, used]):
@@ -184,12 +183,12 @@ class SemanticPrivacy(Notion):
         """Return what the epsilon promises."""
         if self.maps is None:
             return (
-                f"Whatever one believed before, a report changes the probability of any statement by at most "
+                f"Whatever someone believed before, a report changes the probability of any statement by at most "
                 f"{at_most(value)}."
             )
         what = "any set of reports" if self.sets else "any single report"
         return (
-            f"Whatever one believed before, {what} changes the probability of any statement by at most "
+            f"Whatever someone believed before, {what} changes the probability of any statement by at most "
             f"{at_most(value)} more or less than it would without the person's own record."
         )
 

@@ -1,10 +1,9 @@
-"""Curves: how well tests tell two secrets apart, and what many reports add up to."""
+"""Trade-off curves: how well tests tell two secrets apart, and what many reports reveal together."""
 
 from typing import Final
 
 from ..notion import Notion
-from .curve import Curve
-from .function import FunctionTradeOff
+from .curve import Curve, FunctionTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
 from .laplace import LaplaceTradeOff
 from .loss_distribution import LossDistribution

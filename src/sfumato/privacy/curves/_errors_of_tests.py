@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...divergences._distributions import log_ratios
+from ...divergences.distributions import log_ratios
+from ..witness import Witness
 
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache
 _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanishes
@@ -69,6 +70,23 @@ def rejected(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
     """Return the positions of the first ``count`` outputs in the order of ``errors``, rising."""
     order = np.argsort(_keys(p, q), axis=-1)[:count]
     return np.sort(order[(p[order] > 0) | (q[order] > 0)])
+
+
+def tested(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
+    """Return the witness of a test between two rows.
+
+    Args:
+        rows: Array (n, m).
+        pair: The positions of the two rows.
+        found: The error rates of their tests, arrays (m + 1,).
+        vertex: Which test.
+    """
+    first, second = (int(position) for position in pair)
+    return Witness(
+        (first, second),
+        rejected(rows[first], rows[second], vertex),
+        note=f"a test with errors {found.alphas[vertex]:.4g} and {found.betas[vertex]:.4g}",
+    )
 
 
 def _keys(p: Floats, q: Floats) -> Floats:

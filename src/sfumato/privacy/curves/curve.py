@@ -1,9 +1,11 @@
-"""What every trade-off function can do: give the least type II error of a test at each type I error."""
+"""Trade-off functions: the least type II error of a test at each type I error, and those given as functions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,3 +59,91 @@ class Curve(ABC):
         """Return f minus the type II errors of tests, array of their shape: by how much each beats the curve."""
         beta, power = self.errors(tests.alphas, tests.confidences)
         return np.where(tests.powers < tests.betas, tests.powers - power, beta - tests.betas)
+
+
+_EVEN: Final = np.linspace(0.0, 1.0, 1025)
+_NEAR: Final = np.geomspace(1e-12, 1e-3, 64)
+_CHECKED: Final = np.unique(np.concatenate([_EVEN, _NEAR, 1 - _NEAR]))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FunctionTradeOff(Curve):
+    """A trade-off function of your own: any convex, falling f with f(a) <= 1 - a.
+
+    A mechanism is compared with it at the vertices of the mechanism's own curve, where f is
+    called: nothing is sampled. That f is convex is checked at about a thousand points;
+    in between you must know it. Of a curve that is known at some points only, use
+    `TradeOff.through` to ask for it, or `TradeOff.below` to promise it.
+
+    Attributes:
+        function: f, from an array of type I errors to one of type II errors.
+        precision: By how much a value of f may be off.
+
+    Raises:
+        InputError: If f is not a trade-off function at some checked point.
+
+    Example:
+        >>> FunctionTradeOff(lambda a: (1 - a) ** 2)(0.5)
+        array(0.25)
+
+    Source:
+        Dong, Roth and Su, "Gaussian differential privacy", 2022, proposition 2.2.
+    """
+
+    function: Callable[[Floats], ArrayLike]
+    precision: float = 2.0**-40
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.precision < 1:
+            raise InputError(f"a precision of {self.precision} was given.", "pass a small number, such as 1e-12.")
+        values, slack = self.errors(_CHECKED, 1 - _CHECKED)[0], 2 * self.precision
+        at = _first(values > 1 - _CHECKED + slack) or _first(values < -slack)
+        if at is not None:
+            raise InputError(
+                f"the curve is {values[at]:g} at {_CHECKED[at]:g}, which is not between 0 and 1 - a.",
+                "pass type II errors of the best tests: no curve is above that of pure guessing.",
+            )
+        at = _first(np.diff(values) > slack)
+        if at is not None:
+            raise InputError(
+                f"the curve rises after {_CHECKED[at]:g}.", "pass the least type II error, which only falls."
+            )
+        # Not above the chords of the neighbours.
+        x, y = _CHECKED, values
+        chords = ((x[2:] - x[1:-1]) * y[:-2] + (x[1:-1] - x[:-2]) * y[2:]) / (x[2:] - x[:-2])
+        at = _first(y[1:-1] > chords + slack)
+        if at is not None:
+            raise InputError(
+                f"the curve is not convex at {x[at + 1]:g}, but every trade-off function is.",
+                "sample it and use TradeOff.below(alphas, betas), the curve that is certain to be kept.",
+            )
+
+    def __repr__(self) -> str:
+        return f"FunctionTradeOff of {getattr(self.function, '__name__', type(self.function).__name__)}"
+
+    def errors(self, alphas: Floats, _confidences: Floats) -> tuple[Floats, Floats]:
+        """Return the least type II errors and their complements.
+
+        Raises:
+            InputError: If f does not give one finite number for each type I error.
+        """
+        try:
+            # Sums of probabilities may exceed 1 by their rounding.
+            betas = np.asarray(self.function(np.clip(alphas, 0.0, 1.0)), dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise InputError(
+                f"the curve cannot be called with an array: {problem}.",
+                "write it with NumPy, or wrap it: np.vectorize(function).",
+            ) from problem
+        if betas.shape != alphas.shape or not np.isfinite(betas).all():
+            raise InputError(
+                f"the curve gave an array of shape {betas.shape} for one of shape {alphas.shape}"
+                f"{'' if np.isfinite(betas).all() else ', not all of it finite'}.",
+                "return one number for each type I error.",
+            )
+        return betas, 1.0 - betas
+
+
+def _first(where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int | None:
+    return int(where.argmax()) if where.any() else None

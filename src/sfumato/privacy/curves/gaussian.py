@@ -9,21 +9,36 @@ from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...core.arrays import Floats
+from ...core.bisection import bisect
 from ...errors import InputError
 from ...rounding import UNIT, at_most
-from .._channel import AnyMechanism, channel
-from .._pairs import check_delta, check_epsilon
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, channel, check_delta, check_epsilon
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, relation_on
-from ._crossing import crossing
-from ._errors_of_tests import Errors, blocks, errors, rejected
-from ._normal import LARGEST, QUANTILE_ERROR, quantile
+from ..witness import Witness
+from ._errors_of_tests import Errors, blocks, errors, tested
 from .curve import Curve
+
+LARGEST: Final = 38.5
+"""No float above 0 has a quantile further out."""
+
+QUANTILE_ERROR: Final = 16 * UNIT
+"""The largest relative error of scipy's quantile; a test holds it against interval arithmetic."""
+
+
+def quantile(probability: Floats, complement: Floats) -> Floats:
+    """Return the standard normal quantile, to a small relative error even near 0 and 1.
+
+    Args:
+        probability: Array of probabilities.
+        complement: One minus them, computed without cancellation.
+    """
+    z = ndtri(np.minimum(probability, complement))
+    return np.asarray(np.where(probability <= complement, z, -z))
+
 
 _LEAST = 1e-300  # below it exponentials lose their digits
 
@@ -113,7 +128,7 @@ class GaussianTradeOff(Curve):
         low, high = 0.0, 1.0
         while self.delta(high) > delta:
             low, high = high, 2 * high
-        return crossing(lambda epsilon: self.delta(epsilon) > delta, low, high)[1]
+        return bisect(lambda at: self.delta(at) <= delta, fails=low, holds=high, relative=1e-14).holds
 
 
 DESCRIPTION: Final = Description(
@@ -182,13 +197,8 @@ class GaussianPrivacy(Notion):
             worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
             if shifts[worst, vertex] > value:
                 value = float(shifts[worst, vertex])
-                first, second = (int(position) for position in block[worst])
-                witness = Witness(
-                    (first, second),
-                    rejected(rows[first], rows[second], int(vertex)),
-                    note=f"a test with errors {found.alphas[worst, vertex]:.4g} "
-                    f"and {found.betas[worst, vertex]:.4g}",
-                )
+                of_pair = Errors(*(rates[worst] for rates in found))
+                witness = tested(rows, block[worst], of_pair, int(vertex))
         # A relative error r of a probability of at most 1/2 moves its quantile by at most 1.26 r.
         rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
         return Finding(self, value, rounding, witness)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...core.arrays import Floats, readonly
-from ...divergences._distributions import Rows, log_ratios, single
+from ...core.bisection import bisect
+from ...divergences.distributions import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
-from ._crossing import crossing
-from ._fourier import Factor, convolved
-from ._lattice import LARGEST, added_by_splits, split
+from ._lattice import LARGEST, Factor, added_by_splits, convolved, split
 from .trade_off import TradeOff
 
 _TAIL = 1e-16  # mass that a composition may leave outside its lattice
@@ -181,7 +180,7 @@ class LossDistribution:
             return 0.0
         if self.delta_upper(end) > delta:
             return math.inf
-        return crossing(lambda epsilon: self.delta_upper(epsilon) > delta, 0.0, end)[1]
+        return bisect(lambda at: self.delta_upper(at) <= delta, fails=0.0, holds=end, relative=1e-14).holds
 
     def epsilon_lower(self, delta: float) -> float:
         """Return an epsilon that is not more than enough for a delta, proved: at least 0.
@@ -198,7 +197,7 @@ class LossDistribution:
             return 0.0
         if self.delta_lower(end) > delta:
             return math.inf
-        return crossing(lambda epsilon: self.delta_lower(epsilon) > delta, 0.0, end)[0]
+        return bisect(lambda at: self.delta_lower(at) <= delta, fails=0.0, holds=end, relative=1e-14).fails
 
     def _delta(self, epsilon: float) -> float:
         losses = self.losses

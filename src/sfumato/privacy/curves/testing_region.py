@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
-from .._channel import AnyMechanism
+from .._rows import AnyMechanism
 from ..relation import Relation
 from .trade_off import TradeOff
 

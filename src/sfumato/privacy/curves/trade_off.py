@@ -10,17 +10,15 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.arrays import Floats, readonly
+from ...core.arrays import Floats, numbers, readonly
 from ...divergences import Profile
-from ...divergences._distributions import Rows, log_ratios, single
+from ...divergences.distributions import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
-from .._channel import AnyMechanism, channel
-from .._pairs import check_delta, check_epsilon
+from .._rows import AnyMechanism, channel, check_delta, check_epsilon
 from ..relation import Relation, relation_on
-from ._envelope import envelope, steps
 from ._errors_of_tests import Errors, blocks, errors, in_order
-from ._points import below, through
+from ._points import below, envelope, steps, through
 from .curve import Curve
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
@@ -135,6 +133,30 @@ class TradeOff(Curve):
             InputError: If the points do not lie on one trade-off function.
         """
         return cls(*_pair(through(alphas, betas)))
+
+    @classmethod
+    def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
+        """Return the trade-off function with given vertices.
+
+        Args:
+            alphas: Type I errors, from 0 to 1, array (v,); the same twice where the curve falls at once.
+            betas: Type II errors there, from at most 1 to 0, array (v,).
+
+        Raises:
+            InputError: If they are not the vertices of a convex curve from 0 to 1.
+        """
+        x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
+        shaped = x.ndim == 1 and x.shape == y.shape and len(x) > 1
+        ends = shaped and x[0] == 0 and x[-1] == 1 and y[-1] == 0 and y[0] <= 1
+        if not ends or (np.diff(x) < 0).any() or (np.diff(y) > 0).any():
+            raise InputError(
+                "the vertices are not those of a trade-off curve.",
+                "let alpha rise from 0 to 1, and beta fall from at most 1 to 0.",
+            )
+        widths, drops = np.diff(x), -np.diff(y)
+        if (drops[1:] * widths[:-1] > drops[:-1] * widths[1:] + 1e-12).any():
+            raise InputError("the curve is not convex.", "make each step flatter than the one before.")
+        return cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:

@@ -8,12 +8,11 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from ...rounding import UNIT, at_most
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, relation_on
-from ._errors_of_tests import blocks, errors, rejected
+from ..witness import Witness
+from ._errors_of_tests import Errors, blocks, errors, tested
 from .curve import Curve
 
 DESCRIPTION: Final = Description(
@@ -66,13 +65,8 @@ class TradeOffPrivacy(Notion):
             worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
             if gaps[worst, vertex] > value:
                 value = float(gaps[worst, vertex])
-                first, second = (int(position) for position in pairs[worst])
-                witness = Witness(
-                    (first, second),
-                    rejected(rows[first], rows[second], int(vertex)),
-                    note=f"a test with errors {found.alphas[worst, vertex]:.4g} "
-                    f"and {found.betas[worst, vertex]:.4g}",
-                )
+                of_pair = Errors(*(rates[worst] for rates in found))
+                witness = tested(rows, pairs[worst], of_pair, int(vertex))
         # A relative error of alpha moves a convex f <= 1 by no more than that.
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         return Finding(self, value, rounding, witness)

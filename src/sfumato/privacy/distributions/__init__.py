@@ -1,4 +1,4 @@
-"""Distribution privacy: what a report may tell of the distribution that the secret came from."""
+"""Distribution privacy: what a report may tell about the distribution that the secret came from."""
 
 from typing import Final
 

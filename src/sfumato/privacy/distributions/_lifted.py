@@ -1,7 +1,8 @@
-"""What a family of distributions becomes behind a mechanism, and comparisons of its pairs."""
+"""Reports of the distributions of a family: how far apart those of each pair are, and the pair that is worst."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,10 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding.errors import log_error, mass_error
-from .._channel import AnyMechanism, channel
-from .._pairs import grown
+from .._rows import AnyMechanism, channel, grown
+from ..notion import Finding, Notion
+from ..witness import Witness
+from .family import Family
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables
@@ -113,3 +116,18 @@ def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
             return found
         slack *= 4
     return 0.0
+
+
+def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = None) -> Witness:
+    """Return the witness that names a pair of the family, and reports where they show it."""
+    i, j = (int(position) for position in family.pairs[worst])
+    chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
+    return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
+
+
+def finding_between(notion: Notion, value: float, below: float, above: float, witness: Witness) -> Finding:
+    """Return the finding whose rounding reaches from the bound below to the bound above."""
+    if math.isinf(value):
+        return Finding(notion, value, 0.0 if math.isinf(below) else math.inf, witness)
+    rounding = max(above - value, value - below)
+    return Finding(notion, value, rounding, witness)

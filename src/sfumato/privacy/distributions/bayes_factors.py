@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from ...core import Prior
 from ...core.arrays import Floats, readonly
-from ...divergences._distributions import log_ratios
+from ...divergences.distributions import log_ratios
 from ...errors import InputError
 from ...rounding.errors import log_error
-from .._channel import AnyMechanism
+from .._rows import AnyMechanism
 from ._lifted import reports_of
 from .family import Family
 

@@ -1,4 +1,4 @@
-"""Attackers whose beliefs are slightly wrong: what a report can tell them in the worst case.
+"""Close beliefs: what a report can tell attackers whose beliefs are slightly wrong, in the worst case.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -19,11 +19,9 @@ from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import UNIT, at_most
-from .._channel import AnyMechanism, channel
-from .._pairs import check_delta
-from ._ball import Ball
+from .._rows import AnyMechanism, channel, check_delta
 from ._lifted import epsilon_below, reports_of
-from ._worst_set import largest_excess
+from ._worst_set import Ball, largest_excess
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .preprocessing import after_steps
@@ -90,7 +88,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     """
     notion = promise.notion
     if not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
-        raise InputError(f"a promise of {notion.title} was given.", "pass one of distribution privacy.")
+        raise InputError(f"a promise of {notion.title} was given.", "pass a promise of distribution privacy.")
     family = notion.family
     path = [family.position(name) for name in beliefs]
     compared = {(int(i), int(j)) for i, j in family.pairs}
@@ -146,7 +144,8 @@ def worst_beliefs(
         (0.788457, (1, 0), array([0.4, 0.6]))
 
     Source:
-        Kawamoto and Murakami, section III-F, who bound it by three steps; the exact value is ours.
+        Kawamoto and Murakami, section III-F, who bound it by three steps; the exact value is
+        derived here.
     """
     check_delta(delta)
     if not 0 <= radius <= 1:

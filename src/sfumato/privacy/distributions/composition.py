@@ -1,4 +1,4 @@
-"""Several reports, and reports passed on: what distribution privacy becomes.
+"""Composition: distribution privacy of several reports, and of reports that are processed.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -131,7 +131,7 @@ def post_processed(promise: Promise) -> Promise:
         raise InputError(
             "probabilistic distribution privacy was given, and post-processing can break it: reports that were "
             "set aside may be merged with others.",
-            "it implies distribution privacy with the same epsilon and delta, which survives.",
+            "convert it to distribution privacy with the same epsilon and delta, which survives post-processing.",
         )
     if isinstance(notion, DivergenceDistributionPrivacy | DivergenceMetricDistributionPrivacy):
         known = notion.divergence in (*_ADDING, CHI_SQUARED) or isinstance(
@@ -139,7 +139,8 @@ def post_processed(promise: Promise) -> Promise:
         )
         if not known:
             raise InputError(
-                f"the {notion.divergence.name} is not known to fall by post-processing.", "measure the cascade."
+                f"the {notion.divergence.name} is not known to be safe under post-processing.",
+                "measure the mechanism with the processing after it.",
             )
     elif not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
         raise InputError(
@@ -214,7 +215,7 @@ def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
         return a, _sum(first.value, second.value)
     raise InputError(
         f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
-        f"use two of the same kind, distribution privacy say; or {_RECOMPUTE}",
+        f"use two of the same kind, such as distribution privacy; or {_RECOMPUTE}",
     )
 
 

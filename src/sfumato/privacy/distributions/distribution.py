@@ -13,19 +13,14 @@ from numpy.typing import ArrayLike
 from ...core import Metric
 from ...core.arrays import Floats, readonly
 from ...divergences import max_divergence
-from ...divergences._distributions import log_ratios
+from ...divergences.distributions import log_ratios
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
-from .._channel import AnyMechanism
-from .._pairs import check_delta
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._by_distance import ByDistance, per_unit
-from ._lifted import epsilon_below, epsilons, reports_of, same_reports
-from ._worst_pair import finding_between, pair_witness
+from .._rows import AnyMechanism, check_delta
+from ..notion import Description, Finding, Notion
+from ._lifted import epsilon_below, epsilons, finding_between, pair_witness, reports_of
 from .family import Family
-from .family_distance import FamilyDistance, distance_on
+from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
 
 DISTRIBUTION: Final = Description(
     "distribution-privacy",
@@ -109,7 +104,7 @@ METRIC: Final = Description(
     "metric-distribution-privacy",
     "distribution privacy for a metric",
     ("epsilon", "order", "delta"),
-    question="By which factor for each unit of distance between the distributions?",
+    question="By which factor can a report favour one distribution over another, per unit of their distance?",
     promise=(
         "no set of reports is more than e^({epsilon} W) times as likely under one distribution of "
         "secrets as under another{up_to}; W is their Wasserstein distance of order {order}{unit}"
@@ -180,12 +175,11 @@ class MetricDistributionPrivacy(ByDistance):
         rows = reports_of(mechanism, family.distributions)
         values, uppers = epsilons(rows, pairs, self.delta, family.size)
         far, near = self.between
-        for k in np.flatnonzero(near == 0):
-            first, second = family.distributions[pairs[k]]
-            if same_reports(mechanism, first, second):
-                values[k] = uppers[k] = 0.0
-            elif self.delta == 0 and far[k] == 0:
-                values[k] = uppers[k] = math.inf
+        same, apart = self.at_no_distance(mechanism)
+        values[same] = uppers[same] = 0.0
+        if self.delta == 0:
+            apart = apart[far[apart] == 0]
+            values[apart] = uppers[apart] = math.inf
         values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         p, q = rows[pairs[worst]]
@@ -221,7 +215,7 @@ PROBABILISTIC: Final = Description(
     "probabilistic-distribution-privacy",
     "probabilistic distribution privacy",
     ("epsilon", "delta"),
-    question=("The same as distribution privacy, apart from reports with a total probability of delta."),
+    question="The same as distribution privacy, apart from reports with a total probability of delta.",
     promise=(
         "apart from reports that together have a probability of at most {delta}, no report is more than "
         "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "

@@ -12,18 +12,26 @@ from numpy.typing import ArrayLike
 
 from ...core import Metric
 from ...core.arrays import Floats
-from ...divergences import Divergence
-from ...rounding import at_most
-from .._channel import AnyMechanism
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
-from ._by_distance import ByDistance, per_unit
-from ._divergence_error import divergence_error
-from ._lifted import compared, reports_of, same_reports
-from ._worst_pair import finding_between, pair_witness
+from ...divergences import (
+    CHI_SQUARED,
+    HELLINGER,
+    KL,
+    REVERSE_KL,
+    TOTAL_VARIATION,
+    Divergence,
+    FDivergence,
+    HockeyStick,
+    MaxDivergence,
+    Renyi,
+)
+from ...errors import InputError
+from ...rounding import UNIT, at_most
+from ...rounding.errors import log_error
+from .._rows import AnyMechanism
+from ..notion import Description, Finding, Notion
+from ._lifted import compared, finding_between, pair_witness, reports_of
 from .family import Family
-from .family_distance import FamilyDistance, distance_on
+from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
 
 DIVERGENCE: Final = Description(
     "divergence-distribution-privacy",
@@ -93,7 +101,7 @@ DIVERGENCE_METRIC: Final = Description(
     "divergence-metric-distribution-privacy",
     "divergence privacy of distributions for a metric",
     ("epsilon", "order"),
-    question="How far for each unit of distance between the distributions?",
+    question="How far apart are the reports of two distributions, per unit of their distance?",
     promise=(
         "the {divergence} between the reports of two distributions of secrets is at most {epsilon} W; W "
         "is their Wasserstein distance of order {order}{unit}"
@@ -164,9 +172,8 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors
         far, near = self.between
-        for k in np.flatnonzero(near == 0):
-            if same_reports(mechanism, *family.distributions[pairs[k]]):
-                values[k] = lowers[k] = uppers[k] = 0.0
+        same, _ = self.at_no_distance(mechanism)
+        values[same] = lowers[same] = uppers[same] = 0.0
         values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         below = float(per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
@@ -189,3 +196,61 @@ def _errors(divergence: Divergence, values: Floats, rows: Floats, family: Family
         for value, (i, j) in zip(values, family.pairs, strict=True)
     ]
     return np.array(found)
+
+
+_STEP = 2.0**-10
+
+
+def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats, terms: int) -> float:
+    """Return the most by which a computed divergence may be off; ``inf`` where that is not known.
+
+    Args:
+        divergence: The divergence.
+        value: What it computed.
+        p: Array (m,), whose entries add up ``terms`` products each.
+        q: Array (m,), likewise.
+        terms: How many products.
+
+    Raises:
+        InputError: If it is an approximate max divergence, which distribution privacy measures.
+    """
+    if np.isinf(value):
+        return 0.0
+    entry, adding = 2 * (terms + 12) * UNIT, len(p) * UNIT
+    if divergence in (TOTAL_VARIATION, HELLINGER) or isinstance(divergence, HockeyStick):
+        return 3 * entry + adding * value
+    if divergence in (KL, REVERSE_KL) or divergence == Renyi(1.0):
+        return entry * (value + 6) + adding * value
+    if divergence == CHI_SQUARED:
+        return entry * (4 * value + 10) + adding * value
+    if isinstance(divergence, FDivergence):
+        return _of_generator(divergence, p, q, entry) + adding * abs(value)
+    if divergence in (MaxDivergence(), Renyi(np.inf)):
+        return log_error(value, terms)
+    if isinstance(divergence, Renyi):
+        order = divergence.order
+        return ((2 * order + 2) * entry + adding + 3000 * (order + 1) * UNIT) / abs(order - 1)
+    if isinstance(divergence, MaxDivergence):
+        raise InputError(
+            f"the {divergence.name} was given as a divergence.",
+            "measure DistributionPrivacy(family, delta) instead, which inverts it to a proved side.",
+        )
+    return float("inf")
+
+
+def _of_generator(divergence: FDivergence, p: Floats, q: Floats, entry: float) -> float:
+    """Bound the change of sum q f(p/q): convex, so a small step rises no faster than a large one."""
+    both = (p > 0) & (q > 0)
+    a, b = p[both], q[both]
+    with np.errstate(over="ignore", invalid="ignore"):
+        at = b * divergence.generator(a / b)
+        corners = [
+            b * v * divergence.generator(a * u / (b * v))
+            for u in (1 - _STEP, 1 + _STEP)
+            for v in (1 - _STEP, 1 + _STEP)
+        ]
+        rise = float((np.max(corners, axis=0) - at).sum())
+    edges = float(p[q == 0].sum()) * divergence.slope if (p[q == 0] > 0).any() else 0.0
+    edges += float(q[p == 0].sum()) * divergence.at_zero if (q[p == 0] > 0).any() else 0.0
+    bound = entry / _STEP * rise + entry * abs(edges) + 8 * UNIT * (float(np.abs(at).sum()) + 1)
+    return bound if np.isfinite(bound) else float("inf")

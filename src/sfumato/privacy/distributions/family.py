@@ -1,4 +1,4 @@
-"""Families of distributions that must not be told apart: what distribution privacy protects."""
+"""Families of distributions that must not be told apart, which distribution privacy protects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Family:
             up to the rounding of the distributions.
 
     Raises:
-        InputError: If there are fewer than two distributions, one is none, their lengths
+        InputError: If there are fewer than two distributions, one is not a distribution, their lengths
             differ, or a name of a pair is unknown.
 
     Example:
@@ -249,7 +249,7 @@ def _named(given: Distributions) -> tuple[tuple[str, ...], Floats]:
     sizes = {len(row) for row in rows}
     if len(sizes) > 1 or 0 in sizes:
         raise InputError(
-            f"the distributions are on {sorted(sizes)} secrets.", "a family is on one and the same set of secrets."
+            f"the distributions are on {sorted(sizes)} secrets.", "give all distributions on the same secrets."
         )
     for name, row in zip(names, rows, strict=True):
         if (row < 0).any() or abs(float(row.sum()) - 1) > SUM_TOLERANCE:

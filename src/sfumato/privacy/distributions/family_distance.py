@@ -1,17 +1,21 @@
-"""Distances between the distributions of a family: what metric distribution privacy is measured against."""
+"""Distances between the distributions of a family, and what notions per unit of a distance share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...core import Metric
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
 from ...escaping import plain
 from ...transport import Wasserstein, wasserstein
+from .._rows import AnyMechanism
+from ..notion import Notion
+from ._lifted import same_reports
 from .family import Family
 
 
@@ -136,3 +140,57 @@ def _outward(found: Wasserstein, diameter: float, size: int) -> tuple[float, flo
     slack = (4 * size + 8 * found.p + 16) * 2.0**-52
     below = (found.lower / diameter) ** found.p - slack
     return diameter * max(below, 0.0) ** (1 / found.p) * (1 - slack), found.value * (1 + slack)
+
+
+class ByDistance(Notion):
+    """A notion that lets distributions differ in proportion to their distance.
+
+    Attributes:
+        family: The distributions, and which pairs count.
+        distance: Between the distributions.
+    """
+
+    __slots__ = ()
+
+    family: Family
+    distance: FamilyDistance
+
+    @final
+    @property
+    def metric(self) -> Metric | None:
+        """The metric on the secrets, where the distance is a Wasserstein distance."""
+        return self.distance.ground
+
+    @final
+    @property
+    def order(self) -> float | None:
+        """The order of the Wasserstein distance, where it is one."""
+        return self.distance.order
+
+    @final
+    @property
+    def unit(self) -> str:
+        """The unit of the distance."""
+        return self.distance.unit
+
+    @final
+    @property
+    def between(self) -> tuple[Floats, Floats]:
+        """An upper and a lower bound of the distance of each pair that counts, arrays (k,)."""
+        first, second = self.family.pairs.T
+        return self.distance.array[first, second], self.distance.lower[first, second]
+
+    @final
+    def at_no_distance(self, mechanism: AnyMechanism) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return which pairs at distance 0 have equal reports and which do not, decided in fractions."""
+        together = np.flatnonzero(self.between[1] == 0)
+        pairs = self.family.distributions[self.family.pairs[together]]
+        same = np.array([same_reports(mechanism, *pair) for pair in pairs], dtype=np.bool_)
+        return together[same], together[~same]
+
+
+def per_unit(values: Floats, distances: Floats) -> Floats:
+    """Return values / distances: 0 / 0 is 0, any other value / 0 is infinite, anything / inf is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotients = np.where(values == 0, 0.0, values / distances)
+    return np.where(np.isinf(distances), 0.0, quotients)

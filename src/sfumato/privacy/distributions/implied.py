@@ -1,4 +1,4 @@
-"""What privacy of single secrets implies for distributions of secrets, and back.
+"""Implications from privacy of single secrets to distributions of secrets, and back.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -25,7 +25,7 @@ from ...divergences import (
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import at_most
-from .._pairs import check_delta
+from .._rows import check_delta
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy

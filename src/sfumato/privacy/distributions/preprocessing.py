@@ -15,7 +15,7 @@ from ...errors import InputError
 from ...intervals import Interval, above, exact
 from ...rounding import at_most
 from ...rounding.errors import log_error
-from .._channel import AnyMechanism
+from .._rows import AnyMechanism
 from ._lifted import same_reports
 from .composition import known_everywhere
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
@@ -65,7 +65,7 @@ def pre_processed(
     if np.isinf(found.steps):
         raise InputError(
             f"no steps of the family lead from the image of one to that of the other of {names}.",
-            "widen the relation, or measure the cascade of the two.",
+            "widen the relation, or measure the mechanism after the transformation.",
         )
     steps, slack = int(found.steps), exact(found.slack)
     epsilon = above(lambda: steps * exact(promise.value) + slack)
@@ -123,7 +123,7 @@ def _stretched(
             raise InputError(
                 f"the images of {source.names[i]} and {source.names[j]} are at distance {apart[k]:g}, and they "
                 f"themselves at {units[k]:g}: no c is enough.",
-                "measure the cascade of the two instead.",
+                "measure the mechanism after the transformation instead.",
             )
         value, length, unit = exact(promise.value), exact(float(apart[k])), exact(float(units[k]))
         epsilon = _per_unit(value, length, exact(slack), unit)

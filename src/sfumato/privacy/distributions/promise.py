@@ -1,4 +1,4 @@
-"""Promises about a mechanism that need not be at hand: a notion, a value that holds, and why."""
+"""Promises about a mechanism that may be unknown: a notion, a value that holds, and why."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError
 from ...rounding import at_most
-from ..finding import Finding
-from ..notion import Notion
+from ..notion import Finding, Notion
 
 PROOFS = "docs/proofs/distribution-privacy.md"
 

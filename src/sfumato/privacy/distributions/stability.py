@@ -1,4 +1,4 @@
-"""How far a transformation takes distributions apart, in steps that a promise covers."""
+"""Stability: how far a transformation takes distributions apart, in steps that a promise covers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding.errors import log_error
 from ...transport import wasserstein
-from .._channel import AnyMechanism
-from .._hops import hops
+from .._rows import AnyMechanism
 from ..relation import Relation
 from ._lifted import reports_of
 from .family import Family
@@ -74,7 +73,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
     if everywhere:
         if target.lifted_from is None:
             raise InputError(f"the {target!r} was not lifted from a relation.", "make it by Family.lifted.")
-        jumps = hops(target.lifted_from)
+        jumps = target.lifted_from.hops
         answers = [wasserstein(images[i], images[j], jumps, np.inf) for i, j in source.pairs]
         steps = np.array([answer.value for answer in answers])
         missed = max(answer.ignored for answer in answers)
@@ -82,7 +81,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
         members, gap = members_of(source, images, target)
         related = np.zeros((len(target), len(target)), dtype=np.bool_)
         related[target.pairs[:, 0], target.pairs[:, 1]] = True
-        steps = hops(Relation(related))[members[source.pairs[:, 0]], members[source.pairs[:, 1]]]
+        steps = Relation(related).hops[members[source.pairs[:, 0]], members[source.pairs[:, 1]]]
         missed, slack = 0.0, slack + 4 * gap
     worst = int(np.argmax(steps))
     i, j = (int(position) for position in source.pairs[worst])

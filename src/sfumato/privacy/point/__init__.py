@@ -1,4 +1,4 @@
-"""Point privacy: what a report may tell of one secret against another."""
+"""Point privacy: how far a report may tell one secret from another."""
 
 from typing import Final
 

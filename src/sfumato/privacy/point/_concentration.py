@@ -42,16 +42,16 @@ class Moments(NamedTuple):
     variance: Floats
 
 
-class Intervals(NamedTuple):
-    """Intervals of t that are still open, and the rows that they belong to, arrays (k,)."""
+class OpenIntervals(NamedTuple):
+    """OpenIntervals of t that are still open, and the rows that they belong to, arrays (k,)."""
 
     row: NDArray[np.intp]
     low: Floats
     high: Floats
 
-    def take(self, which: NDArray[np.intp]) -> Intervals:
+    def take(self, which: NDArray[np.intp]) -> OpenIntervals:
         """Return some of them."""
-        return Intervals(self.row[which], self.low[which], self.high[which])
+        return OpenIntervals(self.row[which], self.low[which], self.high[which])
 
 
 class Search:
@@ -111,7 +111,7 @@ class Search:
                 )
                 kept = ~proved & (part.low < top[part.row] / self.upper - 1)
                 rest.append(_halved(part.take(np.flatnonzero(kept))))
-            open_ = Intervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
+            open_ = OpenIntervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
         self._close(p, losses, open_)
         return peak
 
@@ -122,7 +122,7 @@ class Search:
             return Peak(int(rows[best]), 1 + float(at[best]))
         return peak
 
-    def _first(self, rows: NDArray[np.intp], span: Floats, top: Floats) -> Intervals:
+    def _first(self, rows: NDArray[np.intp], span: Floats, top: Floats) -> OpenIntervals:
         """Return intervals from 0 on, each twice as far as the last, to where g is certainly below."""
         near = 2.0**-6 / np.maximum(span[rows], 1.0)
         ends = np.maximum(top[rows] / max(self.upper, _LEAST), near)
@@ -131,9 +131,11 @@ class Search:
         low = np.concatenate([np.zeros((len(rows), 1)), edges[:, :-1]], axis=1)
         kept = low < ends[:, None]
         owner = np.broadcast_to(rows[:, None], low.shape)
-        return Intervals(owner[kept], low[kept], edges[kept])
+        return OpenIntervals(owner[kept], low[kept], edges[kept])
 
-    def _below_parabola(self, part: Intervals, middle: Floats, found: Moments, span: Floats) -> NDArray[np.bool_]:
+    def _below_parabola(
+        self, part: OpenIntervals, middle: Floats, found: Moments, span: Floats
+    ) -> NDArray[np.bool_]:
         """Return where the bound of K stays below upper * t (1 + t) on the whole interval."""
         half, c = (part.high - part.low) / 2, self.upper
         with np.errstate(over="ignore", invalid="ignore"):
@@ -145,23 +147,23 @@ class Search:
             crest = level - np.divide(slope**2, 4 * bend, out=np.zeros_like(bend), where=inside)
         return np.where(inside, crest, ends) <= 0
 
-    def _below_at_zero(self, part: Intervals, start: Moments, span: Floats) -> NDArray[np.bool_]:
+    def _below_at_zero(self, part: OpenIntervals, start: Moments, span: Floats) -> NDArray[np.bool_]:
         """Return where g stays below upper on an interval from 0 on: its bound there is monotone."""
         with np.errstate(over="ignore", invalid="ignore"):
             bend = start.variance[part.row] / 2 * np.exp(span * part.high)
             value = (start.mean[part.row] + part.high * bend) / (1 + part.high)
         return np.asarray((start.mean[part.row] <= self.upper) & (value <= self.upper))
 
-    def _close(self, p: Floats, losses: Floats, open_: Intervals) -> None:
+    def _close(self, p: Floats, losses: Floats, open_: OpenIntervals) -> None:
         """Bound what is left by the divergence at the larger end, which grows, over the smaller order."""
         if len(open_.row):
             far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
             self._closed = max(self._closed, float((far / (1 + open_.low)).max()))
 
 
-def _halved(part: Intervals) -> Intervals:
+def _halved(part: OpenIntervals) -> OpenIntervals:
     middle = (part.low + part.high) / 2
-    return Intervals(
+    return OpenIntervals(
         np.concatenate([part.row, part.row]),
         np.concatenate([part.low, middle]),
         np.concatenate([middle, part.high]),

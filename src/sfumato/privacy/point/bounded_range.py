@@ -1,4 +1,4 @@
-"""Bounded range: how far the privacy loss of a pair ranges over all reports."""
+"""Bounded range: the difference between the largest and the least privacy loss of a pair, over all reports."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import numpy as np
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
-from .._channel import AnyMechanism, channel
 from .._exact import largest_range
-from .._pairs import check_epsilon, largest
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, channel, check_epsilon, largest
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..witness import Witness
 
 DESCRIPTION: Final = Description(
     "bounded-range",

@@ -11,12 +11,10 @@ import numpy as np
 from ...core.arrays import Floats
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors
-from .._channel import AnyMechanism, channel
-from .._pairs import span
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, channel, span
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..witness import Witness
 from ._concentration import Search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together

@@ -14,13 +14,23 @@ from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import inversion_error, log_error, log_errors, mass_error
-from .._channel import AnyMechanism, channel
 from .._exact import largest_factor, largest_mass, rounded
-from .._pairs import Mask, check_delta, check_epsilon, excesses, grown, largest, least_epsilon, span, unequal
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import (
+    AnyMechanism,
+    Mask,
+    channel,
+    check_delta,
+    check_epsilon,
+    excesses,
+    grown,
+    largest,
+    least_epsilon,
+    span,
+    unequal,
+)
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..witness import Witness
 
 DESCRIPTION: Final = Description(
     "differential-privacy",

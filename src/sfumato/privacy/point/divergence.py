@@ -25,13 +25,11 @@ from ...divergences import (
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
-from .._channel import AnyMechanism, channel
 from .._exact import largest_mass, rounded
-from .._pairs import Mask, check_epsilon, largest, per_unit, span, unequal
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, Mask, channel, check_epsilon, largest, per_unit, span, unequal
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..witness import Witness
 from .metric import metric_on, protected, same_place
 
 _BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
@@ -60,12 +58,12 @@ class DivergencePrivacy(Notion):
     the definition, which asks for both orders.
 
     Attributes:
-        divergence: D; of the max divergence and the hockey-stick `DifferentialPrivacy` and
-            `DeltaOfDifferentialPrivacy` take care.
+        divergence: D; for the max divergence use `DifferentialPrivacy`, for the hockey-stick divergence
+            `DeltaOfDifferentialPrivacy`.
         relation: The pairs that must look alike; all pairs if None.
-        precision: What you vouch for of a divergence of your own: its computed value is
-            off by at most ``precision * (1 + value)``. Without it nothing is known, and
-            `Finding.upper` is ``inf``. The package's divergences need none.
+        precision: For a divergence of your own: its computed value is known to be
+            off by at most ``precision * (1 + value)``. Without it
+            `Finding.upper` is ``inf``. The divergences of this package need none.
 
     Raises:
         InputError: If the divergence has a notion of its own, or the precision is negative.
@@ -146,7 +144,7 @@ RENYI: Final = Description(
     "renyi-privacy",
     "Rényi privacy",
     ("epsilon", "order"),
-    question="How large is its exponential mean of a given order?",
+    question="How large is the exponential mean of the privacy loss, of a given order?",
     promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
     source="Mironov, CSF 2017, definition 4",
     context=("relation",),

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._channel import AnyMechanism, channel
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
+from .._rows import AnyMechanism, channel
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
 from .differential import DifferentialPrivacy
 
@@ -18,7 +16,7 @@ DESCRIPTION: Final = Description(
     "indistinguishable",
     "indistinguishable privacy",
     ("epsilon",),
-    question=("By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"),
+    question="By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)",
     promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
     source="Desfontaines, 2.2.6",
     context=("relation",),

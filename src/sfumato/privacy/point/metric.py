@@ -14,19 +14,16 @@ from ...divergences import MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
-from .._channel import AnyMechanism, channel
 from .._exact import largest_factor, largest_rate
-from .._pairs import Mask, check_delta, excesses, largest, least_epsilon, per_unit, unequal
-from ..description import Description
-from ..finding import Finding
-from ..notion import Notion
+from .._rows import AnyMechanism, Mask, channel, check_delta, excesses, largest, least_epsilon, per_unit, unequal
+from ..notion import Description, Finding, Notion
 from .differential import attained, epsilon_rounding
 
 DESCRIPTION: Final = Description(
     "metric-privacy",
     "metric privacy",
     ("epsilon", "delta"),
-    question="By which factor for each unit of distance between the secrets?",
+    question="By which factor can any set of reports favour one secret over another, per unit of their distance?",
     promise=(
         "no set of reports is more than e^({epsilon} d) times as likely for one of {about} as for the "
         "other{up_to}; d is their distance{unit}"

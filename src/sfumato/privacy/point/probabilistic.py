@@ -13,12 +13,10 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
-from .._channel import AnyMechanism, channel
-from .._pairs import Mask, check_delta, check_epsilon, largest, span
-from ..description import Description
-from ..finding import Finding, Witness
-from ..notion import Notion
+from .._rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
+from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..witness import Witness
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
 

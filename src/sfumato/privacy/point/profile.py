@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import InputError
 from ...rounding.errors import inversion_error, mass_error
-from .._channel import AnyMechanism, channel
-from .._pairs import Mask, check_epsilon, excesses, grown, largest, span
+from .._rows import AnyMechanism, Mask, channel, check_epsilon, excesses, grown, largest, span
 from ..relation import Relation, relation_on
 
 

@@ -1,21 +1,20 @@
-"""Time: what repeated reports spend, what a memo saves, and what an attacker learns from them all."""
+"""Repeated reports: what they spend, what a memo saves, and what an attacker learns from all of them."""
 
-from .averaging import averaging_errors
-from .chain import Chain
-from .curve import ErrorCurve, errors_after
+from .chain import MarkovChain
+from .composition import Composition, composed
+from .curve import ErrorCurve, averaging_errors, errors_after
 from .ledger import Balance, BudgetError, Ledger
 from .memo import Memo, new_memo_key
 from .metered import MeteredSampler
 from .scheme import Scheme
-from .trace import Composition, composed
 
 __all__ = [
     "Balance",
     "BudgetError",
-    "Chain",
     "Composition",
     "ErrorCurve",
     "Ledger",
+    "MarkovChain",
     "Memo",
     "MeteredSampler",
     "Scheme",

@@ -17,7 +17,7 @@ Released = Sequence[tuple[Mechanism, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chain:
+class MarkovChain:
     """A Markov chain of secrets: where a user is first, and where they go.
 
     An attacker who sees reports updates their prior; the next mechanism should be designed
@@ -44,17 +44,17 @@ class Chain:
             )
 
     @classmethod
-    def still(cls, prior: Prior) -> Chain:
+    def still(cls, prior: Prior) -> MarkovChain:
         """Return the chain of one secret that never changes: every report adds to the others."""
         return cls(prior, Mechanism(np.eye(len(prior)), prior.space, prior.space))
 
     @classmethod
-    def independent(cls, prior: Prior) -> Chain:
-        """Return the chain whose secrets are drawn anew each time: no report tells of another secret."""
+    def independent(cls, prior: Prior) -> MarkovChain:
+        """Return the chain whose secrets are drawn anew each time: no report says anything of another secret."""
         return cls(prior, Mechanism(np.tile(prior.probabilities, (len(prior), 1)), prior.space, prior.space))
 
     @classmethod
-    def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> Chain:
+    def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
         """Return the chain that fits traces: counted steps, and where secrets are on the whole.
 
         Args:
@@ -109,7 +109,7 @@ class Chain:
         return readonly(np.array(beliefs).reshape(-1, len(self.initial)))
 
     def next_prior(self, released: Released) -> Prior:
-        """Return the prior of the coming secret: what the reports so far tell of it."""
+        """Return the prior of the coming secret: given the reports so far."""
         if not released:
             return self.initial
         coming = self.filtered(released)[-1] @ self.transition.matrix
@@ -118,7 +118,7 @@ class Chain:
     def smoothed(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too.
 
-        It is what an attacker makes of a trace of which they see the whole.
+        It is the belief of an attacker who sees the whole trace.
 
         Returns:
             Array (reports, secrets); rows sum to one.
@@ -136,7 +136,7 @@ class Chain:
             joint = forward[i] * later
             beliefs[i] = joint / joint.sum()
             mechanism, observable = released[i]
-            # What this report and later ones say of the secret before it; scaled, as only ratios count.
+            # What this report and later ones say about the secret before it; scaled, because only ratios count.
             before = self.transition.matrix @ (self._column(mechanism, observable) * later)
             later = before / before.max()
         return readonly(beliefs)
@@ -151,4 +151,4 @@ class Chain:
         return np.asarray(mechanism.matrix[:, observable])
 
     def __repr__(self) -> str:
-        return f"Chain of {len(self.initial)} secrets"
+        return f"MarkovChain of {len(self.initial)} secrets"

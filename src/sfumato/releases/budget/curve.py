@@ -1,4 +1,4 @@
-"""What repetition costs: the attacker's error after t reports, by scheme."""
+"""The attacker's error after t reports, by scheme: of the optimal attack, and of averaging."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...attacks.attack import fitting
-from ...core import AnyLoss, Prior
+from ...core import AnyLoss, Bracket, Prior
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
-from ._mean import mean_interval
 from .scheme import Scheme
 
 _LISTED: Final = 50_000  # combinations of reports that are summed one by one
@@ -36,7 +35,7 @@ class ErrorCurve:
         upper: The upper end.
         exact: For each t, whether the error is a sum over all reports (up to the rounding of
             doubles) or a mean over simulated ones.
-        confidence: Of each simulated interval.
+        failure: The probability that a simulated interval misses.
         unit: The unit of the distance.
     """
 
@@ -47,7 +46,7 @@ class ErrorCurve:
     lower: Floats
     upper: Floats
     exact: tuple[bool, ...]
-    confidence: float
+    failure: float
     unit: str
 
     def __repr__(self) -> str:
@@ -65,7 +64,7 @@ def errors_after(
     *,
     trials: int = 2_000,
     seed: int | None = None,
-    confidence: float = 0.95,
+    failure: float = 0.05,
 ) -> ErrorCurve:
     """Return the expected error of the optimal attack on t reports about one secret.
 
@@ -83,7 +82,7 @@ def errors_after(
         reports: The numbers of reports, each at least 1.
         trials: How many times to simulate.
         seed: Of the simulation; needed only where there are too many terms.
-        confidence: Of each simulated interval.
+        failure: The probability that a simulated interval misses the error.
 
     Raises:
         InputError: If sizes do not fit, or a simulation is needed and has no seed.
@@ -99,14 +98,14 @@ def errors_after(
         array([0.25, 0.25, 0.25])
     """
     found = fitting(scheme.permanent, prior, distance)
-    times = check_times(reports, trials, confidence)
-    rows: list[tuple[float, float, float]] = []
+    times = _checked_times(reports, trials, failure)
+    errors: list[Bracket] = []
     exact = []
     for t in times:
         told = 1 if scheme.repeats else t
         if _terms(scheme, told) is not None:
             error = _summed(scheme, prior, found.array, told)
-            rows.append((error, error, error))
+            errors.append(Bracket.exact(error))
             exact.append(True)
             continue
         if seed is None:
@@ -117,26 +116,95 @@ def errors_after(
         values, bottom, top = _simulated(
             scheme, prior, found.array, told, trials, np.random.default_rng([seed, t])
         )
-        rows.append(mean_interval(values, bottom, top, 1 - confidence))
+        errors.append(_mean_within(values, bottom, top, failure))
         exact.append(False)
-    middle, lower, upper = (readonly(np.array(column)) for column in zip(*rows, strict=True))
-    return ErrorCurve(scheme, "optimal", times, middle, lower, upper, tuple(exact), confidence, found.unit)
+    return _curve(scheme, "optimal", times, errors, tuple(exact), failure, found.unit)
 
 
-def check_times(reports: Sequence[int], trials: int, confidence: float) -> tuple[int, ...]:
-    """Return the numbers of reports, or say which option is none."""
+def averaging_errors(
+    scheme: Scheme,
+    prior: Prior,
+    reports: Sequence[int],
+    *,
+    trials: int = 2_000,
+    seed: int,
+    failure: float = 0.05,
+) -> ErrorCurve:
+    """Return how far the mean of t reported places lies from the secret, on average.
+
+    Against fresh noise whose mean is the secret it falls as 1 / sqrt(t), until what remains
+    is the mechanism's own bias, as at the edge of a region. Against a memo it does not fall.
+
+    Args:
+        scheme: How the reports repeat; secrets and observables need coordinates.
+        prior: How probable each secret is.
+        reports: The numbers of reports, each at least 1.
+        trials: How many times to simulate.
+        seed: Of the simulation.
+        failure: The probability that an interval misses, at most, for any number of trials.
+
+    Returns:
+        The curve, simulated throughout, in the unit of the coordinates.
+
+    Raises:
+        InputError: If there are no planar coordinates, or sizes do not fit.
+    """
+    secrets, observables = scheme.permanent.secrets, scheme.instantaneous.observables
+    places, reported = secrets.coordinates, observables.coordinates
+    if places is None or reported is None or (secrets.unit, secrets.crs) != (observables.unit, observables.crs):
+        raise InputError(
+            "secrets and observables have no coordinates in common.", "average places of one coordinate system."
+        )
+    if secrets.unit == "degree":
+        raise InputError("degrees cannot be averaged as distances.", "use planar coordinates, as a Grid has them.")
+    if len(prior) != len(secrets):
+        raise InputError(
+            f"the prior has {len(prior)} values, but the scheme {len(secrets)} secrets.", "use a prior on them."
+        )
+    times = _checked_times(reports, trials, failure)
+    top = float(max(np.linalg.norm(reported - place, axis=1).max() for place in places[prior.support]))
+    errors = []
+    for t in times:
+        rng = np.random.default_rng([seed, t])
+        weights = prior.probabilities[prior.support]
+        true = prior.support[rng.choice(len(weights), size=trials, p=weights / weights.sum())]
+        means = _simulated_counts(scheme, true, t, rng) @ reported / t
+        errors.append(_mean_within(np.linalg.norm(means - places[true], axis=1), 0.0, top, failure))
+    return _curve(scheme, "averaging", times, errors, (False,) * len(times), failure, secrets.unit)
+
+
+def _curve(
+    scheme: Scheme,
+    attack: str,
+    times: tuple[int, ...],
+    errors: Sequence[Bracket],
+    exact: tuple[bool, ...],
+    failure: float,
+    unit: str,
+) -> ErrorCurve:
+    error, lower, upper = (
+        readonly(np.array(ends))
+        for ends in zip(*((each.value, each.lower, each.upper) for each in errors), strict=True)
+    )
+    return ErrorCurve(scheme, attack, times, error, lower, upper, exact, failure, unit)
+
+
+def _checked_times(reports: Sequence[int], trials: int, failure: float) -> tuple[int, ...]:
+    """Return the numbers of reports, or refuse options that give no curve."""
     times = tuple(int(t) for t in reports)
     if not times or min(times) < 1:
-        raise InputError(f"reports={list(reports)} has no curve.", "name numbers of reports of at least 1.")
-    if trials < 2 or not 0 < confidence < 1:
         raise InputError(
-            f"{trials} trials and a confidence of {confidence} give no interval.",
-            "use at least 2 trials and a confidence below 1.",
+            f"reports={list(reports)} are not numbers of reports.", "pass whole numbers of at least 1."
+        )
+    if trials < 2 or not 0 < failure < 1:
+        raise InputError(
+            f"{trials} trials and a probability of failure of {failure} give no interval.",
+            "use at least 2 trials, and a probability between 0 and 1, such as 0.05.",
         )
     return times
 
 
-def simulated_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
+def _simulated_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
     """Return how often each observable is reported in t reports of each secret, array (trials, observables)."""
     cumulative = np.cumsum(scheme.permanent.matrix, axis=1)
     cumulative /= cumulative[:, -1:]
@@ -176,7 +244,7 @@ def _simulated(
     support = prior.support
     weights = prior.probabilities[support]
     secrets = support[rng.choice(len(support), size=trials, p=weights / weights.sum())]
-    counts = simulated_counts(scheme, secrets, t, rng)
+    counts = _simulated_counts(scheme, secrets, t, rng)
     values = np.empty(trials)
     for start in range(0, trials, _BLOCK):
         logs = scheme.log_likelihood(counts[start : start + _BLOCK])[:, support] + np.log(weights)
@@ -185,3 +253,19 @@ def _simulated(
         values[start : start + _BLOCK] = (posterior @ distance[:, support].T).min(axis=1)
     possible = distance[:, support]
     return values, float(possible.min()), float(possible.max(axis=1).min())
+
+
+def _mean_within(values: Floats, bottom: float, top: float, failure: float) -> Bracket:
+    """Return the mean of independent values within ``bottom`` and ``top``, and an interval of its expectation.
+
+    The interval misses the expectation with probability at most ``failure``, for any number of
+    values.
+
+    Source:
+        Maurer and Pontil, "Empirical Bernstein bounds", COLT 2009, theorem 4.
+    """
+    n = len(values)
+    mean, variance = float(values.mean()), float(values.var(ddof=1))
+    log = math.log(4 / failure)  # two sides, each of failure / 2 = 2 exp(-log)
+    reach = math.sqrt(2 * variance * log / n) + 7 * (top - bottom) * log / (3 * (n - 1))
+    return Bracket(max(bottom, mean - reach), mean, min(top, mean + reach))

@@ -1,7 +1,8 @@
-"""A ledger of budgets: what each user has spent, and a refusal where it would be too much."""
+"""A ledger of budgets: what each user has spent, and a refusal of what would exceed the limit."""
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,9 +11,7 @@ from pathlib import Path
 from ...core import units
 from ...core.arguments import checked
 from ...errors import FileError, InfeasibleError, InputError
-from ._ledger_file import Account, Accounts, read_accounts, write_accounts
-from ._lock import locked
-from .amount import amount, written
+from ._stores import Account, Accounts, locked, read_accounts, write_accounts
 
 
 class BudgetError(InfeasibleError):
@@ -33,11 +32,11 @@ class BudgetError(InfeasibleError):
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What one user has spent and has left; amounts are exact.
+    """One user's balance: what is spent, and what is left. Amounts are exact.
 
     Attributes:
         spent: The sum of what was charged.
-        left: The limit less what was spent.
+        left: The limit minus what was spent.
         reports: How many charges there were.
     """
 
@@ -48,7 +47,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ledger:
-    """What users have spent of a common limit, in a JSON file that survives crashes.
+    """The sums that users have spent of a common limit, in a JSON file that survives crashes.
 
     Reports about one secret with fresh noise add up: their epsilons, per unit of one
     metric, sum to what all of them together guarantee. The ledger adds exactly (a float
@@ -94,7 +93,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str], limit: float | str, *, unit: str = "") -> None:
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "unit", units.canonical(unit))
-        object.__setattr__(self, "limit", amount(limit, self.unit, "the limit"))
+        object.__setattr__(self, "limit", _amount(limit, self.unit, "the limit"))
         self._accounts()
 
     @checked
@@ -113,7 +112,7 @@ class Ledger:
             FileError: If the file cannot be written.
         """
         name = _named(user)
-        asked = amount(epsilon, self.unit, "epsilon")
+        asked = _amount(epsilon, self.unit, "epsilon")
         with locked(self.path):
             accounts = self._accounts()
             before = accounts.get(name, Account(Fraction(0), 0))
@@ -134,7 +133,7 @@ class Ledger:
         return self._balance(after)
 
     def balance(self, user: str) -> Balance:
-        """Return what a user has spent and has left; who was never charged has the whole limit."""
+        """Return what a user has spent and has left; a user who was never charged has the whole limit."""
         return self._balance(self._accounts().get(_named(user), Account(Fraction(0), 0)))
 
     @property
@@ -149,7 +148,7 @@ class Ledger:
         accounts, limit, unit = found
         if (limit, unit) != (self.limit, self.unit):
             raise InputError(
-                f"{str(self.path)!r} was made for a limit of {written(limit, unit)}, "
+                f"{str(self.path)!r} was made for a limit of {_written(limit, unit)}, "
                 f"not {self._shown(self.limit)}.",
                 "open it with its own limit and unit; a new limit needs a new ledger.",
             )
@@ -165,7 +164,7 @@ class Ledger:
         return Balance(account.spent, self.limit - account.spent, account.reports)
 
     def _shown(self, value: Fraction) -> str:
-        return written(value, self.unit)
+        return _written(value, self.unit)
 
     def __repr__(self) -> str:
         return (
@@ -175,5 +174,31 @@ class Ledger:
 
 def _named(user: str) -> str:
     if not user:
-        raise InputError("the user has no name.", "pass a text that is not empty.")
+        raise InputError("the name of the user is empty.", "pass a text that is not empty.")
     return user
+
+
+def _amount(given: float | str, unit: str, what: str) -> Fraction:
+    """Return an epsilon as the decimal that it is written as.
+
+    A float stands for the shortest decimal that it prints as: 0.1 is 1/10, not the binary
+    fraction next to it. Sums of amounts are exact.
+
+    Args:
+        given: A positive number, or text such as ``"0.1/km"``.
+        unit: The unit of the metric; empty for a pure number.
+        what: What it is, for the error message.
+
+    Raises:
+        InputError: If it is not positive.
+        UnitError: If the unit does not fit.
+    """
+    value = units.parse(given, per=True, unit=unit, what=what)
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"{what} must be a positive number, but {given!r} was given.", "use a number above 0.")
+    return Fraction(repr(value))
+
+
+def _written(value: Fraction, unit: str) -> str:
+    """Return an amount as text for people: ``0.3/km``."""
+    return f"{float(value):.12g}{'/' + unit if unit else ''}"

@@ -1,11 +1,9 @@
-"""A memo: each of a user's secrets is reported once, and the report repeated for ever."""
+"""A memo: each of a user's secrets is reported once, and that report is repeated from then on."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import re
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Mechanism
-from ...core.atomic import atomically
-from ...errors import FileError, InputError
+from ...errors import InputError
 from ...sampling import Sampler
-from ._lock import locked
+from ._stores import locked, read_memos, write_memos
 
 KEY_BYTES: Final = 32
-_FORMAT: Final = "sfumato memo"
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def new_memo_key() -> bytes:
@@ -32,7 +27,7 @@ class Memo:
     """One user's permanent reports: drawn exactly once for each secret, then repeated.
 
     However often a secret is reported, an observer learns one report of it. Other secrets
-    have memos of their own, and that a memo comes again shows that its secret did.
+    have memos of their own. When a memo is sent again, observers see that its secret was too.
 
     Another mechanism has memos of its own, and spends its own epsilon on each secret.
 
@@ -49,7 +44,7 @@ class Memo:
             memory only.
 
     Raises:
-        InputError: If the key has not 32 bytes.
+        InputError: If the key does not have 32 bytes.
         FileError: If the file is there but is not a store of memos.
 
     Source:
@@ -74,7 +69,7 @@ class Memo:
         self._path = None if path is None else Path(path)
         self._sampler = Sampler(mechanism)
         self._name = _fingerprint(mechanism)
-        self._entries = {} if self._path is None else _read(self._path)
+        self._entries = {} if self._path is None else read_memos(self._path)
 
     def draw(self, indices: ArrayLike) -> NDArray[np.intp]:
         """Return the position of each secret's permanent report, drawing those not yet drawn.
@@ -93,7 +88,7 @@ class Memo:
         """
         given = np.asarray(indices)
         distinct, where = np.unique(given, return_inverse=True)
-        fresh = self._sampler.draw(distinct)  # also those already known: the time tells less
+        fresh = self._sampler.draw(distinct)  # also those already known: so the time shows less
         names = [self._digest(int(position)) for position in distinct]
         drawn = {name: int(report) for name, report in zip(names, fresh, strict=True)}
         if not drawn.keys() <= self._entries.keys():
@@ -107,8 +102,8 @@ class Memo:
             self._entries = {**drawn, **self._entries}
             return
         with locked(self._path):
-            entries = {**drawn, **_read(self._path)}
-            _write(self._path, entries)
+            entries = {**drawn, **read_memos(self._path)}
+            write_memos(self._path, entries)
         self._entries = entries
 
     def _digest(self, position: int) -> str:
@@ -128,32 +123,3 @@ def _fingerprint(mechanism: Mechanism) -> bytes:
     found = hashlib.blake2b(content.encode(), digest_size=32)
     found.update(" ".join(map(str, mechanism.weights.ravel().tolist())).encode())
     return found.digest()
-
-
-def _read(path: Path) -> dict[str, int]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise FileError(f"{str(path)!r} cannot be read ({error.strerror}).", "check the path.") from error
-    except ValueError as error:
-        raise _damaged(path) from error
-    entries = content.get("memos") if isinstance(content, dict) and content.get("format") == _FORMAT else None
-    if not isinstance(entries, dict):
-        raise _damaged(path)
-    for name, report in entries.items():
-        if not _DIGEST.fullmatch(name) or type(report) is not int or report < 0:
-            raise _damaged(path)
-    return entries
-
-
-def _write(path: Path, entries: dict[str, int]) -> None:
-    # In the order of the hashes: the order of the visits would tell of them.
-    content = {"format": _FORMAT, "memos": dict(sorted(entries.items()))}
-    with atomically(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-
-
-def _damaged(path: Path) -> FileError:
-    return FileError(f"{str(path)!r} is not a store of memos.", "restore it from a copy, or choose another path.")

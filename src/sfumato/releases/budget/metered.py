@@ -1,4 +1,4 @@
-"""Drawing reports on a budget: no report without a charge, no charge without a proof."""
+"""Drawing reports on a budget: each is charged first, for an epsilon that was proved."""
 
 from __future__ import annotations
 

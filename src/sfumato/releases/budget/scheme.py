@@ -1,4 +1,4 @@
-"""How one user's reports repeat: fresh noise each time, one report kept for ever, or noise on a kept one."""
+"""Schemes of repetition: fresh noise each time, one report that is kept, or fresh noise on a kept report."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from ...core import Mechanism, Metric, Prior
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
-from .trace import composed
+from .composition import composed
 
 _BLOCK: Final = 1 << 23  # numbers held at once: 64 MiB
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scheme:
-    """How reports about one secret repeat, as a model of what an observer of them all sees.
+    """A scheme by which reports about one secret repeat, as an observer of all of them sees it.
 
     The permanent mechanism is drawn from once and its value kept as a memo; every report
     passes the memo through the instantaneous mechanism, with fresh noise.
@@ -56,18 +56,18 @@ class Scheme:
 
     @classmethod
     def memo(cls, mechanism: Mechanism) -> Scheme:
-        """Return one report kept for ever: every later one repeats it."""
+        """Return one report that is kept: every later one repeats it."""
         observables = mechanism.observables
         return cls(mechanism, Mechanism(np.eye(len(observables)), observables, observables))
 
     @property
     def repeats(self) -> bool:
-        """Whether all reports are settled by the memo, so that none after the first tells more."""
+        """Whether the memo determines all reports, so that none after the first adds information."""
         return bool((np.count_nonzero(self.instantaneous.weights, axis=1) == 1).all())
 
     @property
     def keeps_secret(self) -> bool:
-        """Whether the memo is settled by the secret, so that reports are independent given it."""
+        """Whether the secret determines the memo, so that reports are independent given it."""
         return bool((np.count_nonzero(self.permanent.weights, axis=1) == 1).all())
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Scheme:
             logs = np.log(prior.probabilities) + self.log_likelihood(counts)
         if not np.isfinite(logs).any():
             raise InputError(
-                "no secret that the prior holds possible gives these reports.",
+                "no secret that is possible under the prior gives these reports.",
                 "check that prior, scheme and reports belong together.",
             )
         weights = np.exp(logs - logs.max())

@@ -1,4 +1,4 @@
-"""Estimation from reports: the population's distribution, how sure it is, and what cannot be told."""
+"""Estimation from reports: the population's distribution, its intervals, and what reports cannot identify."""
 
 from .bootstrap import bootstrap_intervals
 from .frequencies import support_estimate
@@ -9,17 +9,17 @@ from .likelihood import bayesian_updates, maximum_likelihood
 from .population import estimate_population
 from .profile import profile_intervals
 from .reports import Reports, read_reports
-from .result import Estimate, Intervals
-from .rounds import Round, incremental
+from .result import ConfidenceIntervals, Estimate
+from .rounds import CollectionRound, incremental
 from .unbiased import Inverse, unbiased
 
 __all__ = [
+    "CollectionRound",
+    "ConfidenceIntervals",
     "Estimate",
     "Identifiability",
-    "Intervals",
     "Inverse",
     "Reports",
-    "Round",
     "bayesian_updates",
     "bootstrap_intervals",
     "cross_validated_updates",

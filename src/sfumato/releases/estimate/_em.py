@@ -32,7 +32,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
-    """Distributions with what one evaluation tells of them.
+    """Distributions, with the results of one evaluation.
 
     Attributes:
         p: Array (fits, secrets).

@@ -12,7 +12,7 @@ from ...errors import InputError, argument
 from .least_squares import nearest
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
-from .result import Intervals, check_confidence, rows_of
+from .result import ConfidenceIntervals, check_failure, rows_of
 
 Resampled = Literal["maximum-likelihood", "least-squares"]
 _GAP: Final = 1e-3  # nats; the likelihood of a replicate need not be better than this
@@ -24,10 +24,10 @@ def bootstrap_intervals(
     functionals: ArrayLike | None = None,
     *,
     method: Resampled = "maximum-likelihood",
-    confidence: float = 0.95,
+    failure: float = 0.05,
     replicates: int = 500,
     seed: int,
-) -> Intervals:
+) -> ConfidenceIntervals:
     """Return percentile intervals of estimates from resampled reports.
 
     Each replicate draws as many reports from the observed frequencies, batch by batch,
@@ -40,18 +40,18 @@ def bootstrap_intervals(
         functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the
             probabilities.
         method: The estimator.
-        confidence: Of each interval, as the reports become many.
+        failure: The probability that an interval misses, as the reports become many.
         replicates: How many times to resample, at least 20.
         seed: Of the resampling, a non-negative integer.
 
     Raises:
-        InputError: If an option is none of those named.
+        InputError: If an option is unknown or out of range.
 
     Source:
         Efron, "Bootstrap methods: another look at the jackknife", 1979; Andrews,
         Econometrica 68, 2000 (inconsistent on the boundary).
     """
-    level = check_confidence(confidence)
+    missed = check_failure(failure)
     if method not in get_args(Resampled):
         raise InputError(
             f"{argument('method', method)} is unknown.", f"use one of {', '.join(map(str, get_args(Resampled)))}."
@@ -68,9 +68,9 @@ def bootstrap_intervals(
         found = np.array([nearest(pool, row) for row in frequencies])
     else:
         found = fitted(pool, frequencies, _GAP / pool.total, _UPDATES).probabilities
-    tail = (1 - level) / 2
+    tail = missed / 2
     lower, upper = np.quantile(found @ weights.T, [tail, 1 - tail], axis=0)
-    return Intervals(readonly(lower), readonly(upper), level, f"bootstrap ({method})", False, names)
+    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, f"bootstrap ({method})", False, names)
 
 
 def _resampled(pool: Pooled, replicates: int, rng: np.random.Generator) -> Floats:

@@ -9,11 +9,11 @@ from ...core.arrays import floats, readonly
 from ...errors import InputError
 from ...evidence.observed.binomial import lower, upper
 from ...mechanisms import FrequencyOracle
-from .result import Estimate, Intervals, check_confidence
+from .result import ConfidenceIntervals, Estimate, check_failure
 
 
 def support_estimate(
-    oracle: FrequencyOracle, supported: ArrayLike, reports: int, *, confidence: float = 0.95
+    oracle: FrequencyOracle, supported: ArrayLike, reports: int, *, failure: float = 0.05
 ) -> Estimate:
     """Return the frequency of each category from how many reports support it.
 
@@ -33,7 +33,7 @@ def support_estimate(
         supported: Array (categories,): how many reports support each;
             ``oracle.support_counts(reports)``.
         reports: How many reports there are.
-        confidence: Of each interval.
+        failure: The probability that an interval misses.
 
     Returns:
         The estimate. Its log-likelihood is NaN: the counts do not keep the reports.
@@ -53,7 +53,7 @@ def support_estimate(
         >>> found.probabilities.round(3)
         array([0.475, 0.343, 0.002])
     """
-    level = check_confidence(confidence)
+    missed = check_failure(failure)
     space = oracle.space
     counts = floats(supported, "the counts", shape=(len(space),))
     if reports < 1 or (counts < 0).any() or (counts > reports).any() or (counts != np.rint(counts)).any():
@@ -63,7 +63,7 @@ def support_estimate(
         )
     p, q = oracle.support
     hits, trials = counts.astype(np.int64), np.array([reports])
-    tail = (1 - level) / 2
+    tail = missed / 2
     ends = [(bound(hits, trials, tail) - q) / (p - q) for bound in (lower, upper)]
     return Estimate(
         space=space,
@@ -72,5 +72,7 @@ def support_estimate(
         reports=int(reports),
         log_likelihood=float("nan"),
         gap=0.0,
-        intervals=Intervals(readonly(ends[0]), readonly(ends[1]), level, "Clopper-Pearson", True, space.labels),
+        intervals=ConfidenceIntervals(
+            readonly(ends[0]), readonly(ends[1]), missed, "Clopper-Pearson", True, space.labels
+        ),
     )

@@ -1,4 +1,4 @@
-"""How many Bayesian updates: as many as make reports likely that were held out."""
+"""The number of Bayesian updates, chosen by the likelihood of reports that were held out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cross_validated_updates(
         reports: Reports through one mechanism, or batches through several.
         folds: How many folds, at least 2.
         most: The most updates to try.
-        patience: Updating goes on until this many times the best number found none better.
+        patience: Updating stops after this many times the best number so far.
         seed: Of the dealing, a non-negative integer.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What reports can identify, apart from those that are hardly ever made."""
+"""Identifiability: what reports can say of the population, apart from those that are hardly ever made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RARE: Final = 1e-9  # no secret makes such a report even once in a billion time
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Identifiability:
-    """Which combinations of the population's probabilities the reports identify.
+    """The combinations of the population's probabilities that the reports identify.
 
     Two distributions give the same reports exactly when their difference v satisfies
     v C = 0, where C holds the reports that are made in practice. The ranks are computed
@@ -30,12 +30,12 @@ class Identifiability:
 
     Attributes:
         secrets: The secrets.
-        rank: How many independent combinations are told.
+        rank: How many independent combinations are identified.
         condition: The largest singular value over the smallest; ``inf`` if some are zero.
             The larger it is, the more the noise of frequencies is magnified.
         hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
             that no report shows; each sums to zero.
-        twins: Groups of secrets whose rows are the same integers, which nothing can tell
+        twins: Groups of secrets whose rows are the same integers, which no report can tell
             apart: only their sum is identified.
         rounding: Below which share of the largest a singular value counts as zero.
         reports: How many different reports there are.
@@ -57,7 +57,7 @@ class Identifiability:
         """Whether every probability is identified."""
         return self.rank == len(self.secrets)
 
-    def tells(self, functional: ArrayLike) -> bool:
+    def identifies(self, functional: ArrayLike) -> bool:
         """Return whether a . p is identified: no hidden change alters it (up to rounding).
 
         Args:
@@ -68,7 +68,7 @@ class Identifiability:
         return bool((np.abs(self.hidden @ weights) <= 1e-8 * size).all())
 
     @property
-    def untold(self) -> tuple[Hashable, ...]:
+    def unidentified(self) -> tuple[Hashable, ...]:
         """The secrets whose own probability is not identified."""
         return tuple(
             label
@@ -93,7 +93,8 @@ class Identifiability:
             return used + known
         text = (
             f"{used}Reports identify {self.rank} of {n} independent combinations; "
-            f"the probabilities of {len(self.untold)} secrets are not identified (such as {self.untold[0]!r})."
+            f"the probabilities of {len(self.unidentified)} secrets are not identified "
+            f"(such as {self.unidentified[0]!r})."
         )
         if self.twins:
             text += f" {len(self.twins)} groups of secrets have equal rows (such as {_listed(self.twins[0])})."
@@ -101,7 +102,7 @@ class Identifiability:
 
 
 def identifiability(channels: Channels) -> Identifiability:
-    """Diagnose what reports through a mechanism, or batches through several, can tell.
+    """Diagnose what reports through a mechanism, or batches through several, can identify.
 
     Args:
         channels: A mechanism, reports, or batches of reports.
@@ -114,7 +115,7 @@ def identifiability(channels: Channels) -> Identifiability:
         >>> from sfumato.releases.estimate import identifiability
         >>> half = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
         >>> found = identifiability(half)
-        >>> found.rank, found.untold, found.twins, found.tells([0, 1, 1])
+        >>> found.rank, found.unidentified, found.twins, found.identifies([0, 1, 1])
         (2, (1, 2), ((1, 2),), True)
     """
     parts = [channels] if isinstance(channels, Mechanism | Reports) else list(channels)

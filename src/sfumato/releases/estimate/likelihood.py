@@ -9,9 +9,9 @@ import numpy as np
 
 from ...core import Prior
 from ...core.arrays import Floats, readonly
+from ...core.likelihood import maximised
 from ...errors import InputError
 from . import _em
-from ._interior import maximised
 from .reports import AnyReports, Pooled, pooled
 from .result import Estimate
 
@@ -54,7 +54,7 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
         >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
         >>> maximum_likelihood(Reports(coin, [50, 50])).probabilities
         array([0.5, 0.5])
-        >>> maximum_likelihood(Reports(coin, [80, 20])).probabilities.round(6)  # more than truth can give
+        >>> maximum_likelihood(Reports(coin, [80, 20])).probabilities.round(6)  # no distribution gives so many
         array([1., 0.])
     """
     pool = pooled(reports)
@@ -93,7 +93,7 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
     n = len(pool.secrets)
     if start is not None and (len(start) != n or not start.probabilities.all()):
         raise InputError(
-            "the start is for other secrets, or calls some impossible, which no update can mend.",
+            "the start is for other secrets, or calls some impossible, which no update can change.",
             "start from a positive prior on the mechanism's secrets, such as the uniform one.",
         )
     begin = np.full(n, 1.0 / n) if start is None else start.probabilities

@@ -1,4 +1,4 @@
-"""The population's distribution from private reports, by whichever method."""
+"""The population's distribution from private reports, by any of the methods."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def estimate_population(
     method: Method = "maximum-likelihood",
     *,
     intervals: Kind | None = None,
-    confidence: float = 0.95,
+    failure: float = 0.05,
     seed: int | None = None,
 ) -> Estimate:
     """Estimate the distribution of secrets in a population from its private reports.
@@ -42,7 +42,7 @@ def estimate_population(
         intervals: For each probability: ``"profile"`` or ``"bootstrap"`` with maximum
             likelihood, ``"bootstrap"`` with least squares, ``"normal"`` with inversion. Early
             stopping smooths, which biases by an unknown amount, and so has none.
-        confidence: Of each interval.
+        failure: The probability that an interval misses.
         seed: For the bootstrap, and for dealing reports out to be held out.
 
     Raises:
@@ -70,7 +70,7 @@ def estimate_population(
         inverse = unbiased(reports)
         if intervals is None:
             return inverse.estimate
-        return inverse.estimate.with_intervals(inverse.intervals(confidence=confidence))
+        return inverse.estimate.with_intervals(inverse.intervals(failure=failure))
     if seed is None and (method == "early-stopped" or intervals == "bootstrap"):
         raise InputError(
             "holding out reports and the bootstrap need a seed.",
@@ -80,9 +80,7 @@ def estimate_population(
         return bayesian_updates(reports, cross_validated_updates(reports, seed=seed or 0))
     found = maximum_likelihood(reports) if method == "maximum-likelihood" else least_squares(reports)
     if intervals == "profile":
-        return found.with_intervals(profile_intervals(reports, confidence=confidence))
+        return found.with_intervals(profile_intervals(reports, failure=failure))
     if intervals == "bootstrap":
-        return found.with_intervals(
-            bootstrap_intervals(reports, method=method, confidence=confidence, seed=seed or 0)
-        )
+        return found.with_intervals(bootstrap_intervals(reports, method=method, failure=failure, seed=seed or 0))
     return found

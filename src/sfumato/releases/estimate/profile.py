@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from ...core.arrays import Floats, readonly
-from ._interior import Maximum, maximised
+from ...core.likelihood import Maximum, maximised
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
-from .result import Intervals, check_confidence, rows_of
+from .result import ConfidenceIntervals, check_failure, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
 _GAP: Final = 1e-5  # of the permitted loss: how near each solve must come to its optimum
@@ -22,16 +22,16 @@ _UPDATES: Final = 2_000
 
 
 def profile_intervals(
-    reports: AnyReports, functionals: ArrayLike | None = None, *, confidence: float = 0.95
-) -> Intervals:
+    reports: AnyReports, functionals: ArrayLike | None = None, *, failure: float = 0.05
+) -> ConfidenceIntervals:
     """Return the values of a . p that some distribution of nearly the largest likelihood has.
 
     { a . p : log-likelihood of p >= its maximum - z^2 / 2 },  z the normal quantile
 
     The ends are optima of concave programs. For every price k > 0 the upper end is at most
     max over p of a . p + (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is
-    itself bounded by its gradient; the least such bound met is returned. So an interval is
-    at most too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the rounding of
+    itself bounded by its gradient; the least such bound met is returned. So an interval
+    can only be too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the rounding of
     doubles.
     Where the reports do not identify a . p, the interval is as wide as they leave it.
 
@@ -39,10 +39,10 @@ def profile_intervals(
         reports: Reports through one mechanism, or batches through several.
         functionals: Array (k, secrets) of weights a; by default each probability, which
             takes a few solves per secret and end (each grows with the cube of the secrets).
-        confidence: Of each interval, as the reports become many.
+        failure: The probability that an interval misses, as the reports become many.
 
     Raises:
-        InputError: If the weights do not fit, or the confidence is none.
+        InputError: If the weights do not fit, or the probability is not between 0 and 1.
 
     Source:
         Wilks, Annals of Mathematical Statistics 9, 1938; Venzon and Moolgavkar, Applied
@@ -56,15 +56,15 @@ def profile_intervals(
         >>> found.lower.round(2), found.upper.round(2)
         (array([0.  , 0.46]), array([0.54, 0.54]))
     """
-    level = check_confidence(confidence)
+    missed = check_failure(failure)
     pool = pooled(reports)
     weights, names = rows_of(functionals, pool.secrets)
-    allowed = float(ndtri((1 + level) / 2) ** 2) / 2 / pool.total
+    allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
     best = fitted(pool, pool.frequencies[None], _GAP * allowed, _UPDATES).probabilities[0]
     program = _Program(pool, best, allowed)
     upper = np.array([program.highest(row) for row in weights])
     lower = np.array([0.0 - program.highest(-row) for row in weights])
-    return Intervals(readonly(lower), readonly(upper), level, "profile-likelihood", False, names)
+    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "profile-likelihood", False, names)
 
 
 class _Program:

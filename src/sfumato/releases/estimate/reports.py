@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import DataError, InputError
-from ..labels import find, numeric
-from ..tables import read_columns
+from ...tables import find, numeric, read_columns
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reports:
-    """How often each observable was received from users who all ran one mechanism.
+    """Counts of the observables received from users who all ran one mechanism.
 
     Each report is taken to be of another user, whose secret is drawn independently from
     the population's distribution: what estimation says of its own error rests on that.
@@ -34,7 +33,7 @@ class Reports:
         counts: Array (observables,) of integers.
 
     Raises:
-        InputError: If a count is negative or no whole number, there is no report, or an
+        InputError: If a count is negative or not a whole number, there is no report, or an
             observable was received that no secret produces.
 
     Example:
@@ -77,7 +76,7 @@ class Reports:
         """Return the reports in a list of observables' labels.
 
         Raises:
-            InputError: If a label is none of the mechanism's observables.
+            InputError: If a label is not one of the mechanism's observables.
         """
         return cls.at(mechanism, mechanism.observables.positions(labels))
 

@@ -1,4 +1,4 @@
-"""What an estimate says: the distribution, how sure it is, and how it was found."""
+"""Estimates and their intervals: the distribution, how it was found, and how near it is to its optimum."""
 
 from __future__ import annotations
 
@@ -10,33 +10,38 @@ from numpy.typing import ArrayLike
 
 from ...core import Metric, Prior, Space
 from ...core.arrays import Floats, floats
-from ...errors import InputError
+from ...errors import InputError, argument
 from ...transport import Wasserstein, wasserstein
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Intervals:
-    """Intervals for several numbers, each covering its own number with the stated confidence.
+class ConfidenceIntervals:
+    """Intervals for several numbers, each of which misses its own number with the stated probability.
 
     They hold one by one, not all together: of 20 intervals of 95 % one misses on average.
 
     Attributes:
         lower: Array (k,).
         upper: Array (k,).
-        confidence: The probability with which one interval covers.
+        failure: The probability that one interval misses its number.
         method: How they were found.
-        exact: Whether the confidence is proved for every number of reports; otherwise it
-            is reached as the reports become many, and where the true probability is zero
-            or hardly identified it may be missed.
+        exact: Whether the probability is proved for every number of reports; otherwise it
+            is reached as the reports become many, and an interval may miss more often where
+            the true probability is zero or hardly identified.
         names: What the numbers are: the secrets, or one text for each functional.
     """
 
     lower: Floats
     upper: Floats
-    confidence: float
+    failure: float
     method: str
     exact: bool
     names: tuple[Hashable, ...]
+
+    @property
+    def confidence(self) -> float:
+        """The probability that one interval covers its number, 1 - ``failure``."""
+        return 1 - self.failure
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -50,7 +55,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Estimate:
-    """The population's distribution over secrets, as the reports tell it.
+    """The population's distribution over secrets, estimated from its reports.
 
     Attributes:
         space: The secrets.
@@ -65,7 +70,7 @@ class Estimate:
             every estimate, however it was found, up to the rounding of doubles.
         iterations: How many steps were taken.
         converged: Whether the gap is as small as was asked.
-        intervals: Intervals for the probabilities, or None.
+        intervals: ConfidenceIntervals for the probabilities, or None.
     """
 
     space: Space
@@ -76,7 +81,7 @@ class Estimate:
     gap: float
     iterations: int = 0
     converged: bool = True
-    intervals: Intervals | None = None
+    intervals: ConfidenceIntervals | None = None
 
     @property
     def prior(self) -> Prior:
@@ -97,7 +102,7 @@ class Estimate:
         sure = "" if self.intervals is None else f", with {self.intervals!r}"
         return f"Estimate of {len(self.space)} values from {self.reports:,} reports by {self.method}{state}{sure}"
 
-    def with_intervals(self, intervals: Intervals) -> Estimate:
+    def with_intervals(self, intervals: ConfidenceIntervals) -> Estimate:
         """Return the estimate with intervals for its probabilities.
 
         Raises:
@@ -120,11 +125,18 @@ class Estimate:
         return wasserstein(self.prior, truth, metric)
 
 
-def check_confidence(confidence: float) -> float:
-    """Return the confidence, or say that it is none."""
-    if not 0 < confidence < 1:
-        raise InputError(f"a confidence of {confidence} is not between 0 and 1.", "use a share such as 0.95.")
-    return float(confidence)
+def check_failure(failure: float) -> float:
+    """Return the probability that an interval misses, or refuse it.
+
+    Raises:
+        InputError: If it is not between 0 and 1.
+    """
+    if not 0 < failure < 1:
+        raise InputError(
+            f"the probability {failure} that an interval misses is not between 0 and 1.",
+            f"use {argument('failure', 0.05)} for intervals of 95 %.",
+        )
+    return float(failure)
 
 
 def rows_of(functionals: ArrayLike | None, space: Space) -> tuple[Floats, tuple[Hashable, ...]]:

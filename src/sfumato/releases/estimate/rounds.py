@@ -13,7 +13,7 @@ from .result import Estimate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Round:
+class CollectionRound:
     """One round of an incremental collection.
 
     Attributes:
@@ -25,7 +25,7 @@ class Round:
     estimate: Estimate
 
     def __repr__(self) -> str:
-        return f"Round of {len(self.reports):,} reports: {self.estimate!r}"
+        return f"CollectionRound of {len(self.reports):,} reports: {self.estimate!r}"
 
 
 def incremental(
@@ -36,13 +36,13 @@ def incremental(
     *,
     iterations: int | None = None,
     pooled: bool = True,
-) -> tuple[Round, ...]:
+) -> tuple[CollectionRound, ...]:
     """Collect reports in rounds, and design each round's mechanism for the estimate so far.
 
     Round 1 runs a mechanism that needs no prior. After each round the population is
     estimated, and the next round's users run ``design(estimate)``.
 
-    Every round's users must be others: a user who reports in k rounds spends k budgets.
+    No user may take part in two rounds: a user who reports in k rounds spends k budgets.
     A mechanism depends on reports alone, so its own guarantee is all that its users need.
 
     Args:
@@ -67,7 +67,7 @@ def incremental(
     """
     if rounds < 1:
         raise InputError(f"{rounds} rounds collect nothing.", "use at least one round.")
-    done: list[Round] = []
+    done: list[CollectionRound] = []
     mechanism = first
     for number in range(1, rounds + 1):
         reports = collect(mechanism, number)
@@ -78,7 +78,7 @@ def incremental(
             )
         used = [*(past.reports for past in done), reports] if pooled else [reports]
         estimate = maximum_likelihood(used) if iterations is None else bayesian_updates(used, iterations)
-        done.append(Round(reports, estimate))
+        done.append(CollectionRound(reports, estimate))
         if number < rounds:
             mechanism = design(estimate.prior)
     return tuple(done)

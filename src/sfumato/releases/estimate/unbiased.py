@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from ...core.arrays import Floats, readonly
+from ...core.frozen import Short
 from ...errors import InputError
 from .identifiability import identifiability
 from .reports import AnyReports, Pooled, pooled
-from .result import Estimate, Intervals, check_confidence, rows_of
+from .result import ConfidenceIntervals, Estimate, check_failure, rows_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inverse:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Inverse(Short):
     """A right inverse of the pool's channel, with what it makes of the reports.
 
     Attributes:
@@ -28,23 +29,25 @@ class Inverse:
     estimate: Estimate
     covariance: Floats
 
-    def intervals(self, functionals: ArrayLike | None = None, confidence: float = 0.95) -> Intervals:
+    def intervals(self, functionals: ArrayLike | None = None, failure: float = 0.05) -> ConfidenceIntervals:
         """Return normal intervals, estimate -+ quantile x standard error.
 
         Args:
             functionals: Array (k, secrets) of weights a, for the numbers a . p; by default
                 the probabilities.
-            confidence: Of each interval.
+            failure: The probability that an interval misses, as the reports become many.
 
         Raises:
-            InputError: If the weights do not fit, or the confidence is none.
+            InputError: If the weights do not fit, or the probability is not between 0 and 1.
         """
-        level = check_confidence(confidence)
+        missed = check_failure(failure)
         weights, names = rows_of(functionals, self.estimate.space)
         centre = weights @ self.estimate.probabilities
         variance = np.einsum("ks,st,kt->k", weights, self.covariance, weights)
-        reach = ndtri((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
-        return Intervals(readonly(centre - reach), readonly(centre + reach), level, "normal", False, names)
+        reach = ndtri(1 - missed / 2) * np.sqrt(np.maximum(variance, 0.0))
+        return ConfidenceIntervals(
+            readonly(centre - reach), readonly(centre + reach), missed, "normal", False, names
+        )
 
 
 def unbiased(reports: AnyReports) -> Inverse:

@@ -1,0 +1,210 @@
+"""Attackers who know the mechanism and the prior: optimal for each goal, Bayesian, and blind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import AnyLoss, Mechanism, Prior, Space, hamming
+from ..core.arguments import checked
+from ..core.arrays import Floats
+from ..errors import InputError
+from .attack import Attack, evaluate, fitting
+
+_BLOCK: Final = 2**23  # errors held at once: 64 MiB
+
+
+@checked
+def optimal(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
+    """Return the attack that errs least on average: no strategy does better.
+
+    error = sum over o of min over g of sum over s of prior(s) p(o|s) d(g, s)
+
+    Each report has one guess. Guesses whose errors differ by less than rounding are
+    tied, and the first in order is taken; for a report that is impossible under the prior
+    it is the best guess without any report. With the Hamming distance this is the
+    guess of maximum a posteriori probability, and its error the Bayes error.
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: What the adversary believes, and what is true.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`; the
+            guesses need not be the secrets.
+
+    Returns:
+        The attack; its error is the mechanism's distortion privacy.
+
+    Raises:
+        InputError: If the prior or the distance does not fit the mechanism.
+
+    Source:
+        Shokri, "Privacy Games", equations 19 and 33 to 35.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.attacks import optimal
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> attack = optimal(coin, sf.Prior(coin.secrets, [0.5, 0.5]), sf.hamming(coin.secrets))
+        >>> attack.error, attack.estimates.tolist()
+        (0.25, [0, 1])
+    """
+    strategy = optimal_strategy(mechanism, prior, distance)
+    return evaluate(mechanism, prior, distance, strategy, name="optimal")
+
+
+@checked
+def optimal_strategy(mechanism: Mechanism, belief: Prior, distance: AnyLoss) -> Floats:
+    """Return the strategy of least error under a belief, array (observables, guesses) of zeros and ones."""
+    d = fitting(mechanism, belief, distance).array
+    joint = mechanism.joint(belief)
+    guesses = best_guesses(d, joint)
+    guesses[~joint.any(axis=0)] = best_guesses(d, belief.probabilities[:, None])[0]
+    strategy = np.zeros((len(guesses), len(d)))
+    strategy[np.arange(len(guesses)), guesses] = 1.0
+    return strategy
+
+
+def best_guesses(distance: Floats, joint: Floats) -> NDArray[np.intp]:
+    """Return the guess of least error in each column of a joint distribution, the first among ties.
+
+    Args:
+        distance: Array (guesses, secrets).
+        joint: Array (secrets, observables).
+
+    Returns:
+        Positions of guesses, array (observables,).
+    """
+    # No more than the rounding of a sum of n products, so no error is given away.
+    rounding = np.finfo(float).eps * joint.shape[0] * np.abs(distance).max()
+    width = max(1, _BLOCK // len(distance))
+    found = np.empty(joint.shape[1], dtype=np.intp)
+    for start in range(0, joint.shape[1], width):
+        block = joint[:, start : start + width]
+        errors = distance @ block
+        best = errors.min(axis=0) + rounding * block.sum(axis=0)
+        found[start : start + width] = np.argmax(errors <= best, axis=0)
+    return found
+
+
+@checked
+def bayes(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
+    """Return the attack that guesses each secret with its posterior probability.
+
+    q(s|o) = prior(s) p(o|s) / p(o)
+
+    It never errs less than the optimal attack. For a report that is impossible
+    under the prior, the guess is drawn from the prior.
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: What the adversary believes, and what is true.
+        distance: d(guess, s), array (secrets, secrets), a `Loss` or a `Metric`: the
+            guesses are the secrets, in the same order.
+
+    Raises:
+        InputError: If the prior or the distance does not fit the mechanism, or the
+            guesses are not the secrets.
+
+    Source:
+        Shokri, "Privacy Games", equation 25.
+    """
+    d = fitting(mechanism, prior, distance)
+    guesses, secrets = d.array.shape
+    if guesses != secrets:
+        raise InputError(
+            f"the Bayesian attack guesses secrets, but the {d.name} is for {guesses} guesses "
+            f"and {secrets} secrets.",
+            "pass a square distance, or use attacks.optimal.",
+        )
+    posterior = mechanism.posterior(prior)
+    seen = posterior.sum(axis=1, keepdims=True) > 0
+    p = prior.probabilities
+    strategy = np.where(seen, posterior, p / p.sum())
+    return evaluate(mechanism, prior, d, strategy, name="Bayesian")
+
+
+def blind(prior: Prior, distance: AnyLoss) -> Attack:
+    """Return the best guess without any report: the baseline of every attack.
+
+    error = min over g of sum over s of prior(s) d(g, s)
+
+    Its error is the largest distortion privacy that any mechanism can give.
+
+    Args:
+        prior: What the adversary believes, and what is true.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+
+    Returns:
+        The attack on a mechanism with one observable, which reveals nothing.
+
+    Raises:
+        InputError: If the distance does not fit the prior.
+    """
+    return replace(optimal(silence(prior), prior, distance), name="blind")
+
+
+def silence(prior: Prior) -> Mechanism:
+    """Return the mechanism on the prior's secrets that always reports the same."""
+    return Mechanism(np.ones((len(prior), 1)), prior.space, Space(["nothing"]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goals:
+    """The best attacks for the two goals; errors and hits of all four count alike.
+
+    An attacker who wants to be near and one who wants to be exactly right guess differently.
+    All statements about "the best attacker", in sentences, tables and figures, are read from here.
+
+    Attributes:
+        near: The attack of least expected error.
+        hit: The attack that finds the secret most often.
+        near_blind: The guess of least expected error without a report.
+        hit_blind: The likeliest secret, guessed without a report.
+        hit_rate: How often ``hit`` finds the secret: the Bayes vulnerability.
+        blind_hit_rate: How often ``hit_blind`` does.
+    """
+
+    near: Attack
+    hit: Attack
+    near_blind: Attack
+    hit_blind: Attack
+    hit_rate: float
+    blind_hit_rate: float
+
+
+@checked
+def goals(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Goals:
+    """Return the best attacks for both goals, and what they achieve without the report.
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: What the attacker believes, and what is true.
+        distance: d(guess, s), array (secrets, secrets), a `Loss` or a `Metric`.
+
+    Raises:
+        InputError: If the prior or the distance does not fit the mechanism.
+
+    Source:
+        Shokri, "Privacy Games", equation 19, with the distance and with the Hamming distance.
+    """
+    exact = hamming(prior.space)
+
+    def measured(seen: Mechanism, aim: AnyLoss, name: str) -> Attack:
+        return evaluate(seen, prior, distance, optimal_strategy(seen, prior, aim), name=name)
+
+    def right(seen: Mechanism, found: Attack) -> float:
+        return float((seen.joint(prior) * found.strategy.T).sum())
+
+    silent = silence(prior)
+    hit, hit_blind = measured(mechanism, exact, "likeliest"), measured(silent, exact, "blind likeliest")
+    return Goals(
+        measured(mechanism, distance, "optimal"),
+        hit,
+        measured(silent, distance, "blind"),
+        hit_blind,
+        right(mechanism, hit),
+        right(silent, hit_blind),
+    )

@@ -1,0 +1,211 @@
+"""``sfumato attack``: every attack on a mechanism file, and what leaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..options import SfmFile, User
+from ..places import visits_from
+
+if TYPE_CHECKING:
+    from ...attacks import Attack, Goals
+    from ...core import Mechanism, Metric, Prior, Side
+    from ..screen import Screen
+
+_EXAMPLES = 20_000
+_ROUNDS = 20  # of boosting, at most
+_TREES = 400  # about as many in all
+_MAIN = 2  # how many of the likeliest secrets are main ones, such as home and work
+_BLIND = "no report"
+
+
+def command(
+    file: SfmFile,
+    visits: Annotated[
+        Path | None, typer.Option(help="Take the true prior from these visits, not from the file.")
+    ] = None,
+    user: User = None,
+    distance: Annotated[
+        str, typer.Option(help="The distance of errors: euclidean, great-circle, hamming and others.")
+    ] = "euclidean",
+    informed: Annotated[
+        float,
+        typer.Option(
+            help="How often the informed attacker is told whether the secret is one of the two likeliest."
+        ),
+    ] = 0.5,
+    misinformed: Annotated[
+        float,
+        typer.Option(
+            help="How much of their belief the misinformed (overconfident) attacker wrongly moves to the two "
+            "likeliest secrets."
+        ),
+    ] = 0.5,
+    sharper: Annotated[
+        float | None,
+        typer.Option(
+            help="Also attack as if this share of all visits moved to the two likeliest secrets: with and "
+            "without the attacker knowing it."
+        ),
+    ] = None,
+    learned: Annotated[
+        bool,
+        typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn)."),
+    ] = False,
+) -> None:
+    """Attack a mechanism, and measure what leaks."""
+    from ... import attacks
+    from ...core import Prior
+    from ...errors import InputError
+    from ...files import read_mechanism_file
+    from ...geo import Lattice, Places
+    from ..screen import Screen
+
+    shares = {"--informed": informed, "--misinformed": misinformed, "--sharper": sharper}
+    for option, share in shares.items():
+        if share is not None and not 0 <= share <= 1:
+            raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
+    held = read_mechanism_file(file).alone()
+    mechanism = held.mechanism
+    space = mechanism.secrets
+    prior = held.prior
+    if visits is not None:
+        if not isinstance(space, Places):
+            raise InputError(
+                "the mechanism's secrets are not places, so visits cannot be read as its secrets.",
+                "leave out --visits.",
+            )
+        found, _ = visits_from(visits, None, None, None)
+        prior = Prior.from_visits(space, found, user=user)
+    elif user is not None:
+        raise InputError("--user was given without --visits.", "add the file of visits.")
+    if prior is None:
+        raise InputError("the file holds no prior.", "add --visits with a file of visits.")
+    metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
+    console = Screen()
+    if isinstance(space, Lattice):
+        console.print(
+            "The secrets are vertices that points are rounded to at random: errors and hits are about the vertex, "
+            "not about the point itself."
+        )
+    goals = attacks.goals(mechanism, prior, metric)
+    _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
+    if sharper is not None:
+        _print_sharper(console, mechanism, prior, metric, sharper)
+    _print_leakage(console, goals, mechanism, prior)
+    if learned:
+        _print_learned(console, goals, mechanism, prior)
+
+
+def _print_attacks(
+    console: Screen,
+    goals: Goals,
+    mechanism: Mechanism,
+    prior: Prior,
+    metric: Metric,
+    informed: float,
+    misinformed: float,
+) -> None:
+    from ... import attacks
+    from ...core import Side
+    from ...rounding import percent
+
+    main = min(_MAIN, len(prior))
+    told = attacks.told_of_main_places(prior, informed, places=main)
+    belief = prior.sharpened(misinformed, places=main)
+    told_when = f"told in {percent(informed)} of cases whether it is one of the two likeliest"
+    mistaken = f"overconfident by {percent(misinformed)} of the two likeliest"
+    found = (
+        attacks.bayes(mechanism, prior, metric),
+        attacks.unweighted(mechanism, prior, metric),
+        attacks.prior_free(mechanism, prior, metric),
+    )
+    rows = [
+        (f"{_BLIND}, {goals.near_blind.description}", goals.near_blind, Side.ESTIMATE),
+        (f"{_BLIND}, {goals.hit_blind.description}", goals.hit_blind, Side.ESTIMATE),
+        *((f"{each.name}: {each.description}", each, Side.AT_LEAST) for each in (goals.near, goals.hit, *found)),
+        (f"informed: {told_when}", attacks.informed(mechanism, prior, metric, told), Side.AT_LEAST),
+        (f"misinformed: {mistaken}", attacks.misinformed(mechanism, prior, metric, belief), Side.AT_LEAST),
+    ]
+    _print_rows(console, f"Attacks (errors in {metric.name} distance; errors and hits under the prior)", rows)
+
+
+def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -> None:
+    from ... import attacks
+    from ...core import Side
+    from ...rounding import percent
+
+    truth = prior.sharpened(share, places=min(_MAIN, len(prior)))
+    goals = attacks.goals(mechanism, truth, metric)
+    expected = attacks.misinformed(mechanism, truth, metric, prior)
+    _print_rows(
+        console,
+        f"If {percent(share)} of all visits moved to the two likeliest (errors and hits under that)",
+        [
+            (f"{_BLIND}, knows this", goals.near_blind, Side.ESTIMATE),
+            ("informed: knows this, errs least", goals.near, Side.AT_LEAST),
+            ("as the design expects: believes the prior", expected, Side.AT_LEAST),
+        ],
+    )
+
+
+def _print_rows(console: Screen, title: str, rows: list[tuple[str, Attack, Side]]) -> None:
+    """Print attacks; the side is that of the errors, and hits are on the other one."""
+    from ...core import Side
+    from ..screen import print_table
+
+    cells = []
+    for name, found, side in rows:
+        hits = Side.ESTIMATE if side is Side.ESTIMATE else Side.AT_MOST
+        cells.append(
+            (
+                name,
+                side.amount(found.error, found.unit),
+                side.amount(found.worst_case_error, found.unit),
+                "" if found.hit_rate is None else hits.percent(found.hit_rate),
+            )
+        )
+    headings = ("attacker", "expected error", "error at the worst secret", "finds the secret")
+    print_table(console, title, headings, cells)
+
+
+def _print_leakage(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
+    from ... import leakage
+    from ...rounding import about, at_least, at_most, percent, percent_at_most
+    from ..screen import print_table
+
+    capacity = leakage.shannon_capacity(mechanism)
+    rows = {
+        "finds the secret with one guess, without the report": percent(goals.blind_hit_rate),
+        "finds the secret with one guess, with it": percent_at_most(goals.hit_rate),
+        "min-entropy leakage": f"{at_most(leakage.min_entropy_leakage_bits(mechanism, prior))} bits",
+        "min-entropy capacity (over all priors)": f"{at_most(leakage.min_entropy_capacity_bits(mechanism))} bits",
+        "entropy of the prior": f"{about(prior.entropy_bits)} bits",
+        "mutual information": f"{at_most(leakage.mutual_information_bits(mechanism, prior))} bits",
+        "remaining entropy": f"{at_least(leakage.conditional_entropy_bits(mechanism, prior))} bits",
+        "Shannon capacity": f"{at_least(capacity.bits.lower)} to {at_most(capacity.bits.upper)} bits",
+    }
+    print_table(console, "Leakage", ("", ""), list(rows.items()))
+
+
+def _print_learned(console: Screen, goals: Goals, mechanism: Mechanism, prior: Prior) -> None:
+    from ...attacks.learned import Examples, GradientBoosting, NearestNeighbours, RandomForest
+    from ...attacks.learned import learned as trained
+    from ...rounding import percent, percent_at_most
+    from ..screen import print_table
+
+    examples = Examples.of_mechanism(mechanism, prior, _EXAMPLES, seed=1)
+    # Boosting grows a tree for each secret in each round, and takes minutes where both are many.
+    boosting = GradientBoosting(rounds=max(2, min(_ROUNDS, _TREES // len(prior))))
+    rules = (NearestNeighbours(), RandomForest(), boosting)
+    rows = [(rule.name, percent(trained(examples, rule, seed=1).hit_rate)) for rule in rules]
+    rows.append(("knows mechanism and prior (the most possible)", percent_at_most(goals.hit_rate)))
+    print_table(
+        console,
+        f"Learned from {_EXAMPLES // 2:,} simulated reports, judged on as many",
+        ("attacker", "finds the secret"),
+        rows,
+    )

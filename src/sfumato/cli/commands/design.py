@@ -1,0 +1,196 @@
+"""``sfumato design``: a proved mechanism from places, with its file and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import InputError
+from ..messages import PARTIAL, option, say
+from ..options import (
+    DEFAULT_EPSILON,
+    Cell,
+    Cells,
+    Gap,
+    Hexagons,
+    Latitude,
+    Longitude,
+    Loss,
+    Objective,
+    Picture,
+    PrivacyMetric,
+    Region,
+    Smoothing,
+    TimeLimit,
+    User,
+    UserColumn,
+    VisitsOrCity,
+)
+from ..outputs import check_ending, check_outputs, draw
+from ..places import cells_over, max_loss_of, metric_on, name_of, prior_of, promise_of, visits_from
+from ..progress import StopOnInterrupt, progress_line
+
+if TYPE_CHECKING:
+    from ...core import Guarantee, Metric, Prior
+    from ...optimal import Design
+
+
+def command(
+    visits: VisitsOrCity = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help=f"The metric privacy to promise, such as 0.6/km. [default: {DEFAULT_EPSILON}]"),
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="Protect only places this near to each other: '500 m'; --epsilon is then a number."),
+    ] = None,
+    distortion: Annotated[
+        str | None, typer.Option(help="The best attacker errs by at least this on average: '800 m'.")
+    ] = None,
+    max_loss: Annotated[
+        str | None,
+        typer.Option(help="Make the attacker's error as large as this average loss allows: '500 m'."),
+    ] = None,
+    loss: Loss = "euclidean",
+    objective: Objective = "expected",
+    metric: PrivacyMetric = "euclidean",
+    cell: Cell = None,
+    cells: Cells = None,
+    hexagons: Hexagons = None,
+    region: Region = None,
+    user: User = None,
+    smoothing: Smoothing = 0.0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the mechanism file (.sfm) here, with the report beside it."),
+    ] = None,
+    time_limit: TimeLimit = 600.0,
+    gap: Gap = None,
+    solver: Annotated[
+        str, typer.Option(help="auto, structured (our interior point), highs, simplex or clarabel.")
+    ] = "auto",
+    pairs: Annotated[
+        str,
+        typer.Option(help="Rows of the program: generated, all, or spanner (for comparisons; costs some loss)."),
+    ] = "generated",
+    picture: Picture = True,
+    lat: Latitude = None,
+    lon: Longitude = None,
+    user_column: UserColumn = None,
+) -> None:
+    """Design the mechanism of least loss, and prove it.
+
+    The privacy is what the options ask for; without any it is an epsilon of 1/km. Writes
+    the mechanism file (.sfm), a report (.md) and maps (.png); files of these names are
+    replaced. The mechanism file holds the prior: anyone with it can see how often each
+    place is visited. Exit code 3 if the optimum was not reached.
+    """
+    from ...core import DistortionPrivacy, ThresholdPrivacy
+    from ...optimal import check_size
+
+    check_ending(output, ".sfm")
+    target = output or Path(name_of(visits)).with_suffix(".sfm")
+    check_outputs([target.with_suffix(each) for each in (".sfm", ".md", *([".png"] if picture else []))], [visits])
+    if max_loss is not None and distortion is not None:
+        raise InputError(
+            "--distortion was given beside --max-loss, which looks for the most distortion.",
+            "leave one of them out.",
+        )
+    if max_loss is not None and objective != "expected":
+        raise InputError(
+            "--objective was given beside --max-loss.", "leave it out: --max-loss limits the expected loss."
+        )
+    if within is not None and epsilon is None and not (distortion is None and max_loss is None):
+        raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
+    found, source = visits_from(visits, lat, lon, user_column)
+    places = cells_over(found, region, cell, cells, hexagons)
+    check_size(len(places), len(places), time_limit)
+    distances = metric_on(places, metric, "--metric")
+    costs = metric_on(places, loss, "--loss")
+    prior, text = prior_of(places, found, user, smoothing, source)
+    guarantees: list[Guarantee] = []
+    if within is not None:
+        with option("--epsilon and --within"):
+            guarantees.append(ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within))
+    elif epsilon is not None or (distortion is None and max_loss is None):
+        guarantees.append(promise_of(DEFAULT_EPSILON if epsilon is None else epsilon, distances, "--epsilon"))
+    if distortion is not None:
+        with option("--distortion"):
+            guarantees.append(DistortionPrivacy(distortion, distances))
+    limit = None if max_loss is None else max_loss_of(max_loss, costs.unit)
+    with StopOnInterrupt() as stop, progress_line(costs.unit if limit is None else distances.unit) as report:
+        result = _solved(
+            prior,
+            costs,
+            distances,
+            limit,
+            guarantees=guarantees,
+            objective=objective,
+            pairs=pairs,
+            gap=gap,
+            solver=solver,
+            time_limit=time_limit,
+            stop=stop,
+            progress=report,
+        )
+    _finish(result, distances, text, target, solver=solver, picture=picture)
+
+
+def _solved(
+    prior: Prior, costs: Metric, distances: Metric, limit: float | None, *, objective: str, **request: Any
+) -> Design:
+    """Return the design of least loss, or of most distortion where the loss has a limit."""
+    from ...optimal import design, design_private
+
+    if limit is None:
+        return design(prior, loss=costs, objective=objective, **request)
+    return design_private(prior, loss=costs, distance=distances, max_loss=limit, **request)
+
+
+def _finish(result: Design, distances: Metric, source: str, target: Path, *, solver: str, picture: bool) -> None:
+    from ...core.atomic import atomically
+    from ...evidence import as_dict
+    from ...files import MechanismFile, save
+    from ...optimal import Status
+    from ...report import picture as maps
+    from ...report import summarise
+    from ..screen import print_summary
+
+    problem = result.problem
+    summary = summarise(result, distances, source=source)
+    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
+    held = MechanismFile(
+        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+    )
+    save(held, target)
+    report = target.with_suffix(".md")
+    with atomically(report) as temporary:
+        temporary.write_text(summary.markdown(), encoding="utf-8")
+    written = [target, report]
+    print_summary(summary)
+    if picture:
+        written += draw(
+            lambda: maps(result.mechanism, problem.prior, distances), target.with_suffix(".png"), "maps were"
+        )
+    say(f"Written: {', '.join(map(str, written))}")
+    if not result.finished:
+        if result.status is Status.INACCURATE:
+            say(f"Hint: {_advice(result, solver)}.", err=True)
+        raise typer.Exit(PARTIAL)
+
+
+def _advice(result: Design, solver: str) -> str:
+    """Say what can be done about a gap that a solver did not reach."""
+    from math import prod
+
+    from ...optimal.solvers import SMALL
+    from ...rounding import at_most
+
+    accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"
+    if solver != "auto":
+        return f"try --solver auto, or {accept}"
+    # On small problems the others have been asked.
+    return accept if prod(result.problem.shape) <= SMALL else f"try --solver highs, or {accept}"

@@ -1,0 +1,282 @@
+"""``sfumato learn``: a mechanism that hides a column of the visits, learned against an attacker."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import InputError
+from ..messages import PARTIAL, say
+from ..options import (
+    Cell,
+    Cells,
+    Latitude,
+    Longitude,
+    MechanismOutput,
+    Region,
+    Seed,
+    UserColumn,
+    VisitsFile,
+)
+from ..outputs import check_ending, check_outputs
+from ..places import cells_over, max_loss_of, promise_of, visits_from
+from ..progress import StopOnInterrupt
+
+if TYPE_CHECKING:
+    from ...core import Guarantee, Mechanism, Prior
+    from ...geo import Places
+    from ...learn import Ending, Pairs, Target, TrainingRound
+    from ...learn.rounds import Progress
+    from ...optimal import Design, SensitiveDesign
+    from ..screen import Screen
+
+
+_ROUNDING = 1e-9  # of the loss, relative
+_GAP = 1e-4  # relative, of the least loss under a promise
+
+
+class Aim(StrEnum):
+    """What the mechanism makes small."""
+
+    VULNERABILITY = "vulnerability"
+    INFORMATION = "information"
+
+
+def command(
+    visits: VisitsFile,
+    max_loss: Annotated[str, typer.Option(help="A report may be off by at most this on average: '500 m'.")],
+    sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None,
+    most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6,
+    target: Annotated[
+        Aim, typer.Option(help="What to make small: hits of the best guess, or what a report reveals.")
+    ] = Aim.VULNERABILITY,
+    neural: Annotated[
+        bool,
+        typer.Option("--neural", help="Learn a neural network on points, then count what it does on the cells."),
+    ] = False,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help="Promise this metric privacy too, and prove it: 1/km."),
+    ] = None,
+    cell: Cell = None,
+    cells: Cells = None,
+    region: Region = None,
+    held_out: Annotated[
+        float, typer.Option(help="The share of the visits that is kept apart to judge the result.")
+    ] = 0.2,
+    rounds: Annotated[int, typer.Option(help="Train for at most this many rounds.")] = 120,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Save the training here, and continue from it if it exists.")
+    ] = None,
+    seed: Seed = 1,
+    output: MechanismOutput = None,
+    lat: Latitude = None,
+    lon: Longitude = None,
+    user_column: UserColumn = None,
+) -> None:
+    """Learn a mechanism that hides a column of the visits.
+
+    The result is compared with the certified optimum, and judged on visits that it did
+    not learn from. What is learned is not a promise. With --epsilon there is one: the
+    mechanism of least loss is designed first, the rest is learned behind it, and the whole
+    is proved. Exit code 3 if the training was stopped early, or if the mechanism loses
+    more than allowed.
+    """
+    from ...core import MetricPrivacy, Prior
+    from ...files import MechanismFile, save
+    from ...learn import Ending, Pairs, promised_within
+    from ...optimal import least_information, least_vulnerability
+    from ...rounding import at_most
+    from ..screen import Screen
+
+    check_ending(output, ".sfm")
+    check_outputs([output, checkpoint], [visits])
+    _check_numbers(most, held_out, rounds, seed)
+    max_loss_m = max_loss_of(max_loss, "m")
+    found, _ = visits_from(visits, lat, lon, user_column)
+    places = cells_over(found, region, cell, cells, None)
+    if epsilon is not None:
+        promise_of(epsilon, places.metric("euclidean", unit="km"), "--epsilon")
+    data = Pairs.of_visits(found, places, sensitive, most=most)
+    learning, judging = data.split(1 - held_out, seed=seed)
+    console = Screen()
+    console.print(
+        f"{len(learning):,} visits to learn from, {len(judging):,} to judge; hiding {len(data.space)} values."
+    )
+    joint = learning.joint(places)
+    loss = places.metric("euclidean", unit="m")
+    prior = Prior(places, joint.sum(axis=0))
+    certified = None if epsilon is None else _certified(prior, places, epsilon, max_loss_m)
+    with (
+        StopOnInterrupt() as stop,
+        Screen(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
+    ):
+
+        def progress(done: TrainingRound) -> None:
+            status.update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
+
+        mechanism, ending = _trained(
+            learning,
+            places,
+            max_loss_m,
+            target,
+            rounds,
+            seed,
+            checkpoint,
+            progress,
+            stop,
+            neural=neural,
+            certified=None if certified is None else certified.mechanism,
+        )
+    if ending is Ending.STOPPED:
+        console.print("NOT FINISHED: the training was stopped.")
+    with Screen(stderr=True).status("Finding the certified optimum"):
+        exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
+        optimum = exact(joint, places, loss, max_loss_m)
+    guarantees: list[Guarantee] = []
+    if certified is not None:
+        guarantees = list(certified.problem.guarantees)
+        promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
+        kept = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
+        console.print(f"Proved on the integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km.")
+        mechanism = kept.mechanism
+    within = _print(console, mechanism, optimum, learning, judging, places, max_loss_m)
+    if output is not None:
+        save(MechanismFile(mechanism, prior, loss, guarantees), output)
+        say(f"Written: {output}", err=True)
+    if ending is Ending.STOPPED or not within:
+        raise typer.Exit(PARTIAL)
+
+
+def _check_numbers(most: int, held_out: float, rounds: int, seed: int) -> None:
+    for name, value, least in (("--most", most, 2), ("--rounds", rounds, 1), ("--seed", seed, 0)):
+        if value < least:
+            raise InputError(f"{name} {value} is too small.", f"use at least {least}.")
+    if not 0 < held_out < 1:
+        raise InputError(f"--held-out {held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth.")
+
+
+def _certified(prior: Prior, places: Places, epsilon: str, max_loss_m: float) -> Design:
+    """Return the mechanism of least loss with metric privacy, if that is within the limit of the loss."""
+    from ...core import MetricPrivacy
+    from ...errors import InfeasibleError, argument
+    from ...optimal import design
+    from ...rounding import amount, amount_at_least, amount_at_most
+    from ..screen import Screen
+
+    guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
+    with Screen(stderr=True).status(f"Finding the least loss at {guarantee}"):
+        found = design(prior, loss=places.metric("euclidean", unit="m"), guarantees=[guarantee], gap=_GAP)
+    proof = found.certificate
+    if max_loss_m < proof.loss:
+        least = amount_at_least(proof.bound, "m", 4)
+        raise InfeasibleError(
+            f"a loss of at most {amount(max_loss_m, 'm')} was asked for, but at an epsilon of "
+            f"{guarantee.epsilon:g}/km no mechanism on these cells loses less than {least} on average.",
+            f"allow {argument('max_loss', amount_at_most(proof.loss, 'm', 4))}.",
+            f"ask for a larger {argument('epsilon')}.",
+        )
+    return found
+
+
+def _trained(
+    learning: Pairs,
+    places: Places,
+    max_loss_m: float,
+    target: Aim,
+    rounds: int,
+    seed: int,
+    checkpoint: Path | None,
+    progress: Progress,
+    stop: StopOnInterrupt,
+    *,
+    neural: bool,
+    certified: Mechanism | None,
+) -> tuple[Mechanism, Ending]:
+    """Return the mechanism on the cells that was learned, and how the training ended."""
+    from ...learn import counted, learn_behind, learn_generator, learn_table
+
+    aim = _target(target, smooth=not neural)
+    if neural:
+        network = learn_generator(
+            learning,
+            max_loss_m,
+            target=aim,
+            rounds=rounds,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=progress,
+            stop=stop,
+        )
+        return counted(network, places, seed=seed).mechanism, network.ending
+    joint, loss = learning.joint(places), places.metric("euclidean", unit="m")
+    settings: dict[str, Any] = {
+        "target": aim,
+        "records": len(learning) // 2,
+        "rounds": rounds,
+        "seed": seed,
+        "checkpoint": checkpoint,
+        "progress": progress,
+        "stop": stop,
+    }
+    if certified is not None:
+        found = learn_behind(joint, certified, loss, max_loss_m, **settings)
+    else:
+        found = learn_table(joint, places, loss, max_loss_m, **settings)
+    return found.mechanism, found.ending
+
+
+def _target(target: Aim, *, smooth: bool) -> Target:
+    from ...learn import BayesVulnerability, MutualInformation
+
+    if target is Aim.INFORMATION:
+        return MutualInformation()
+    return BayesVulnerability(8.0) if smooth else BayesVulnerability()
+
+
+def _print(
+    console: Screen,
+    mechanism: Mechanism,
+    optimum: SensitiveDesign,
+    learning: Pairs,
+    judging: Pairs,
+    places: Places,
+    max_loss_m: float,
+) -> bool:
+    """Print what was found, and return whether the learned mechanism is within the limit of the loss."""
+    from ...learn import hiding
+    from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent, percent_at_most
+    from ..screen import print_table
+
+    loss = places.metric("euclidean", unit="m")
+    rows = []
+    for name, each, data in (
+        ("learned", mechanism, learning),
+        ("learned, on held-out visits", mechanism, judging),
+        ("certified optimum", optimum.mechanism, learning),
+        ("certified optimum, on held-out visits", optimum.mechanism, judging),
+    ):
+        found = hiding(each, data.joint(places), loss)
+        bits = at_most(found.information_bits, 3)
+        rows.append((name, percent_at_most(found.hit_rate), bits, amount_at_most(found.loss, "m")))
+    title = f"Hiding the value at a loss of at most {amount_at_most(max_loss_m, 'm')}"
+    print_table(console, title, ("", "finds the value", "information (bits)", "average loss"), rows)
+    console.print(
+        f"Without a report the best attacker finds the value about {percent(1 - learning.blind_error)} of "
+        f"the time."
+    )
+    console.print(
+        "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
+        f"optimum by {gap_at_most(optimum.gap)} of its value."
+    )
+    lost = hiding(mechanism, learning.joint(places), loss).loss
+    within = lost <= max_loss_m * (1 + _ROUNDING)
+    if not within:
+        console.print(
+            f"NOT within the limit: the learned mechanism loses at least {amount_at_least(lost, 'm')} on average, "
+            f"but at most {amount_at_most(max_loss_m, 'm')} was allowed."
+        )
+    return within

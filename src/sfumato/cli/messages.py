@@ -1,0 +1,91 @@
+"""Messages to the user: lines, notes and warnings, and errors whose hints name options instead of arguments."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import typer
+
+from ..errors import InputError, SfumatoError, Spelling
+from ..escaping import plain
+
+PARTIAL: Final = 3
+"""The exit code of work that was not finished, or of a requirement that is not decided."""
+
+# Arguments whose option has another name than they.
+_RENAMED: Final[Mapping[str, str]] = {
+    "read_visits.user": "user_column",
+    "release.user": "user_column",
+    "Grid.covering.shape": "cells",
+    "Hexagons.covering.cell": "hexagons",
+}
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line, with every character visible."""
+    typer.echo(plain(line), err=err)
+
+
+def note(error: SfumatoError, what: str) -> None:
+    """Print that something was not done, why, and how to get it."""
+    for line in told(error, f"Note: {what} "):
+        say(line, err=True)
+
+
+def check_failure(failure: float) -> None:
+    """Check that ``--failure`` is a probability.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if not 0 < failure < 1:
+        raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
+
+
+def told(error: SfumatoError, heading: str = "Error: ", command: Any = None) -> list[str]:
+    """Return an error as lines to print: the problem, and the hint.
+
+    Args:
+        error: The error.
+        heading: What stands before the problem.
+        command: The command that met it; None where the hint can name no option.
+    """
+    return f"{heading}{error.told(spelling(command))}".splitlines()
+
+
+def spelling(command: Any) -> Spelling:
+    """Return how arguments are written as options of a command (a Click command, or None)."""
+    parameters = {} if command is None else {found.name: found for found in command.params}
+
+    def written(name: str, value: str) -> str | None:
+        found = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
+        if found is None:
+            return None
+        if found.param_type_name == "argument":
+            return str(found.name)
+        if found.is_flag:
+            return str((found.secondary_opts or found.opts)[0] if value == "False" else found.opts[0])
+        option = max(found.opts, key=len)
+        return f"{option} {_quoted(value)}" if value else str(option)
+
+    return written
+
+
+@contextmanager
+def option(name: str) -> Iterator[None]:
+    """Let the errors of the block say by which option, or from which file, the wrong value came."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{name}: {error.problem}", *error.hints) from None
+
+
+def _quoted(value: str) -> str:
+    pair = re.fullmatch(r"\((\d+), (\d+)\)", value)
+    if pair:  # columns and rows
+        return f"{pair[1]}x{pair[2]}"
+    return shlex.quote(value) if " " in value else value

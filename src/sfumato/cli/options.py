@@ -1,0 +1,51 @@
+"""The options that several commands share: the name, the type and the help of each are written once.
+
+A command takes an option by naming its type: ``region: Region = None``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from typer import Argument, Option
+
+DEFAULT_EPSILON: Final = "1/km"
+
+# What is read.
+_FORMATS: Final = "A file of visits: CSV, Parquet, GeoParquet, GPX and others; '-' reads a pipe."
+VisitsFile = Annotated[Path, Argument(help=_FORMATS)]
+VisitsOrCity = Annotated[Path | None, Argument(help=f"{_FORMATS} By default a built-in synthetic city.")]
+Latitude = Annotated[str | None, Option(help="The name of the latitude column.")]
+Longitude = Annotated[str | None, Option(help="The name of the longitude column.")]
+UserColumn = Annotated[str | None, Option(help="The name of the user column.")]
+SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
+
+# The cells, and how likely each is.
+Cell = Annotated[str | None, Option(help="The size of a cell: '500 m', or '750 m x 533 m'.")]
+Cells = Annotated[str | None, Option(help="The number of cells: columns x rows, such as 20x15.")]
+Hexagons = Annotated[str | None, Option(help="Hexagons of about this width instead: '500 m'.")]
+Region = Annotated[
+    str | None, Option(help="The area: 'south,west,north,east', or '8 km x 6 km around 48.85,2.35'.")
+]
+User = Annotated[str | None, Option(help="Use the visits of this user only; by default everyone's.")]
+Smoothing = Annotated[float, Option(help="Add this to the number of visits of every cell.")]
+
+# What is asked for.
+PrivacyMetric = Annotated[str, Option(help="What epsilon counts per: euclidean, manhattan, great-circle.")]
+Loss = Annotated[str, Option(help="What a report costs: euclidean, manhattan, great-circle, hamming.")]
+Objective = Annotated[str, Option(help="The loss to make small: expected or worst-case.")]
+Failure = Annotated[float, Option(help="The probability that a bound or an interval is wrong.")]
+
+# The work.
+Gap = Annotated[
+    float | None,
+    Option(help="The relative distance from the optimum to reach. [default: 1e-6; up to 1e-4 counts as done]"),
+]
+TimeLimit = Annotated[float, Option(help="Seconds for each design; then its best proved answer is written.")]
+Seed = Annotated[int, Option(help="The same seed gives the same result.")]
+
+# What is written.
+MechanismOutput = Annotated[Path | None, Option("--output", "-o", help="Write the mechanism file (.sfm).")]
+TableOutput = Annotated[Path | None, Option("--output", "-o", help="Write the table (.csv).")]
+Picture = Annotated[bool, Option(help="Draw what was found (.png), if matplotlib is installed.")]

@@ -1,0 +1,59 @@
+"""Long work: a live line of progress, and a first Ctrl-C that stops it with its best answer."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..optimal import Progress
+
+
+class StopOnInterrupt:
+    """The first Ctrl-C asks the work to stop with its best answer; the second ends it."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: Any = None
+
+    def __call__(self) -> bool:
+        """Return whether a stop was asked for."""
+        return self.asked
+
+    def __enter__(self) -> StopOnInterrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _ask(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+@contextmanager
+def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
+    """Show one live line of a design's progress on the error stream; nothing where it is not a terminal.
+
+    Args:
+        unit: The unit of the value and of its bound.
+    """
+    from ..rounding import amount, gap_at_most
+    from .screen import Screen
+
+    with Screen(stderr=True).status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
+
+        def report(progress: Progress) -> None:
+            status.update(
+                f"Step {progress.step}: value {amount(progress.value, unit)}, "
+                f"bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {progress.seconds:.1f} s"
+            )
+
+        yield report

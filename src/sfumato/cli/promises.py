@@ -1,0 +1,61 @@
+"""Promises of a mechanism file: proved and printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .messages import say
+
+if TYPE_CHECKING:
+    from ..files import MechanismFile
+
+
+def print_promises(held: MechanismFile) -> bool:
+    """Prove what the file promises; return whether nothing that it promises fails."""
+    from ..core import Prior
+    from ..evidence import prove
+    from ..report import audited
+    from .screen import print_summary
+
+    prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
+    epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
+    print_summary(audited(held, epsilons, distortions))
+    return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+
+
+def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
+    """Print what the accountant proves of a file with dummies; return whether its promises are proved.
+
+    Args:
+        held: The file.
+        deltas: Print the least epsilon at each of these, too.
+    """
+    from ..mechanisms.tupling import FamilyAccountant, quality_loss
+    from ..rounding import amount_at_most, at_least, at_most, exactly
+    from .screen import Screen
+
+    tupling = held.tupling
+    if tupling is None:
+        return True
+    family = FamilyAccountant.of_points(tupling)
+    with Screen(stderr=True).status("Comparing every two secrets") as status:
+        proofs = [promise.prove(tupling) for promise in held.tuple_guarantees]
+        for proof in proofs:
+            say(proof.sentence)
+        for delta in deltas:
+            status.update(f"Comparing every two secrets at delta {delta:g}")
+            found = family.epsilon(delta)
+            labels = [tupling.inner.secrets.labels[place] for place in found.pair]
+            say(
+                f"Proved: at delta {exactly(delta)} every two secrets are indistinguishable from a tuple with "
+                f"epsilon {at_most(found.bounds.upper)} (the least is at least {at_least(found.bounds.lower)}, "
+                f"for {labels[0]} and {labels[1]})."
+            )
+    if held.prior is not None and held.loss is not None:
+        best = amount_at_most(quality_loss(tupling, held.prior, held.loss), held.loss.unit)
+        single = amount_at_most(tupling.inner.expected_loss(held.prior, held.loss), held.loss.unit)
+        say(
+            f"The best of {tupling.queries:,} answers loses at most {best} on average, a single report at "
+            f"most {single}."
+        )
+    return all(proof.holds for proof in proofs)

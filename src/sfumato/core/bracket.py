@@ -1,0 +1,98 @@
+"""A measured number between two bounds, and the side of the true number that a statement is on."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Self, final
+
+from ..rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_least,
+    at_most,
+    percent,
+    percent_at_least,
+    percent_at_most,
+)
+
+
+class Side(enum.Enum):
+    """What a stated number says of the true one; the value is the word for it."""
+
+    AT_MOST = "at most"
+    AT_LEAST = "at least"
+    ESTIMATE = "estimate"
+
+    def number(self, value: float, digits: int = 4) -> str:
+        """Write a number, rounded to this side."""
+        return {Side.AT_MOST: at_most, Side.AT_LEAST: at_least, Side.ESTIMATE: about}[self](value, digits)
+
+    def amount(self, value: float, unit: str, digits: int = 3) -> str:
+        """Write a quantity with its unit, rounded to this side."""
+        write = {Side.AT_MOST: amount_at_most, Side.AT_LEAST: amount_at_least, Side.ESTIMATE: amount}[self]
+        return write(value, unit, digits)
+
+    def percent(self, share: float) -> str:
+        """Write a share as a percentage, rounded to this side."""
+        return {Side.AT_MOST: percent_at_most, Side.AT_LEAST: percent_at_least, Side.ESTIMATE: percent}[self](
+            share
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A measured number and what is known of the true one: lower <= truth <= upper.
+
+    Whether the bounds are proved or hold with some confidence is for the object to say that
+    has the bracket. An estimate from samples may itself lie outside them.
+
+    Attributes:
+        lower: The true number is at least this; ``-inf`` if nothing is known.
+        value: The best estimate.
+        upper: The true number is at most this; ``inf`` if nothing is known.
+
+    Example:
+        >>> found = Bracket(0.4971, 0.5, 0.5029)
+        >>> print(found, "-", Side.AT_MOST.number(found.upper, 2))
+        0.5 (0.4971 to 0.5029) - 0.51
+    """
+
+    lower: float
+    value: float
+    upper: float
+
+    @classmethod
+    def exact(cls, value: float) -> Self:
+        """Return the bracket of a number that is known."""
+        return cls(value, value, value)
+
+    @classmethod
+    def between(cls, lower: float, upper: float) -> Self:
+        """Return the bracket of two bounds, with their middle as the estimate."""
+        return cls(lower, (lower + upper) / 2, upper)
+
+    @property
+    def width(self) -> float:
+        """How far the bounds are apart."""
+        return 0.0 if self.lower == self.upper else self.upper - self.lower
+
+    def knows(self, side: Side) -> bool:
+        """Return whether the bound of a side is known; infinity is one where the number itself is infinite."""
+        if side is Side.AT_MOST:
+            return self.upper < math.inf or self.value == math.inf
+        return side is Side.ESTIMATE or self.lower > -math.inf
+
+    def at(self, side: Side) -> float:
+        """Return the bound of a side, or the estimate."""
+        return {Side.AT_MOST: self.upper, Side.AT_LEAST: self.lower, Side.ESTIMATE: self.value}[side]
+
+    def __str__(self) -> str:
+        """The estimate with its bounds, each rounded to its side."""
+        if self.lower == self.upper:
+            return about(self.value)
+        return f"{about(self.value)} ({at_least(self.lower)} to {at_most(self.upper)})"

@@ -1,0 +1,136 @@
+"""Coordinate privacy: the rows that it asks of the vertices of a lattice, and its proof over their integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..core import CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core.arguments import checked
+from ..core.guarantees import Asked
+from ..errors import InputError, python
+from ..geo import Lattice
+from ..intervals import Interval, above, below, exact
+from ..rounding import down, up
+from .metric_privacy import EpsilonProof, prove_metric_privacy
+from .spline import octile_exponent, octile_slope
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VertexPrivacy(MetricPrivacy):
+    """Metric privacy of the vertices of a lattice, such that coordinate privacy holds for the points it serves.
+
+    On a triangular lattice of spacing h the rows are K(v, o) <= (1 + epsilon h sqrt(3) / 2)**hops K(w, o); on a
+    square one K(v, o) <= exp(L octile(v, w)) K(w, o), where L is what `octile_exponent` proves for epsilon h. The
+    stretch of the plane is divided out. The theorems are in docs/proofs/coordinates.md.
+
+    Args:
+        promise: What is to hold for points.
+        lattice: The vertices.
+
+    Attributes:
+        epsilon: The exponent of the rows, per step of the lattice.
+        metric: The steps between vertices.
+        promise: What holds for points.
+        lattice: The vertices.
+    """
+
+    promise: CoordinatePrivacy
+    lattice: Lattice
+
+    @checked
+    def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
+        slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
+        slope *= 1 - 1e-14  # three operations
+        exponent = (
+            below(lambda: _triangular(exact(slope))) if lattice.kind == "triangular" else octile_exponent(slope)
+        )
+        if not exponent > 0:
+            raise InputError(
+                f"{promise} is too strict for a spacing of {lattice.spacing_m:g} m: no row is proved to keep it.",
+                "use a larger epsilon or spacing.",
+            )
+        MetricPrivacy.__init__(self, exponent, lattice.steps())
+        object.__setattr__(self, "promise", promise)
+        object.__setattr__(self, "lattice", lattice)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.promise, self.lattice)
+
+    def __str__(self) -> str:
+        return str(self.promise)
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateProof(EpsilonProof):
+    """What is proved of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points that a lattice serves.
+
+    Attributes:
+        slack_m: How much the snapping of positions to a fine lattice adds to a distance, metres.
+    """
+
+    slack_m: float
+
+
+def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
+    """Return guarantees with those for points turned into rows for the vertices of a lattice.
+
+    Raises:
+        InputError: If coordinate privacy is asked of values that are not vertices of a lattice.
+    """
+    found: list[Guarantee] = []
+    for each in guarantees:
+        if not isinstance(each, CoordinatePrivacy):
+            found.append(each)
+        elif isinstance(space, Lattice):
+            found.append(VertexPrivacy(each, space))
+        else:
+            raise InputError(
+                f"{each} was asked for, but the secrets are not the vertices of a lattice ({space!r}).",
+                python("build them with sf.Lattice.covering(), or ask for MetricPrivacy of the cells' centres."),
+            )
+    return tuple(found)
+
+
+def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> CoordinateProof:
+    """Prove a bound on the epsilon per unit of length of a mechanism on vertices, for all points that they serve.
+
+    Args:
+        mechanism: A mechanism on the vertices.
+        guarantee: The claim.
+    """
+    promise, lattice = guarantee.promise, guarantee.lattice
+    if mechanism.secrets != lattice:
+        raise InputError(
+            f"the promise is for {lattice!r}, but the mechanism's secrets are {mechanism.secrets!r}.",
+            "use the lattice of the mechanism.",
+        )
+    rows = prove_metric_privacy(mechanism, guarantee)
+    upper = promise.epsilon if rows.holds else math.inf
+    if math.isfinite(rows.upper):
+        slope = _slope_above(lattice, rows.upper)
+        per_unit = slope / lattice.spacing_m * lattice.stretch / units.factor("m", promise.unit)
+        upper = min(upper, up(per_unit * (1 + 1e-14)))
+    return CoordinateProof(
+        promise.epsilon,
+        upper,
+        rows.holds,
+        rows.worst_pair,
+        rows.worst_observable,
+        promise.unit,
+        str(promise),
+        lattice.slack_m,
+    )
+
+
+def _slope_above(lattice: Lattice, exponent: float) -> float:
+    """Return a proved bound of |grad log f| per step, for rows of an exponent."""
+    if lattice.kind == "square":
+        return octile_slope(exponent) if exponent > 0 else 0.0
+    return above(lambda: (exact(exponent).exp() - 1) * 2 / exact(3).sqrt())
+
+
+def _triangular(slope: Interval) -> Interval:
+    return (1 + slope * exact(3).sqrt() / 2).log()

@@ -1,0 +1,129 @@
+"""The manifest of a mechanism file: its entries, read with their types checked, and labels as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..errors import FileError, InputError
+
+DAMAGED: Final = "the file is damaged or was changed by hand: write it again, or get an intact copy."
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A JSON object whose entries must be there and of the right type.
+
+    Each reader raises FileError where its entry is missing or of another type.
+
+    Attributes:
+        values: The object.
+        name: What it is called in messages.
+    """
+
+    values: dict[str, Any]
+    name: str = "manifest"
+
+    @classmethod
+    def of(cls, value: Any, name: str) -> Fields:
+        """Return the fields of a JSON value, which must be an object."""
+        if not isinstance(value, dict):
+            raise FileError(f"its {name} is not an object.", DAMAGED)
+        return cls(value, name)
+
+    def text(self, key: str) -> str:
+        """Return a text."""
+        value = self._get(key)
+        if not isinstance(value, str):
+            raise self._wrong(key, "a text")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Return a truth value."""
+        value = self._get(key)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
+    def integer(self, key: str) -> int:
+        """Return an integer."""
+        value = self._get(key)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._wrong(key, "an integer")
+        return value
+
+    def number(self, key: str) -> float:
+        """Return a finite number."""
+        value = self._get(key)
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+            raise self._wrong(key, "a number")
+        return float(value)
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list."""
+        value = self._get(key)
+        if not isinstance(value, list):
+            raise self._wrong(key, "a list")
+        return value
+
+    def fields(self, key: str) -> Fields:
+        """Return an object's fields."""
+        return Fields.of(self._get(key), f"{self.name}'s {key}")
+
+    def has(self, key: str) -> bool:
+        """Return whether the entry is there and not null."""
+        return self.values.get(key) is not None
+
+    def _get(self, key: str) -> Any:
+        if key not in self.values:
+            raise FileError(f"its {self.name} has no entry {key!r}.", DAMAGED)
+        return self.values[key]
+
+    def _wrong(self, key: str, wanted: str) -> FileError:
+        return FileError(f"its {self.name} has an entry {key!r} that is not {wanted}.", DAMAGED)
+
+
+def encoded_label(label: Hashable) -> Any:
+    """Return a label as JSON: plain where JSON has its type, tagged otherwise.
+
+    Raises:
+        InputError: If the label is of another type than text, number, truth value,
+            None, tuple or frozenset.
+    """
+    if label is None or type(label) in (str, bool, int):
+        return label
+    if isinstance(label, float) and type(label) is float:
+        return label if math.isfinite(label) else {"float": str(label)}
+    if isinstance(label, tuple) and type(label) is tuple:
+        return {"tuple": [encoded_label(part) for part in label]}
+    if isinstance(label, frozenset):
+        # A set has no order of its own; the file needs one, to be the same each time.
+        parts = [encoded_label(part) for part in label]
+        return {"set": sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))}
+    raise InputError(
+        f"the label {label!r} is a {type(label).__name__}, which a mechanism file cannot hold.",
+        "use texts, numbers, tuples or frozensets as labels.",
+    )
+
+
+def decoded_label(value: Any) -> Hashable:
+    """Return the label that was encoded.
+
+    Raises:
+        FileError: If the value is not an encoded label.
+    """
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        ((tag, content),) = value.items()
+        if tag == "float" and content in ("inf", "-inf", "nan"):
+            return float(content)
+        if tag == "tuple" and isinstance(content, list):
+            return tuple(decoded_label(part) for part in content)
+        if tag == "set" and isinstance(content, list):
+            return frozenset(decoded_label(part) for part in content)
+    raise FileError("it holds a label of an unknown kind.", "the file is damaged: write it again.")

@@ -1,0 +1,377 @@
+"""Lattices: points are rounded at random to vertices around them, so that a promise can hold per metre."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from ..core import Metric, Space
+from ..core.arguments import checked
+from ..core.arrays import Floats, readonly
+from ..core.units import length_m, show
+from ..errors import InputError, argument
+from .places import MOST_CELLS, Draw, Places, area_of, check_size
+from .projection import Projection
+from .region import Region
+from .vertices import (
+    KINDS,
+    ROWS,
+    SNAP_BITS,
+    TRIANGLE,
+    Integers,
+    Kind,
+    Rounding,
+    block,
+    spline_weights,
+    strip,
+    whole,
+)
+from .visits import Visits
+
+Length = float | str
+_WIDEST: Final = 10_000_000  # places in the table of vertices
+_BLOCK: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lattice(Places):
+    """Vertices of a square or triangular lattice, as the secrets of a mechanism for points.
+
+    A point is first rounded to a vertex near it, at random: on a square lattice to one of nine, with quadratic
+    B-spline weights; on a triangular one to the corners of its triangle, with barycentric weights. What is
+    reported then depends smoothly on the point, and `CoordinatePrivacy` can promise for any two points what
+    metric privacy promises for two vertices. Points are served wherever all vertices that they may be rounded
+    to are in the lattice.
+
+    Args:
+        vertices: Whole-numbered coordinates of the vertices, array (n, 2).
+        spacing_m: The distance of neighbours, metres.
+        origin: Where vertex (0, 0) lies on the plane, metres.
+        crs: The PROJ string of a `Projection`.
+        kind: ``square`` or ``triangular``. A triangular lattice steps by (1, 0) and (1/2, sqrt(3)/2).
+
+    Attributes:
+        vertices: Whole-numbered coordinates of the vertices, array (n, 2).
+        spacing_m: The distance of neighbours, metres.
+        origin: Where vertex (0, 0) lies on the plane, metres.
+        kind: ``square`` or ``triangular``.
+
+    Raises:
+        InputError: If a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances
+            on the plane are more than 1 % off.
+
+    Example:
+        >>> import sfumato as sf
+        >>> sf.geo.Lattice.covering("8 km x 6 km around 48.85,2.35", "1 km")
+        Square lattice of 99 vertices, 1 km apart
+    """
+
+    vertices: Integers = field(init=False)
+    spacing_m: float = field(init=False)
+    origin: tuple[float, float] = field(init=False)
+    kind: Kind = field(init=False)
+    _lookup: NDArray[np.intp] = field(init=False)
+
+    @checked
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        spacing_m: float,
+        origin: tuple[float, float],
+        crs: str,
+        kind: Kind = "square",
+    ) -> None:
+        found = whole(vertices)
+        if kind not in KINDS:
+            raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
+        if not (math.isfinite(spacing_m) and spacing_m > 0):
+            raise InputError(f"a spacing of {spacing_m:g} m is not positive.", "use a length such as 500.")
+        if len(found) > MOST_CELLS:
+            raise InputError(f"{len(found):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
+        west, south = (float(end) for end in np.asarray(origin, dtype=np.float64))
+        low = found.min(axis=0)
+        size = found.max(axis=0) - low + 1
+        if float(np.prod(size + 2.0)) > _WIDEST:
+            raise InputError(
+                f"the vertices spread over {size[0]:,} x {size[1]:,} steps, most of them without a vertex.",
+                "use a lattice for each part.",
+            )
+        lookup = np.full(tuple(size + 2), -1, dtype=np.intp)  # with a border, so that steps beside stay inside
+        lookup[tuple((found - low + 1).T)] = np.arange(len(found))
+        if np.count_nonzero(lookup >= 0) < len(found):
+            raise InputError("a vertex of the lattice is given twice.", "give each pair of coordinates once.")
+        xy = np.array((west, south)) + spacing_m * (found @ (TRIANGLE if kind == "triangular" else np.eye(2)))
+        Projection.from_crs(crs).check_reach(xy)
+        digits = max(2, len(str(int(size.max()) - 1)))
+        labels = [f"x{a:0{digits}}y{b:0{digits}}" for a, b in (found - low).tolist()]
+        Space.__init__(self, labels, xy, "m", crs)
+        object.__setattr__(self, "vertices", readonly(found))
+        object.__setattr__(self, "spacing_m", float(spacing_m))
+        object.__setattr__(self, "origin", (west, south))
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "_lookup", readonly(lookup))
+        if not len(self.pieces):
+            raise InputError(
+                "the vertices surround no point, so the lattice serves none.",
+                "a square lattice needs at least a block of 3 x 3 vertices, a triangular one a triangle.",
+            )
+
+    @classmethod
+    @checked
+    def covering(
+        cls,
+        places: Visits | Region | str,
+        spacing: Length,
+        *,
+        kind: Kind = "square",
+        region: Region | str | None = None,
+        near: Length | None = None,
+    ) -> Lattice:
+        """Return a lattice that serves all of a region, with the ring of vertices that this needs.
+
+        Args:
+            places: What to cover: visits, a region, or a region as text.
+            spacing: The distance of neighbours, such as ``"500 m"`` (a number of Python's own is metres).
+            kind: ``square`` or ``triangular``.
+            region: The region to cover, where it is not all that the visits cover.
+            near: Serve only what is within this distance of a visit, which leaves out waters and woods. The
+                outline may then have bays and islands: the promise holds all the same.
+
+        Raises:
+            InputError: If there would be more than 10,000 vertices, the region is too wide for a flat map, or
+                ``near`` is given without visits.
+        """
+        step = length_m(spacing, "the spacing")
+        if near is not None and not length_m(near, "the distance") > 0:
+            raise InputError(f"a distance of {near} to visits is not positive.", "use a length such as '500 m'.")
+        if not (math.isfinite(step) and step > 0):
+            raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
+        if kind not in KINDS:
+            raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
+        area = area_of(places, region)
+        visits = places if isinstance(places, Visits) else None
+        projection = Projection(*area.centre)
+        if region is None and visits is not None:
+            xy = projection.forward(visits.lat, visits.lon)
+        else:
+            xy = projection.forward(*area.sides())
+        middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
+        rows = ROWS[kind]
+        check_size(
+            float(np.prod(np.ceil(extent / (step, step * rows)) + 2)),
+            area,
+            visits,
+            "Lattice.covering.spacing",
+        )
+        vertices, corner = block(extent / step) if kind == "square" else strip(extent / step)
+        found = cls(
+            vertices,
+            step,
+            (float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)),
+            projection.crs,
+            kind,
+        )
+        if near is None:
+            return found
+        if visits is None:
+            raise InputError(
+                "what is near visits was asked for, but no visits were given.",
+                f"pass visits, or leave out {argument('near')}.",
+            )
+        chosen = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
+        return found._near(projection.forward(chosen.lat, chosen.lon), length_m(near, "the distance"))
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> Lattice:
+        """Return the lattice that `describe` described."""
+        try:
+            runs = [tuple(map(operator.index, run)) for run in description["runs"]]
+            west, south = (float(end) for end in description["origin_m"])
+            spacing, crs, kind = float(description["spacing_m"]), str(description["crs"]), description["shape"]
+            size = sum(max(0, last - first + 1) for _, first, last in runs)
+            if not all(abs(end) < 2**30 for run in runs for end in run) or not math.isfinite(west + south):
+                raise ValueError("a number is too large")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"the description of a lattice is incomplete or damaged ({error!r}).",
+                "it needs shape, spacing_m, origin_m, runs and crs, as a mechanism file keeps them.",
+            ) from None
+        if not 0 < size <= MOST_CELLS:
+            raise InputError(f"a lattice of {size:,} vertices cannot be used.", f"use 3 to {MOST_CELLS:,}.")
+        vertices = [(a, b) for b, first, last in runs for a in range(first, last + 1)]
+        return cls(vertices, spacing, (west, south), crs, kind)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that is needed to build the lattice again, in terms that JSON knows.
+
+        Its ``runs`` are rows of neighbouring vertices: second coordinate, least and greatest first one.
+        """
+        runs: list[list[int]] = []
+        for a, b in self.vertices.tolist():
+            if runs and runs[-1][0] == b and runs[-1][2] == a - 1:
+                runs[-1][2] = a
+            else:
+                runs.append([b, a, a])
+        return {
+            "kind": "lattice",
+            "shape": self.kind,
+            "spacing_m": self.spacing_m,
+            "origin_m": list(self.origin),
+            "runs": runs,
+            "crs": self.crs,
+        }
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.vertices, self.spacing_m, self.origin, self.crs, self.kind)
+
+    def __repr__(self) -> str:
+        return f"{self.kind.capitalize()} lattice of {len(self)} vertices, {show(self.spacing_m, 'm')} apart"
+
+    @property
+    def pieces(self) -> NDArray[np.intp]:
+        """The parts of the plane that are served, by the positions of their vertices, array (pieces, k).
+
+        On a square lattice a piece is the square around a vertex, given by the nine vertices around it, south to
+        north within west to east; on a triangular one a triangle, given by its three corners.
+        """
+        low = self.vertices.min(axis=0) - 1
+        if self.kind == "square":
+            blocks = (self.vertices - low)[:, None, :] + _BLOCK
+        else:
+            ups = (self.vertices - low)[:, None, :] + np.array([(0, 0), (1, 0), (0, 1)])
+            downs = (self.vertices - low)[:, None, :] + np.array([(0, 0), (-1, 0), (0, -1)])
+            blocks = np.concatenate([ups, downs])
+        positions = self._lookup[blocks[..., 0], blocks[..., 1]]
+        return readonly(positions[(positions >= 0).all(axis=1)])
+
+    @property
+    def stretch(self) -> float:
+        """How much longer than on the ground a distance between two points served can be on the plane, at most."""
+        return self.projection.stretch(float(np.hypot(*self._centres().T).max()) * (1 + 1e-12))
+
+    @property
+    def slack_m(self) -> float:
+        """How much two points may come nearer or farther when they are snapped to the fine lattice, metres.
+
+        Positions are multiples of the spacing over 2**20 before anything is drawn. With float arithmetic of the
+        projection included, which is off by less than a micrometre.
+        """
+        return math.sqrt(3) * self.spacing_m / 2**SNAP_BITS + 2e-6
+
+    def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
+        """Return points in lattice coordinates, in units of the spacing over 2**20, array (n, 2).
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+        """
+        plane = (self.projection.forward(lat, lon) - self.origin) / self.spacing_m
+        steps = plane @ np.linalg.inv(TRIANGLE) if self.kind == "triangular" else plane
+        limit = 2.0**30  # steps: far outside of every lattice
+        steps = np.clip(np.where(np.isfinite(steps), steps, limit), -limit, limit)
+        return np.rint(steps * 2**SNAP_BITS).astype(np.int64)
+
+    def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
+        """Return the vertices that points are rounded to, with their probabilities.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+        """
+        snapped, one = self.snapped(lat, lon), 2**SNAP_BITS
+        if self.kind == "square":
+            nearest = (snapped + one // 2) >> SNAP_BITS
+            axes = spline_weights(snapped - (nearest << SNAP_BITS)) / 2.0 ** (2 * SNAP_BITS + 1)
+            shares = (axes[:, 0, :, None] * axes[:, 1, None, :]).reshape(len(snapped), 9)
+            return Rounding(self._positions_of(nearest[:, None, :] + _BLOCK), shares)
+        corner, side, part = self._triangle(snapped)
+        vertices = corner[:, None, :] + side[:, None] * np.array([(0, 0), (1, 0), (0, 1)])
+        shares = np.column_stack([one - part.sum(axis=1), part]) / one
+        return Rounding(self._positions_of(vertices), shares)
+
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
+        """Return a vertex for each point, drawn as `rounding` says, array (n,); -1 for points not served.
+
+        The draw is exact: integer weights are compared with uniform integers.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+            words: From a number to as many fresh, uniform 64-bit words.
+        """
+        inside, snapped, one = self.inside(lat, lon), self.snapped(lat, lon), 2**SNAP_BITS
+        if self.kind == "square":
+            nearest = (snapped + one // 2) >> SNAP_BITS
+            upto = spline_weights(snapped - (nearest << SNAP_BITS)).cumsum(axis=-1)
+            uniform = (words(snapped.size) >> np.uint64(63 - 2 * SNAP_BITS)).astype(np.int64)
+            vertices = nearest - 1 + (uniform.reshape(*snapped.shape, 1) >= upto).sum(axis=-1)
+        else:
+            corner, side, part = self._triangle(snapped)
+            upto = np.column_stack([part[:, 0], part.sum(axis=1)])
+            uniform = (words(len(snapped)) >> np.uint64(64 - SNAP_BITS)).astype(np.int64)
+            step = np.column_stack([uniform < upto[:, 0], (uniform >= upto[:, 0]) & (uniform < upto[:, 1])])
+            vertices = corner + side * step
+        return np.where(inside, self._positions_of(vertices), -1)
+
+    @checked
+    def steps(self) -> Metric:
+        """Return the distances of the vertices in steps of the whole lattice, whether it has the vertices between.
+
+        On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
+        diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
+        """
+        away = np.abs(self.vertices[:, None, :] - self.vertices[None, :, :])
+        if self.kind == "triangular":
+            apart = self.vertices[:, None, :] - self.vertices[None, :, :]
+            hops = np.maximum(away.max(axis=2), np.abs(apart.sum(axis=2)))
+            return Metric(hops.astype(np.float64), name="lattice steps", triangle=True)
+        diagonal = away.min(axis=2)
+        exact = away.max(axis=2) - diagonal + math.nextafter(math.sqrt(2), 0) * diagonal
+        return Metric(np.where(diagonal > 0, np.nextafter(exact, 0), exact), name="lattice steps", triangle=True)
+
+    def outlines_latlon(self) -> Floats:
+        """Return the outline of what is nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
+        if self.kind == "square":
+            corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
+        else:
+            angles = np.pi / 6 + np.arange(6) * np.pi / 3
+            corners = np.column_stack([np.cos(angles), np.sin(angles)]) / math.sqrt(3)
+        outlines = self._centres()[:, None, :] + self.spacing_m * corners
+        return readonly(self.projection.inverse(outlines.reshape(-1, 2)).reshape(*outlines.shape))
+
+    def _triangle(self, snapped: Integers) -> tuple[Integers, Integers, Integers]:
+        """Return the triangle around each point: a corner, the sign of its two sides, and weights at their ends.
+
+        Arrays (n, 2), (n, 1) and (n, 2); weights are integers over 2**20, and the corner has the rest.
+        """
+        one = 2**SNAP_BITS
+        base = snapped >> SNAP_BITS
+        part = snapped - (base << SNAP_BITS)
+        upper = (part.sum(axis=1) > one)[:, None]
+        return np.where(upper, base + 1, base), np.where(upper, -1, 1), np.where(upper, one - part, part)
+
+    def _positions_of(self, vertices: Integers) -> NDArray[np.intp]:
+        low = self.vertices.min(axis=0) - 1
+        inner = np.clip(vertices - low, 0, np.array(self._lookup.shape) - 1)
+        positions: NDArray[np.intp] = self._lookup[inner[..., 0], inner[..., 1]]
+        return positions
+
+    @property
+    def _served_by(self) -> str:
+        return f"what the {len(self)} vertices serve"
+
+    def _near(self, xy: Floats, distance: float) -> Lattice:
+        """Return the part of the lattice that serves what is within a distance of points on the plane."""
+        pieces = self.pieces
+        middles = self._centres()[pieces].mean(axis=1)
+        reach = distance + self.spacing_m * (math.sqrt(0.5) if self.kind == "square" else math.sqrt(1 / 3))
+        kept = cKDTree(xy).query(middles)[0] <= reach
+        chosen = np.unique(pieces[kept])
+        return Lattice(self.vertices[chosen], self.spacing_m, self.origin, self.crs or "", self.kind)

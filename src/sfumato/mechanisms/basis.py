@@ -1,0 +1,170 @@
+"""The basis of the lattice that the cells of a region lie on, and the norms of its points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Space
+from ..core.arrays import Floats, floats
+from ..core.frozen import Short
+from ..errors import InputError
+
+NORMS: Final = {"euclidean": 2.0, "manhattan": 1.0, "maximum": math.inf}
+"""The norms by name, each with its exponent."""
+
+_WHOLE = 1e-6  # of a step: how far from the lattice rounded coordinates may lie
+_FLAT = 1e-6  # sine of the least angle between two steps
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LatticeBasis(Short):
+    """The two steps that span a lattice: the points i a + j b of the plane, for integers i and j.
+
+    Args:
+        steps: The vectors a and b as rows, array (2, 2), in the unit of the coordinates.
+
+    Attributes:
+        steps: The vectors a and b as rows.
+
+    Raises:
+        InputError: If the vectors are (nearly) parallel.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import LatticeBasis
+        >>> LatticeBasis.of(sf.Grid.covering("8 km x 6 km around 48.85,2.35", cell="500 m")).steps
+        array([[500.,   0.],
+               [  0., 500.]])
+    """
+
+    steps: Floats
+
+    def __init__(self, steps: ArrayLike) -> None:
+        vectors = floats(steps, "the steps of a lattice", shape=(2, 2))
+        if not abs(np.linalg.det(vectors)) > _FLAT * math.prod(np.linalg.norm(vectors, axis=1).tolist()):
+            raise InputError(
+                f"the steps {vectors.tolist()} of the lattice are parallel.",
+                "pass two vectors that span the plane.",
+            )
+        object.__setattr__(self, "steps", vectors)
+
+    @classmethod
+    def hexagonal(cls, width: float) -> LatticeBasis:
+        """Return the basis of the centres of regular hexagons of a width, between opposite sides."""
+        return cls([[width, 0.0], [width / 2, width * math.sqrt(0.75)]])
+
+    @classmethod
+    def of(cls, space: Space) -> LatticeBasis:
+        """Return the basis of a grid, or the one that the neighbours in a space of places suggest.
+
+        Args:
+            space: Places with two coordinates.
+
+        Raises:
+            InputError: If the places are on a line, or have no two coordinates.
+        """
+        from scipy.spatial import cKDTree
+
+        from ..geo import Grid
+
+        if isinstance(space, Grid):
+            return cls(np.diag(space.cell_m))
+        points = plane(space)
+        _, near = cKDTree(points).query(points, k=min(len(points), 9))
+        around = points[near[:, 1:]] - points[:, None] if near.ndim == 2 else np.empty((0, 1, 2))
+        vectors = around.reshape(-1, 2)
+        vectors = vectors[vectors.any(axis=1)]
+        vectors = np.where((vectors @ [1.0, 1e-3] < 0)[:, None], -vectors, vectors)
+        if len(vectors):
+            lengths = np.linalg.norm(vectors, axis=1)
+            # Rounded, so that of equally long vectors the first neighbours decide, and no last bit.
+            vectors = vectors[np.argsort(np.round(lengths / lengths.min(), 6), kind="stable")]
+            first = vectors[0]
+            across = np.abs(vectors[:, 0] * first[1] - vectors[:, 1] * first[0])
+            aside = across > _FLAT * np.linalg.norm(vectors, axis=1) * np.linalg.norm(first)
+            if aside.any():
+                return cls(np.array([first, vectors[np.argmax(aside)]]))
+        raise InputError(
+            f"the {len(space)} places lie on a line, which does not show the lattice that they are on.",
+            "pass basis=LatticeBasis([[width, 0], [0, height]]), or use geometric() for numbers.",
+        )
+
+    @property
+    def rectangular(self) -> bool:
+        """Whether the steps are along the axes."""
+        return bool(np.count_nonzero(self.steps) == 2)
+
+    def swapped(self) -> LatticeBasis:
+        """Return the same basis with its steps in the other order."""
+        return LatticeBasis(self.steps[::-1])
+
+    def positions(self, space: Space) -> Integers:
+        """Return i and j of each place, relative to the first one, array (n, 2).
+
+        Raises:
+            InputError: If a place is not on the lattice.
+        """
+        points = plane(space)
+        found = np.linalg.solve(self.steps.T, (points - points[0]).T).T
+        whole = np.round(found)
+        off = np.abs(found - whole).max(axis=1)
+        if (off > _WHOLE).any():
+            i = int(np.argmax(off))
+            raise InputError(
+                f"the place {space.labels[i]!r} is {off[i]:.3g} steps off the lattice of {self.steps.tolist()}.",
+                "use a Grid or a part of one, pass basis=, or use exponential(), which takes places anywhere.",
+            )
+        return whole.astype(np.int64)
+
+    def lengths(self, offsets: NDArray[np.int64] | Floats, norm: str) -> Floats:
+        """Return the norm of i a + j b for offsets (..., 2)."""
+        return norms(offsets @ self.steps, norm)
+
+    def shortest(self, norm: str) -> float:
+        """Return c > 0 with norm(i a + j b) >= c max(|i|, |j|) for all i and j."""
+        least = float(np.linalg.svd(self.steps, compute_uv=False)[-1])
+        if self.rectangular:
+            least = float(np.abs(self.steps).sum(axis=1).min())
+        elif NORMS[norm] > 2:
+            least /= math.sqrt(2)
+        return least * (1 - 1e-12)
+
+
+def norms(vectors: Floats, norm: str) -> Floats:
+    """Return the norms of vectors of the plane, array (..., 2) to (...)."""
+    x, y = np.abs(vectors[..., 0]), np.abs(vectors[..., 1])
+    if norm == "manhattan":
+        return np.asarray(x + y)
+    return np.asarray(np.maximum(x, y)) if norm == "maximum" else np.sqrt(x**2 + y**2)
+
+
+def check_norm(norm: str) -> str:
+    """Return the name of a norm.
+
+    Raises:
+        InputError: If it is unknown.
+    """
+    if norm not in NORMS:
+        raise InputError(f"the norm {norm!r} is unknown.", f"use one of {', '.join(NORMS)}.")
+    return norm
+
+
+def plane(space: Space) -> Floats:
+    """Return the coordinates of places on the plane, array (n, 2).
+
+    Raises:
+        InputError: If there are no two coordinates, or they are degrees.
+    """
+    points = space.coordinates
+    if points is None or points.shape[1] != 2 or space.unit == "degree":
+        raise InputError(
+            f"{space!r} has no coordinates on a plane.", "use a Grid, or pass two coordinates in metres per place."
+        )
+    return points

@@ -1,0 +1,9 @@
+"""Noise for coordinates: planar geometric noise on a fine lattice, drawn exactly, and its Bayes remap."""
+
+from .coordinate_noise import CoordinateNoise
+from .lattice_noise import LatticeNoise
+from .promise import PlanarPromise
+from .quadrature import PlaneError
+from .remap import PlaneRemap, RemapWindow
+
+__all__ = ["CoordinateNoise", "LatticeNoise", "PlanarPromise", "PlaneError", "PlaneRemap", "RemapWindow"]

@@ -1,0 +1,278 @@
+"""Bayes remap in the plane: each report replaced by the best place for what it reveals, from a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.arrays import Floats, floats, frozen, integer
+from ...core.frozen import Frozen, Short
+from ...errors import InputError
+from .medians import medians
+from .snapping import snapped
+
+Integers = NDArray[np.signedinteger[Any]]
+
+LEVELS: Final = ((3.0, 1), (6.0, 2), (14.0, 4))
+"""How far each window reaches beyond the places, in units of 1 / epsilon, and the width of its cells."""
+
+CELLS: Final = 1 << 16
+"""How many cells a table has at most: for places that are far apart they are wider than asked for."""
+
+_GROUPS: Final = 0.25  # of a cell's width: places so near each other are one where medians are looked for,
+_CLOSE: Final = 0.01  # and this share of the places' spread,
+_MANY: Final = 2000  # if there are more places than that
+_TOLERANCE: Final = 1e-3  # of 1 / epsilon and of the places' spread: how good medians are
+_PAIRS: Final = 1 << 20  # of cells and places at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RemapWindow(Frozen, Short):
+    """Square cells of lattice points that fill a rectangle, and the place that each stands for.
+
+    Attributes:
+        corner: The least column and row of the rectangle in steps, array (2,).
+        width: How many steps wide a cell is.
+        targets: Metres east and north, array (columns, rows, 2).
+
+    Raises:
+        InputError: If a width is not positive, or an array has another shape or a number that is none.
+    """
+
+    corner: NDArray[np.int64]
+    width: int
+    targets: Floats
+
+    def __post_init__(self) -> None:
+        corner = np.asarray(self.corner)
+        width = integer(self.width)
+        if width is None or width < 1 or corner.shape != (2,) or corner.dtype.kind not in "iu":
+            raise InputError(
+                "a window of the table has no whole corner and width.", "pass integers, as a table has."
+            )
+        targets = floats(self.targets, "the table of places", shape=(None, None, 2))
+        if not targets.size:
+            raise InputError("a window of the table has no cell.", "pass at least one.")
+        object.__setattr__(self, "corner", frozen(corner.astype(np.int64)))
+        object.__setattr__(self, "width", width)
+        object.__setattr__(self, "targets", targets)
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Steps from the corner to the end in both directions, array (2,)."""
+        return np.array(self.targets.shape[:2], dtype=np.int64) * self.width
+
+    @property
+    def centres(self) -> Floats:
+        """The middle of each cell's lattice points in steps, array (columns, rows, 2)."""
+        columns, rows = (
+            corner + self.width * np.arange(cells) + (self.width - 1) / 2
+            for corner, cells in zip(self.corner.tolist(), self.targets.shape[:2], strict=True)
+        )
+        return np.stack(np.meshgrid(columns, rows, indexing="ij"), axis=-1)
+
+    def holds(self, reports: Integers) -> NDArray[np.bool_]:
+        """Return which lattice points, array (n, 2), are inside, array (n,)."""
+        inside = (reports >= self.corner) & (reports < self.corner + self.size)
+        return np.asarray(inside.all(axis=1), dtype=bool)
+
+    def places(self, reports: Integers) -> Floats:
+        """Return the place of each lattice point, array (n, 2); of one outside, that of the nearest inside."""
+        cells = np.clip(reports - self.corner, 0, self.size - 1) // self.width
+        found: Floats = self.targets[cells[:, 0], cells[:, 1]]
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlaneRemap(Frozen):
+    """A table from reports to places: windows in each other, the finest first.
+
+    A report takes the place of the finest window's cell that it lies in. Beyond the last window it
+    takes that of the window's nearest lattice point. As the table looks at nothing but the
+    report, whatever is promised before it is promised after it, however good it is.
+
+    Attributes:
+        windows: The windows. Each is inside the next, and fills whole cells of it.
+
+    Raises:
+        InputError: If there is no window, or one is not inside the next or cuts a cell of it.
+
+    Source:
+        Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for
+        location privacy", PETS 2017, section 3.
+    """
+
+    windows: tuple[RemapWindow, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "windows", tuple(self.windows))
+        if not self.windows:
+            raise InputError("the table has no window.", "pass at least one.")
+        for inner, outer in zip(self.windows, self.windows[1:], strict=False):
+            low, high = inner.corner - outer.corner, inner.corner + inner.size - outer.corner
+            ends = np.concatenate([low, high])
+            if (ends < 0).any() or (ends > np.tile(outer.size, 2)).any() or (ends % outer.width).any():
+                raise InputError(
+                    "a window of the table cuts cells of the next.", "make each fill whole cells of the next."
+                )
+
+    @classmethod
+    def of(
+        cls, points_m: ArrayLike, weights: ArrayLike, epsilon: float, step_m: Fraction, fineness: float = 0.1
+    ) -> PlaneRemap:
+        """Return the table for weighted places: the geometric median of the posterior at each cell's middle.
+
+        Args:
+            points_m: Metres east and north, array (n, 2).
+            weights: Of the places, array (n,), at least 0 and not all 0.
+            epsilon: Of the noise, per metre.
+            step_m: The step of the lattice.
+            fineness: The width of the finest cells in units of 1 / epsilon; they are wider where
+                the table would otherwise have more than `CELLS`.
+
+        Raises:
+            InputError: If an array is not as described, or the cells of a table that is not too
+                large would be wider than 1 / epsilon.
+        """
+        x, w = weighted(points_m, weights)
+        if not (0 < fineness <= 1 and epsilon > 0):
+            raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
+        width = max(1, int(fineness / (epsilon * float(step_m))))
+        while (cells := _cells(frames := _frames(x, epsilon, step_m, width))) > CELLS:
+            width = width * 5 // 4 + 1
+            if width * epsilon * float(step_m) > 1:
+                raise InputError(
+                    f"a table of places with cells as wide as 1 / epsilon has {cells:,}, more than {CELLS:,}.",
+                    "use a smaller region or a smaller epsilon.",
+                )
+        spread = float(w @ np.hypot(*(x - w @ x).T)) + float(step_m)
+        near, mass = (
+            (x, w) if len(x) <= _MANY else _grouped(x, w, min(_GROUPS * width * float(step_m), _CLOSE * spread))
+        )
+        tolerance = _TOLERANCE * min(1 / epsilon, spread)
+        windows: list[RemapWindow] = []
+        for corner, size, wide in frames:
+            columns, rows = (size // wide).tolist()
+            window = RemapWindow(corner, wide, np.zeros((columns, rows, 2)))
+            windows.append(_filled(window, windows[-1:], near, mass, epsilon, float(step_m), tolerance))
+        return cls(tuple(windows))
+
+    def places(self, reports: Integers) -> Floats:
+        """Return the place in metres that each report is replaced by, array (n, 2).
+
+        Args:
+            reports: Lattice points in steps, array (n, 2).
+        """
+        found = self.windows[-1].places(reports)
+        for window in reversed(self.windows[:-1]):
+            inside = window.holds(reports)
+            found[inside] = window.places(reports[inside])
+        return found
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the table as named arrays, from which `from_arrays` makes it again."""
+        found: dict[str, NDArray[Any]] = {
+            "frames": np.array([[*window.corner, window.width] for window in self.windows], dtype=np.int64)
+        }
+        return found | {f"targets_{level}": window.targets for level, window in enumerate(self.windows)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PlaneRemap:
+        """Return the table that `arrays` wrote out.
+
+        Raises:
+            InputError: If an array is missing or not as `arrays` writes it.
+        """
+        try:
+            frames = np.asarray(arrays["frames"])
+            targets = [arrays[f"targets_{level}"] for level in range(len(frames))]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"the table of places lacks {error}.", "pass all that arrays() gave.") from None
+        if frames.ndim != 2 or frames.shape[1] != 3 or frames.dtype.kind not in "iu":
+            raise InputError("the frames of the table are not rows of three integers.", "pass what arrays() gave.")
+        windows = (
+            RemapWindow(frame[:2], int(frame[2]), target) for frame, target in zip(frames, targets, strict=True)
+        )
+        return cls(tuple(windows))
+
+    def __len__(self) -> int:
+        return sum(window.targets[..., 0].size for window in self.windows)
+
+    def __repr__(self) -> str:
+        return f"PlaneRemap of {len(self):,} cells in {len(self.windows)} windows"
+
+
+def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
+    """Return places that occur, array (n, 2), and their shares, array (n,), of sum one.
+
+    Raises:
+        InputError: If sizes differ, a number is NaN or infinite, a weight is negative or all are 0.
+    """
+    w = floats(weights, "the weights", shape=(None,))
+    x = floats(points_m, "the places", shape=(len(w), 2))
+    if (w < 0).any() or not w.any():
+        raise InputError(
+            "a weight is negative or all are zero.", "use weights of at least 0, such as counts of visits."
+        )
+    distinct, where = np.unique(x[w > 0], axis=0, return_inverse=True)
+    mass = np.asarray(np.bincount(where.ravel(), weights=w[w > 0] / w.max()), dtype=np.float64)
+    return distinct, mass / mass.sum()
+
+
+def _frames(
+    x: Floats, epsilon: float, step_m: Fraction, width: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
+    """Return the corner, size and cell width of each level's window, in whole cells of the outermost level."""
+    unit = width * LEVELS[-1][1]
+    ends = snapped(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
+    found = []
+    for reach, times in LEVELS:
+        margin = math.ceil(reach / (epsilon * float(step_m)))
+        low, high = (ends[0] - margin) // unit, -((-ends[1] - margin - 1) // unit)
+        found.append((low * unit, (high - low) * unit, width * times))
+    return found
+
+
+def _cells(frames: list[tuple[NDArray[np.int64], NDArray[np.int64], int]]) -> int:
+    return sum(int(np.prod(size // width)) for _, size, width in frames)
+
+
+def _grouped(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:
+    """Return the weighted means of places in the same squares, and their weights."""
+    _, where = np.unique(np.floor(x / side), axis=0, return_inverse=True)
+    mass = np.asarray(np.bincount(where.ravel(), weights=w), dtype=np.float64)
+    means = np.column_stack([np.bincount(where.ravel(), weights=w * x[:, axis]) / mass for axis in range(2)])
+    return means, mass
+
+
+def _filled(
+    window: RemapWindow,
+    inner: list[RemapWindow],
+    x: Floats,
+    w: Floats,
+    epsilon: float,
+    step_m: float,
+    tolerance: float,
+) -> RemapWindow:
+    """Return the window with medians in those cells that no finer window covers; others are never asked."""
+    centres = window.centres.reshape(-1, 2)
+    targets = np.empty_like(centres)
+    corners = np.ceil(centres - (window.width - 1) / 2 - 0.25).astype(np.int64)
+    covered = inner[0].holds(corners) if inner else np.zeros(len(centres), dtype=bool)
+    if inner:
+        targets[covered] = inner[0].places(corners[covered])
+    todo, tall = np.flatnonzero(~covered), max(1, _PAIRS // len(x))
+    for first in range(0, len(todo), tall):
+        cells = todo[first : first + tall]
+        middle = centres[cells] * step_m
+        away = np.sqrt((x[:, 0] - middle[:, :1]) ** 2 + (x[:, 1] - middle[:, 1:]) ** 2)
+        posterior = w * np.exp(-epsilon * (away - away.min(axis=1, keepdims=True)))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        targets[cells] = medians(x, posterior, posterior @ x, tolerance)
+    return RemapWindow(window.corner, window.width, targets.reshape(window.targets.shape))

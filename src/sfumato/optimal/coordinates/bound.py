@@ -1,0 +1,256 @@
+"""The best conceivable: a loss that no mechanism with a promise per metre can go below."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, units
+from ...core.arguments import checked
+from ...core.arrays import Floats, floats
+from ...errors import InputError, SolverError, argument
+from ...evidence import expected_loss_above, prove_metric_privacy
+from ...geo import Visits
+from ...mechanisms import made_private
+from ...rounding import UNIT, down, up
+from ..design import Design, design
+from ..solver import Stop
+from .costs import KINDS, lower_costs, true_costs
+from .ground import Ground, on_plane
+from .groups import PlaceGroups
+from .mesh import Mesh, points_inside
+from .result import CoordinateBound, Round
+
+Progress = Callable[[Round], None]
+
+_CORNERS: Final = 60  # of the first mesh
+_GROWTH: Final = 0.8  # share of what the costs leave out at the corners whose triangles are quartered
+_LATE: Final = 2.0  # a round that is expected to take more than this times the time left is not begun
+_PER_ROOT_SECOND: Final = 20  # secrets
+_LEAST_GAP: Final = 1e-4  # of the programs
+_SHARE_OF_GAP: Final = 0.2
+_PATIENCE: Final = 2  # rounds without a better bound
+
+
+@checked
+def coordinate_bound(
+    places: Visits | ArrayLike,
+    epsilon: str | float,
+    loss: str = "euclidean",
+    *,
+    weights: ArrayLike | None = None,
+    unit: str = "km",
+    points: int | None = None,
+    empty: int = 0,
+    gap: float = 5e-3,
+    time_limit: float = 60.0,
+    stop: Stop | None = None,
+    progress: Progress | None = None,
+) -> CoordinateBound:
+    """Return a proved lower bound of the loss of every mechanism that keeps a promise per metre.
+
+    No mechanism M with M(x, B) <= e^(epsilon |x - x'|) M(x', B) for all of the places x, x' and all sets B
+    of reports, whatever its reports are, has a smaller expected distance from the true place to the report.
+
+    It is the optimum of a design with all corners of a mesh as reports, whose costs no report in between can beat;
+    the mesh gets finer where the optimum reports, until the gap or the time limit is reached. Of
+    many places, near ones are stood for by one, which costs a little of the bound.
+
+    Args:
+        places: Visits, or an array (n, 2) of metres on a plane whose distances are meant.
+        epsilon: Per length: text such as ``"1/km"``; a number is per ``unit``.
+        loss: ``euclidean``, the distance to the report, or ``squared``.
+        weights: Array (n,): how much each place counts; by default all the same. A place of weight zero
+            adds its promise to the others' and never lowers the bound.
+        unit: The unit of the answer.
+        points: The most places that are secrets of the program; by default what the time allows.
+        empty: About how many points where nobody is are secrets, too, spread over the convex hull of the places.
+            The bound is then for mechanisms that keep the promise for all points of the hull; it is larger where
+            places are sparse beside 1 / epsilon.
+        gap: Ends where the mesh leaves out less than this share of the loss.
+        time_limit: Seconds; the best bound so far is returned when they are over.
+        stop: Asked from time to time whether to stop, with the same effect.
+        progress: Called after each round.
+
+    Raises:
+        InputError: If a place, a weight, epsilon or an option cannot be used, or the loss is another one.
+        UnitError: If epsilon is not per length.
+
+    Source:
+        docs/proofs/coordinate-bound.md.
+    """
+    started = time.monotonic()
+    if loss not in KINDS:
+        raise InputError(
+            f"the loss {loss!r} has no bound over all mechanisms here.", f"use one of {', '.join(KINDS)}."
+        )
+    rate = units.parse(epsilon, per=True, unit=unit, what="epsilon")
+    scale = units.factor(unit, "m")
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError(f"epsilon must be a positive number, but {rate:g} was given.", "use '1/km'.")
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
+    if not gap > 0:
+        raise InputError(f"a gap of {gap} is not positive.", f"use {argument('gap', 0.005)}.")
+    most = points if points is not None else max(10, int(_PER_ROOT_SECOND * math.sqrt(min(time_limit, 3600.0))))
+    if most < 1:
+        raise InputError(f"{most} points were asked for.", f"use {argument('points', 300)}, or leave it out.")
+    if empty < 0:
+        raise InputError(f"{empty} empty points were asked for.", f"use {argument('empty', 50)}, or 0 for none.")
+    ground = on_plane(places)
+    distinct, rows = np.unique(ground.places, axis=0, return_inverse=True)
+    rows = np.asarray(rows, dtype=np.intp).ravel()
+    shares = _shares(rows, weights)
+    standing = PlaceGroups.of(distinct, shares, most)
+    added = points_inside(distinct, empty)
+    groups = standing.joined(added)
+    square = loss == "squared"
+    unit_of_loss = scale * scale if square else scale
+    asked = stop or (lambda: False)
+    search = _Search(groups, loss, rate / scale, gap, unit_of_loss, started, started + time_limit, asked, progress)
+    search.run()
+    stretch = ground.stretch**2 if square else ground.stretch
+    terms = len(rows) + 16  # roundings of the shares, of their sum and of what follows
+    lower = max(0.0, down(search.best / stretch / unit_of_loss * (1 - 2 * terms * UNIT)))
+    upper = search.attained(ground) / unit_of_loss * (1 + 2 * terms * UNIT)
+    radius = up(float(groups.away.max()) / scale)
+    return CoordinateBound(
+        rate,
+        units.canonical(unit),
+        loss,
+        Bracket(lower, lower, max(upper, lower)),
+        distinct,
+        shares,
+        rows,
+        len(standing.heads),
+        len(added),
+        radius,
+        tuple(search.log),
+        time.monotonic() - started,
+    )
+
+
+def _shares(rows: np.ndarray[tuple[int], np.dtype[np.intp]], weights: ArrayLike | None) -> Floats:
+    """Return the share of each distinct place."""
+    given = np.ones(len(rows)) if weights is None else floats(weights, "the weights", shape=(len(rows),))
+    if (given < 0).any() or not given.any():
+        raise InputError("a weight is negative or all are zero.", "use weights of at least 0, such as counts.")
+    # By the largest first: sums of large weights may overflow.
+    totals = np.bincount(rows, given / given.max())
+    found: Floats = totals / totals.sum()
+    return found
+
+
+@dataclass(slots=True)
+class _Search:
+    """The rounds: a program, its proof, a finer mesh."""
+
+    groups: PlaceGroups
+    kind: str
+    epsilon: float  # per metre
+    gap: float
+    unit: float  # of the loss, in metres or square metres
+    started: float
+    deadline: float
+    stop: Stop
+    progress: Progress | None
+    best: float = 0.0
+    least: float = math.inf  # expected loss of the mechanism found
+    log: list[Round] = field(default_factory=list)
+    found: tuple[Design, Mesh] | None = None
+
+    def run(self) -> None:
+        """Solve on finer and finer meshes until the gap is reached, the time is over, or nothing improves."""
+        groups = self.groups
+        heads, shares = groups.points, groups.shares
+        prior = Prior(Space(range(len(heads))), shares / shares.sum())
+        promise = MetricPrivacy(self.epsilon, Metric(groups.distances, name="distance", triangle=True))
+        mesh = Mesh.covering(groups.places, _CORNERS)
+        thresholds = np.zeros(len(groups.places))
+        idle, least_lacking = 0, math.inf
+        while idle < _PATIENCE:
+            begun = time.monotonic()
+            costs, constant = groups.costs(mesh, self.kind, self.epsilon, thresholds)
+            solved = self._solved(prior, promise, costs)
+            if solved is None:
+                return
+            bound, matrix = solved.certificate.bound + constant, solved.mechanism.matrix
+            at_corners = true_costs(heads, mesh.corners, self.kind)
+            left_out = prior.probabilities @ (matrix * (at_corners - lower_costs(heads, mesh, self.kind)))
+            lacking, total = float(left_out.sum()), float(prior.probabilities @ (matrix * at_corners).sum(axis=1))
+            better = bound > self.best + 0.25 * self.gap * abs(bound) or lacking < 0.9 * least_lacking
+            idle = 0 if better else idle + 1
+            self.best, least_lacking = max(self.best, bound), min(least_lacking, lacking)
+            if total < self.least:
+                self.least, self.found = total, (solved, mesh)
+            now = time.monotonic()
+            self._tell(Round(len(mesh), bound / self.unit, lacking / self.unit, now - self.started))
+            untried = len(groups.heads) < len(groups.places) and not thresholds.any()
+            enough = lacking <= self.gap * total
+            finer = mesh if enough else mesh.quartered(mesh.around(_largest(left_out)))
+            if len(finer) == len(mesh) and not untried:
+                return
+            if self.stop() or (now - begun) * len(finer) / len(mesh) > _LATE * (self.deadline - now):
+                return
+            thresholds = groups.thresholds(matrix, mesh, self.kind, self.epsilon)
+            mesh = finer
+
+    def _solved(self, prior: Prior, promise: MetricPrivacy, costs: Floats) -> Design | None:
+        """Return the design for the costs; None if there is no time for one."""
+        left = self.deadline - time.monotonic()
+        if left <= 0 or self.stop():
+            return None
+        try:
+            return design(
+                prior,
+                loss=Loss(costs),
+                guarantees=promise,
+                observables=Space(range(costs.shape[1])),
+                gap=max(_LEAST_GAP, _SHARE_OF_GAP * self.gap),
+                tie_break=False,
+                time_limit=left,
+                stop=self.stop,
+            )
+        except (SolverError, InputError):  # no answer, or no proof, in the time that is left
+            return None
+
+    def attained(self, ground: Ground) -> float:
+        """Return the proved loss of a mechanism that keeps the promise between the places; ``inf`` without one.
+
+        Places that another one stands for have no row in the program.
+        """
+        groups = self.groups
+        if self.found is None or len(groups.heads) < len(groups.places):
+            return math.inf
+        solved, mesh = self.found
+        near = groups.distances * ((1 - 2.0**-48) / ground.stretch)
+        matrix, _ = made_private(solved.mechanism.matrix, self.epsilon * near)
+        mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.mechanism.observables)
+        promise = MetricPrivacy(self.epsilon, Metric(near, name="distance", triangle=True))
+        if not prove_metric_privacy(mechanism, promise).holds:
+            return math.inf
+        shares = groups.shares
+        prior = Prior(mechanism.secrets, shares / shares.sum())
+        return expected_loss_above(mechanism, prior, Loss(true_costs(groups.points, mesh.corners, self.kind)))
+
+    def _tell(self, done: Round) -> None:
+        self.log.append(done)
+        if self.progress is not None:
+            self.progress(done)
+
+
+def _largest(lacking: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return the fewest corners, as a mask (m,), at which a good share of what the costs leave out is left out."""
+    order = np.argsort(-lacking)
+    sums = np.cumsum(lacking[order])
+    marked = np.zeros(len(lacking), dtype=bool)
+    marked[order[: int(np.searchsorted(sums, _GROWTH * sums[-1])) + 1]] = True
+    return marked

@@ -1,0 +1,174 @@
+"""Many places stood for by a few of them, and what this costs a bound.
+
+The program asks for a mechanism at the few only. A place x of weight p, at distance r from the one z that stands
+for it, loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m, where
+psi multiplies what is positive by e^(-epsilon r) and what is negative by e^(epsilon r): the promise itself
+bounds M(x, y) by M(z, y) on both sides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...intervals import exp_above, exp_below
+from .costs import distances_above, lower_costs
+from .mesh import Mesh
+
+Indices = NDArray[np.intp]
+
+_ROUNDS: Final = 30  # of moving the middles of groups
+_TRIED: Final = 8  # places, of which the best becomes a middle to begin with
+_CHUNK: Final = 512  # places at a time
+_ROUNDING: Final = 2.0**-50
+_WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlaceGroups(Short):
+    """Places, and the few among them that stand for all.
+
+    Attributes:
+        places: Array (n, 2), metres, all distinct.
+        weights: Array (n,), their shares.
+        heads: Array (k,), positions of those that stand for a group.
+        member: Array (n,), to which group (position in ``heads``) each place belongs.
+        away: Array (n,), how far at most each is from its head, metres.
+    """
+
+    places: Floats
+    weights: Floats
+    heads: Indices
+    member: Indices
+    away: Floats
+
+    @classmethod
+    def of(cls, places: Floats, weights: Floats, most: int) -> PlaceGroups:
+        """Return at most so many groups of near places; each place by itself where that suffices."""
+        n = len(places)
+        if n <= most:
+            every = np.arange(n)
+            return cls(places, weights, every, every, np.zeros(n))
+        heads = _heads(places, weights, most)
+        member = np.asarray(KDTree(places[heads]).query(places)[1], dtype=np.intp)
+        apart = places - places[heads[member]]
+        return cls(places, weights, heads, member, np.hypot(*apart.T) * (1 + 2.0**-50))
+
+    def joined(self, points: Floats) -> PlaceGroups:
+        """Return these groups and one more, of weight zero, for each of some points (k, 2)."""
+        n, k, more = len(self.places), len(self.heads), np.arange(len(points))
+        return PlaceGroups(
+            np.concatenate([self.places, points]),
+            np.concatenate([self.weights, np.zeros(len(points))]),
+            np.concatenate([self.heads, n + more]),
+            np.concatenate([self.member, k + more]),
+            np.concatenate([self.away, np.zeros(len(points))]),
+        )
+
+    @property
+    def shares(self) -> Floats:
+        """The weights of the groups, array (k,)."""
+        return np.bincount(self.member, self.weights, minlength=len(self.heads)).astype(np.float64)
+
+    @property
+    def points(self) -> Floats:
+        """The places that stand for groups, array (k, 2)."""
+        return self.places[self.heads]
+
+    @property
+    def distances(self) -> Floats:
+        """The distances between them, array (k, k), no less than the exact ones."""
+        found = distances_above(self.points, self.points)
+        np.fill_diagonal(found, 0.0)
+        return found
+
+    def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float) -> Floats:
+        """Return good thresholds m, array (n,), for the rows that a mechanism has at the heads.
+
+        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it.
+
+        Args:
+            matrix: Array (k, m), the mechanism.
+            mesh: The mesh of its m reports.
+            kind: The loss.
+            epsilon: Per metre.
+        """
+        found = np.zeros(len(self.places))
+        wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
+        for rows in self._chunks():
+            costs = lower_costs(self.places[rows], mesh, kind)
+            order = np.argsort(costs, axis=1)
+            below = np.cumsum(np.take_along_axis(matrix[self.member[rows]], order, axis=1), axis=1)
+            first = np.minimum((below < wanted[rows, None]).sum(axis=1), costs.shape[1] - 1)
+            found[rows] = np.take_along_axis(costs, order, axis=1)[np.arange(len(costs)), first]
+        found[self.heads] = 0.0
+        found[epsilon * self.away > _WORTHLESS] = 0.0
+        return found
+
+    def costs(self, mesh: Mesh, kind: str, epsilon: float, thresholds: Floats) -> tuple[Floats, float]:
+        """Return costs per unit of a group's weight, array (k, m), and what is to be added to their mean.
+
+        For every mechanism with the promise the expected loss of the places is at least the constant and
+        the sum over groups of share times expected cost.
+
+        Args:
+            mesh: The mesh of the reports.
+            kind: The loss.
+            epsilon: Per metre, no less than the exact one.
+            thresholds: Array (n,), any numbers.
+        """
+        total = np.zeros((len(self.heads), len(mesh)))
+        exponents = epsilon * self.away * (1 + _ROUNDING)
+        far = exponents > _WORTHLESS  # they lose at least nothing
+        exponents = np.where(far, 0.0, exponents)
+        less = np.where(far, 0.0, exp_below(-1.0, exponents))
+        more = np.where(far, 0.0, exp_above(exponents))
+        thresholds = np.where(far, 0.0, thresholds)
+        largest = float(np.abs(thresholds).max(initial=0.0))
+        for rows in self._chunks():
+            beyond = lower_costs(self.places[rows], mesh, kind) - thresholds[rows, None]
+            beyond *= np.where(beyond > 0, less[rows, None], more[rows, None])
+            largest = max(largest, float(np.abs(beyond).max()))
+            np.add.at(total, self.member[rows], beyond * self.weights[rows, None])
+        shares = self.shares[:, None]
+        costs = np.divide(total, shares, out=np.zeros_like(total), where=shares > 0)
+        # Sums in any order, the quotient, the product with the share in the program, the sum of thresholds.
+        margin = (len(self.places) + 64) * _ROUNDING * largest
+        return costs - margin, float(self.weights @ thresholds) - margin
+
+    def _chunks(self) -> list[slice]:
+        return [slice(begin, begin + _CHUNK) for begin in range(0, len(self.places), _CHUNK)]
+
+
+def _heads(places: Floats, weights: Floats, most: int) -> Indices:
+    """Return places that are near to all others on average: k-means, each middle moved to the nearest place."""
+    random = np.random.default_rng(0)  # any choice gives a valid bound
+    mass = np.where(weights > 0, weights, weights[weights > 0].min() * 1e-3)
+    chosen = [int(np.argmax(mass))]
+    near = np.hypot(*(places - places[chosen[0]]).T)
+    while len(chosen) < most and near.any():
+        pull = mass * near
+        tried = random.choice(len(places), size=_TRIED, p=pull / pull.sum())
+        nearer = np.minimum(near, np.hypot(*(places[None] - places[tried, None]).transpose(2, 0, 1)))
+        best = int(np.argmin(nearer @ mass))
+        chosen.append(int(tried[best]))
+        near = nearer[best]
+    middles = places[chosen]
+    for _ in range(_ROUNDS):
+        member = KDTree(middles).query(places)[1]
+        total = np.bincount(member, mass, minlength=len(middles))
+        sums = np.column_stack([np.bincount(member, mass * places[:, k], minlength=len(middles)) for k in (0, 1)])
+        full = total > 0
+        moved = middles.copy()
+        moved[full] = sums[full] / total[full, None]
+        if np.allclose(moved, middles):
+            break
+        middles = moved
+    found: Indices = np.unique(np.asarray(KDTree(places).query(middles)[1], dtype=np.intp))
+    return found

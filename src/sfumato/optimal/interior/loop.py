@@ -1,0 +1,255 @@
+"""The interior-point loop, with rows that grow while it runs (a build-up interior-point method).
+
+Every iterate is strictly inside *all* pair rows, present or not: a trial step is checked
+against all pairs and observables; rows that it breaks or nearly breaks join the system,
+and the step is cut short of the first absent row it would break. So stopping anywhere
+gives a private mechanism, no row is present that never mattered, and no second round is
+needed.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.arrays import Floats
+from ..solver import Control, Progress, Status
+from .bound import Proof, prove
+from .columns import CAP
+from .form import BreakdownError, Form, Iterate, Rows
+from .inside import completed
+from .newton import System, factors
+from .pairs import Bools, Ints, PairRows, irreducible, nearest, search
+from .steps import compute, end
+from .tails import Tails
+from .workers import StoppedError, Workers
+
+NEIGHBOURS = 4
+FLOOR = 1e-9
+SHORTEST_STEP = 1e-7
+PATIENCE = 5
+OVERSHOOT = 0.1
+# The aimed mean of slack times multiplier, at most, as a share of the present one: after a plain step, and
+# after one that was longer than its rows allow.
+AIM, LIFTED_AIM = 0.5, 0.3
+# Primal steps shorter than this are lengthened and mended.
+SHORT = 0.7
+# A bound lags where the gap is more than this times what slacks and multipliers leave.
+LAG = 1.2
+ENDS, MENDED_END = (1.0, 0.0), 0.4
+NEAR = 0.8
+BACK = 0.9
+MULTIPLIER_CAP = 0.1
+LEAST_CAP = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Where the loop ended.
+
+    Attributes:
+        rows: The rows present at the end.
+        point: The last iterate.
+        proof: The best bound that was proved on the way, with multipliers for all rows.
+        status: Why the loop ended.
+        log: One line per iteration; values and bounds are of the objective.
+    """
+
+    rows: Rows
+    point: Iterate
+    proof: Proof
+    status: Status
+    log: tuple[Progress, ...]
+
+
+def floor(form: Form) -> float:
+    """Return the value below which the relative gap is measured against this value instead.
+
+    It is a billionth of the cheapest constant report's loss, but no less than what floating
+    point can tell apart beside the dearest one's.
+    """
+    losses = np.abs(form.columns.expected).sum(axis=1)
+    return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
+
+
+def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
+    """Return the rows to begin with and the thresholds of the search.
+
+    Args:
+        form: The problem in block-angular form.
+        workers: The pool.
+        warm: Keys of rows of an earlier solve, or None.
+    """
+    ratio, n = form.columns.ratio, form.secrets
+    wanted = irreducible(ratio, workers)
+    flat = np.flatnonzero(nearest(ratio, wanted, NEIGHBOURS, CAP).reshape(-1)).astype(np.int64)
+    keys = (np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n) + flat[None, :]).reshape(-1)
+    if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
+        rest = warm % (n * n)
+        keys = np.union1d(keys, warm[rest // n != rest % n])
+    return PairRows(keys, ratio, form.blocks, form.size), limits(ratio, wanted)
+
+
+def _bound_of(proof: Proof) -> float:
+    return proof.bound
+
+
+def follow(
+    form: Form,
+    x: Floats,
+    pairs: PairRows,
+    threshold: Floats,
+    control: Control,
+    workers: Workers,
+    *,
+    started: float,
+    most: int,
+    below: float | None = None,
+) -> Course:
+    """Follow the central path from a strictly interior mechanism.
+
+    Args:
+        form: The problem in block-angular form.
+        x: Array (blocks, n), strictly inside all pair rows and demands.
+        pairs: The rows to begin with.
+        threshold: Array (n, n), see `limits`.
+        control: When to stop, and who is told.
+        workers: The pool.
+        started: When the solve began, on the clock of `time.monotonic`.
+        most: The most iterations.
+        below: Stop once what is minimised is below this, or cannot be; or None.
+    """
+    n = form.secrets
+    rows, point = completed(form, pairs, x)
+    blocks = factors(form, workers)
+    least = floor(form)
+    log: list[Progress] = []
+    sign = form.columns.sign if below is None else -1.0
+    best = prove(rows, point)
+    short = 0
+    aim = AIM
+    while True:
+        value = form.value(point.u)
+        gap = max(0.0, value - best.bound) / max(abs(value), least)
+        seconds = time.monotonic() - started
+        # Before the game has a mechanism within its limit of the loss, there is no value and no bound to tell.
+        told = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
+        log.append(Progress(len(log), rows.pairs.count, sign * told[0], sign * told[1], told[2], seconds))
+        if control.progress is not None:
+            control.progress(log[-1])
+        done = gap <= control.gap or (below is not None and (value < below or best.bound > below))
+        status = Status.OPTIMAL if done else control.stopped
+        if status is None and (len(log) > most or short >= PATIENCE):
+            status = Status.INACCURATE
+        if status is not None:
+            return Course(rows, point, best, status, tuple(log))
+        z = rows.slack(point.u, point.w)
+        try:
+            system = System(rows, point, z, blocks, workers)
+            floor_of_mean = OVERSHOOT * control.gap * max(abs(value), least) / rows.count
+            step = compute(system, point, z, floor_of_mean, aim, workers)
+            best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
+            lags = value - best.bound > LAG * float(point.lam @ z)
+            tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
+            if lags:
+                best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)
+            d, primal, dual = step.direction, step.primal, step.dual
+            there, aim = point.u + primal * d.u, AIM
+            if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
+                lifted = tails.lift(d, primal)
+                if lifted is not None:
+                    (there, primal), aim = lifted, LIFTED_AIM
+            new = broken(rows, there[:, :n], threshold, workers)
+        except BreakdownError:
+            return Course(rows, point, best, Status.INACCURATE, tuple(log))
+        except StoppedError:
+            return Course(rows, point, best, control.stopped or Status.INTERRUPTED, tuple(log))
+        kept = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
+        primal *= kept
+        moved = Iterate(
+            point.u + kept * (there - point.u),
+            point.w + primal * d.w,
+            point.v + primal * d.v,
+            point.lam + dual * d.lam,
+            point.mu + dual * d.mu,
+        )
+        if not (
+            np.isfinite(moved.mu).all() and (rows.slack(moved.u, moved.w) > 0).all() and (moved.lam > 0).all()
+        ):
+            return Course(rows, point, best, Status.INACCURATE, tuple(log))
+        point = moved
+        short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
+        if len(new):
+            residual = (1 - dual) * float(np.abs(system.dual_residual).max())
+            del system, step, d, tails, there, moved, z
+            rows, point, best = extend(rows, point, best, new, residual)
+
+
+def limits(ratio: Floats, wanted: Bools) -> Floats:
+    """Return the thresholds of the search: e^E times the nearness factor, +inf for implied pairs.
+
+    The factor NEAR ** min(E, 1) tends to one for tight pairs (small E), where x_s and x_t are
+    always close.
+
+    Args:
+        ratio: Array (n, n) of log ratios E.
+        wanted: Array (n, n), pairs that no others imply.
+    """
+    return np.where(wanted, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
+
+
+def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
+    """Return the share of the step between two points that stays strictly inside the new rows.
+
+    Args:
+        rows: The rows present.
+        here: Array (blocks, n), where the step starts.
+        there: Array (blocks, n), where it would end.
+        new: Keys of the rows that are about to join.
+    """
+    n = rows.form.secrets
+    ratio = rows.form.columns.ratio
+    block, rest = np.divmod(new, n * n)
+    s, t = np.divmod(rest, n)
+    up, down = np.exp(ratio[s, t] / 2), np.exp(-ratio[s, t] / 2)
+    before = up * here[block, t] - down * here[block, s]
+    after = up * there[block, t] - down * there[block, s]
+    broken = after <= 0
+    if not broken.any():
+        return 1.0
+    return BACK * float((before[broken] / (before[broken] - after[broken])).min())
+
+
+def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
+    """Return the rows with new ones added, and the point and the proof with multipliers for them.
+
+    The point's new multipliers sit on the central path unless that would spoil the dual residual;
+    the proof's are zero.
+
+    Args:
+        rows: The rows present.
+        point: The iterate, strictly inside the new rows too.
+        proof: The best bound so far.
+        new: Sorted keys of the rows that join.
+        residual: The largest dual residual of the iterate.
+    """
+    form, old = rows.form, rows.pairs
+    mean = float(point.lam @ rows.slack(point.u, point.w)) / rows.count
+    n, ratio = form.secrets, form.columns.ratio
+    block, rest = np.divmod(new, n * n)
+    s, t = np.divmod(rest, n)
+    z = np.exp(ratio[s, t] / 2) * point.u[block, t] - np.exp(-ratio[s, t] / 2) * point.u[block, s]
+    largest = max(float(np.abs(form.columns.expected).max()), 1e-300)
+    cap = min(MULTIPLIER_CAP * largest, max(residual, LEAST_CAP * largest))
+    place = np.searchsorted(old.keys, new)
+    lam = np.insert(point.lam, place, np.minimum(mean / z, cap))
+    grown = Rows(form, PairRows(np.insert(old.keys, place, new), ratio, form.blocks, form.size))
+    moved = Iterate(point.u, point.w, point.v, lam, point.mu)
+    return grown, moved, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
+
+
+def broken(rows: Rows, x: Floats, threshold: Floats, workers: Workers) -> Ints:
+    """Return the keys of absent rows that a point (blocks, n) breaks or nearly breaks."""
+    return search(x, threshold, rows.pairs.keys, workers)

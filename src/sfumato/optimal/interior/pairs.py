@@ -1,0 +1,217 @@
+"""Privacy rows as triples (o, s, t): x_o[s] <= e^{E[s,t]} x_o[t], present only where they matter.
+
+A row is scaled to e^{E/2} x_o[t] - e^{-E/2} x_o[s] > 0, which keeps its two coefficients
+within e^{cap/2} of one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...core.arrays import Floats
+from .workers import Workers
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Positions = NDArray[np.int32]
+
+CHAIN_TOLERANCE = 1e-12
+CHUNK = 1 << 15
+
+
+def irreducible(ratio: Floats, workers: Workers) -> Bools:
+    """Return the pairs that no third secret implies.
+
+    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some u other than s and t. If every
+    pair that is left holds then all pairs hold: chain the two halves; both are shorter.
+
+    Args:
+        ratio: Array (n, n) of log ratios, positive off the diagonal.
+        workers: The pool.
+
+    Returns:
+        A mask (n, n); the diagonal is False.
+    """
+    n = ratio.shape[0]
+    bare = ratio.copy()
+    np.fill_diagonal(bare, np.inf)
+    limit = bare * (1 + CHAIN_TOLERANCE)
+    columns = np.ascontiguousarray(bare.T)
+
+    def part(rows: range) -> Bools:
+        keep = np.ones((len(rows), n), dtype=np.bool_)
+        for k, s in enumerate(rows):
+            workers.check()
+            detour = (columns + bare[s]).min(axis=1)
+            keep[k] = detour > limit[s]
+        return keep
+
+    mask = np.concatenate(workers.share(part, n))
+    np.fill_diagonal(mask, False)
+    return mask
+
+
+def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
+    """Return a symmetric first set of rows: each secret's nearest candidates, ties kept.
+
+    A secret with no candidate below the cap gets its nearest other secret.
+
+    Args:
+        ratio: Array (n, n) of log ratios.
+        candidates: Array (n, n), the pairs to choose from.
+        count: How many per secret.
+        cap: Log ratios from here on are as good as free.
+    """
+    n = ratio.shape[0]
+    score = np.where(candidates, ratio, np.inf)
+    np.fill_diagonal(score, np.inf)
+    rank = min(count, n - 1)
+    kth = np.partition(score, rank - 1, axis=1)[:, rank - 1]
+    mask = (score <= kth[:, None] * (1 + 1e-9)) & (score < cap)
+    for s in np.flatnonzero(~mask.any(axis=1)):
+        bare = ratio[s].copy()
+        bare[s] = np.inf
+        mask[s, int(np.argmin(bare))] = True
+    closed: Bools = mask | mask.T
+    return closed
+
+
+class PairRows:
+    """A set of triples with the products that Newton's method needs.
+
+    Args:
+        keys: Sorted and unique, o n^2 + s n + t.
+        ratio: Array (n, n) of log ratios E.
+        blocks: The number of blocks m.
+        size: Length of one block's vector: n, or n + 1 with a distortion variable after the
+            n probabilities.
+    """
+
+    def __init__(self, keys: Ints, ratio: Floats, blocks: int, size: int) -> None:
+        n = ratio.shape[0]
+        self.keys, self.blocks, self.size, self.count = keys, blocks, size, len(keys)
+        self._n, self._edges = n, np.searchsorted(keys, np.arange(blocks + 1) * (n * n))
+        # Per row only its two columns and coefficients are kept: there are tens of millions of rows.
+        self._index = np.empty((self.count, 2), dtype=np.int32)
+        self._value = np.empty((self.count, 2))
+        root = np.exp(ratio / 2).reshape(-1)
+        for o in range(blocks):
+            cut = self.cut(o)
+            pair = keys[cut] - o * n * n
+            upper, lower = np.divmod(pair, n)
+            self._index[cut, 0], self._index[cut, 1] = lower + o * size, upper + o * size
+            self._value[cut, 0] = root[pair]
+            np.divide(-1.0, self._value[cut, 0], out=self._value[cut, 1])
+        self._starts = np.arange(0, 2 * self.count + 1, 2, dtype=np.int32)
+        self._matrix = self._of(self._value)
+        self._transpose = self._matrix.T
+
+    def _of(self, value: Floats) -> sparse.csr_matrix:
+        shape = (self.count, self.blocks * self.size)
+        return sparse.csr_matrix((value.ravel(), self._index.ravel(), self._starts), shape=shape)
+
+    def slack(self, point: Floats) -> Floats:
+        """Return G u, array (rows,), for u of shape (m, size)."""
+        return np.asarray(self._matrix @ point.ravel())
+
+    def adjoint(self, weights: Floats) -> Floats:
+        """Return G' v, array (m, size)."""
+        return np.asarray(self._transpose @ weights).reshape(self.blocks, self.size)
+
+    def diagonals(self, weights: Floats) -> Floats:
+        """Return the diagonals of G' diag(w) G, array (m, size)."""
+        return np.asarray(self._of(self._value**2).T @ weights).reshape(self.blocks, self.size)
+
+    def fill(self, o: int, weights: Floats, diagonals: Floats, out: Floats) -> None:
+        """Write block o of G' diag(w) G into the upper triangle of ``out``, array (size, size)."""
+        out[:] = 0.0
+        flat, weight = out.reshape(-1), weights[self.cut(o)]
+        upper, lower = self.ends(o)
+        position, descending = np.minimum(upper, lower) * self.size + np.maximum(upper, lower), upper > lower
+        flat[position[descending]] = -weight[descending]
+        ascending = ~descending
+        # Within one orientation positions are unique, so plain indexed subtraction loses nothing.
+        flat[position[ascending]] -= weight[ascending]
+        flat[:: self.size + 1] = diagonals[o]
+
+    @property
+    def upper(self) -> Positions:
+        """Array (rows,), the position of x_o[s] in a flat point."""
+        return self._index[:, 1]
+
+    @property
+    def lower(self) -> Positions:
+        """Array (rows,), the position of x_o[t] in a flat point."""
+        return self._index[:, 0]
+
+    @property
+    def root(self) -> Floats:
+        """Array (rows,), e^{E/2}."""
+        return self._value[:, 0]
+
+    def cut(self, o: int) -> slice:
+        """Return where block o's rows lie."""
+        return slice(int(self._edges[o]), int(self._edges[o + 1]))
+
+    def ends(self, o: int) -> tuple[Ints, Ints]:
+        """Return s and t of block o's rows."""
+        pair = self._index[self.cut(o)].astype(np.int64) - o * self.size
+        return pair[:, 1], pair[:, 0]
+
+    def triples(self) -> tuple[Ints, Ints, Ints]:
+        """Return o, s and t of every row."""
+        block, pair = np.divmod(self.keys, self._n * self._n)
+        upper, lower = np.divmod(pair, self._n)
+        return block, upper, lower
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of the rows' values in each block, array (m,)."""
+        return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
+
+    def among(self, chosen: Bools) -> Ints:
+        """Return the rows of the blocks that are chosen, array (blocks,) of truths."""
+        return np.flatnonzero(np.repeat(chosen, np.diff(self._edges)))
+
+    def repeat(self, share: Floats) -> Floats:
+        """Return one number per block, repeated for its rows."""
+        return np.repeat(share, np.diff(self._edges))
+
+
+def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
+    """Return the keys of the triples with x_o[s] > bound[s,t] x_o[t] that are not known.
+
+    Args:
+        point: Array (m, n) of probabilities.
+        bound: Array (n, n), the thresholds; +inf where no row is wanted.
+        known: Sorted keys already in the row set.
+        workers: The pool.
+
+    Returns:
+        Sorted keys.
+    """
+    blocks, n = point.shape
+    step = max(1, CHUNK // n)
+
+    def part(share: range) -> Ints:
+        product, hits = np.empty((step, n)), np.empty((step, n), dtype=np.bool_)
+        found: list[Ints] = []
+        # A few rows of the thresholds at a time, which stay in the cache for all observables.
+        for start in range(0, n, step):
+            some = bound[start : start + step]
+            count = len(some)
+            workers.check()
+            for o in share:
+                np.multiply(some, point[o], out=product[:count])
+                np.less(product[:count], point[o, start : start + step, None], out=hits[:count])
+                hit = np.flatnonzero(hits[:count])
+                if len(hit):
+                    found.append(hit.astype(np.int64) + (o * n * n + start * n))
+        return np.sort(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+
+    near = np.concatenate(workers.share(part, blocks))
+    if len(known) == 0:
+        return near
+    place = np.minimum(np.searchsorted(known, near), len(known) - 1)
+    return np.asarray(near[known[place] != near])

@@ -1,0 +1,243 @@
+"""A problem without what cannot matter to its optimum, and the way back to the whole problem.
+
+Three reductions are made, and each is exact (docs/proofs/reduction.md):
+
+- Secrets at exponent zero from each other have equal rows (p(o|s) <= p(o|t) for every o, and both
+  rows sum to one). They become one secret with their mass added. A worst-case loss keeps one loss
+  for each of them.
+- An observable that costs at least as much as another one for every secret that counts is merged
+  into it. The merge is a post-processing: it keeps every pair, does not raise the loss and does not
+  lower the distortion, so it is valid for every objective and every guarantee. Secrets that count
+  are those of positive prior, for a worst-case loss all. Under Hamming loss this leaves the
+  observables inside the prior's support.
+- Guesses with equal prior-weighted distances err alike, so one of them is enough.
+
+Secrets that are never visited stay: without them the optimum can be lower than it is, see
+docs/proofs/zero-prior.md. Symmetries stay too: they make no smaller problem, they make the
+interior-point method's blocks equal, and it finds them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import Floats
+from ..core.frozen import Short
+from ..evidence import Multipliers
+from .problem import DISTORTION, WORST_CASE, Problem
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reduced(Short):
+    """A reduced problem, by the numbers that solvers need.
+
+    Of N secrets n are distinct, of M observables m are kept, of the guesses g are distinct.
+
+    Attributes:
+        problem: The whole problem, for which prices are wanted.
+        prior: Array (n,), the mass of each distinct secret.
+        costs: Array (n, m), the prior-weighted loss of reporting o.
+        losses: Array (N, m), the loss of every secret, where the worst secret's counts; else None.
+        exponents: Array (n, n), what a solver has to keep, ``inf`` where nothing is asked.
+        weighted: Array (g, n), prior-weighted distances of the guesses; None without distortion.
+        minimum: The distortion to keep; None where there is none, or where it is maximised.
+        max_loss: The largest expected loss, where the distortion is maximised; else None.
+        members: Array (N,), the distinct secret of each secret.
+        kept: Array (m,), the observables that are kept, ascending.
+        merged: Array (M,), for each observable the position in ``kept`` of the one it is merged into.
+        guesses: Array (g,), a guess for each distinct one; empty without distortion.
+    """
+
+    problem: Problem
+    prior: Floats
+    costs: Floats
+    losses: Floats | None
+    exponents: Floats
+    weighted: Floats | None
+    minimum: float | None
+    max_loss: float | None
+    members: Positions
+    kept: Positions
+    merged: Positions
+    guesses: Positions
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of distinct secrets and of kept observables."""
+        n, m = self.costs.shape
+        return n, m
+
+    @property
+    def heads(self) -> Positions:
+        """Array (n,), the first secret of each distinct one."""
+        return np.asarray(np.unique(self.members, return_index=True)[1])
+
+    def same_parts(self, other: Reduced) -> bool:
+        """Whether rows of one reduced problem mean the same in the other."""
+        return np.array_equal(self.members, other.members) and np.array_equal(self.kept, other.kept)
+
+    def lift(self, matrix: Floats) -> Floats:
+        """Return a mechanism of the reduced problem as one of the whole: its value is the same.
+
+        Args:
+            matrix: Array (n, m).
+
+        Returns:
+            Array (N, M); merged observables are never reported.
+        """
+        whole = np.zeros((len(self.members), len(self.merged)))
+        whole[:, self.kept] = matrix[self.members]
+        return whole
+
+    def lift_prices(self, prices: Multipliers) -> Multipliers:
+        """Return prices of the reduced problem as prices of the whole one: they prove the same bound.
+
+        A merged observable gets the prices of the one it is merged into, since its reduced costs are
+        no smaller. Within equal secrets, prices of the equalities hand every cost to the first of
+        them. Where the whole problem's exponents are larger than the reduced one's, the bound is
+        lower by about the price times the difference.
+
+        Args:
+            prices: Prices of distinct secrets, kept observables and distinct guesses; ``worst`` is of
+                all secrets.
+        """
+        used = np.flatnonzero(prices.local > 0)
+        if len(self.kept) < len(self.merged):
+            order = used[np.argsort(prices.observables[used], kind="stable")]
+            counts = np.bincount(prices.observables[used], minlength=len(self.kept))
+            begins = np.concatenate([[0], np.cumsum(counts)])
+            picks = [order[begins[b] : begins[b + 1]] for b in self.merged]
+            used = np.concatenate(picks)
+            o = np.repeat(np.arange(len(self.merged)), [len(chosen) for chosen in picks])
+        else:
+            o = prices.observables[used]
+        heads = self.heads
+        s, t = heads[prices.secrets[used]], heads[prices.others[used]]
+        allowed = self._allowed(s, t)
+        # What p(o|t) earns stays as the solver left it, and what p(o|s) pays shrinks slightly: kept as it was, the
+        # price would multiply what its exponent gained by exp(e), and a large epsilon would ruin the bound.
+        local = prices.local[used] * np.exp(prices.exponents[used] - allowed)
+        guesses, distance = None, self.problem.distance
+        if distance is not None and prices.guesses is not None:
+            guesses = np.zeros((len(distance.array), len(self.merged)))
+            guesses[self.guesses] = prices.guesses[:, self.merged]
+        found = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
+        return found if len(heads) == len(self.members) else self._shared_out(found, heads)
+
+    def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
+        """Add prices of the equalities within equal secrets, which hand every cost to the first of them."""
+        problem, m = self.problem, len(self.merged)
+        others = np.setdiff1d(np.arange(len(self.members)), heads)
+        mass = problem.prior.probabilities
+        weights = mass
+        if prices.worst is not None:
+            positive = np.maximum(prices.worst, 0.0)
+            weights = positive / (float(positive.sum()) or 1.0)
+        own = weights[:, None] * problem.loss.array
+        if problem.objective == DISTORTION:
+            own = max(prices.loss, 0.0) * own
+        if prices.guesses is not None and problem.distance is not None:
+            own = own - mass[:, None] * (problem.distance.array.T @ prices.guesses)
+        cost = own[others].ravel()
+        member, head = np.repeat(others, m), np.repeat(heads[self.members[others]], m)
+        positive_cost = cost > 0
+        return replace(
+            prices,
+            secrets=np.concatenate([prices.secrets, np.where(positive_cost, head, member)]),
+            others=np.concatenate([prices.others, np.where(positive_cost, member, head)]),
+            observables=np.concatenate([prices.observables, np.tile(np.arange(m), len(others))]),
+            local=np.concatenate([prices.local, np.abs(cost)]),
+            exponents=np.concatenate([prices.exponents, self._allowed(head, member)]),
+        )
+
+    def _allowed(self, s: Positions, t: Positions) -> Floats:
+        """Return the whole problem's exponents of pairs, which equal secrets may have too."""
+        exponents = self.problem.exponents
+        return np.zeros(len(s)) if exponents is None else exponents[s, t]
+
+
+def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
+    """Return a problem without equal secrets, dominated observables and equal guesses.
+
+    Args:
+        problem: The problem.
+        narrowed: What a solver is asked instead, to leave room for rounding: the same problem with
+            exponents that are no larger, or with a smaller ``max_loss``. By default the problem.
+    """
+    asked = problem if narrowed is None else narrowed
+    mass, loss = problem.prior.probabilities / problem.prior.probabilities.sum(), problem.loss.array
+    size = len(mass)
+    exponents = np.full((size, size), np.inf) if asked.exponents is None else asked.exponents
+    members = np.arange(size) if asked.exponents is None else _equal(exponents)
+    n = int(members.max()) + 1
+    distinct = np.full((n, n), np.inf)
+    np.minimum.at(distinct, (members[:, None], members[None, :]), exponents)
+    np.fill_diagonal(distinct, 0.0)
+    worst = problem.objective == WORST_CASE
+    counts = loss if worst else loss[mass > 0]
+    kept = _undominated(counts)
+    prior, costs = np.zeros(n), np.zeros((n, len(kept)))
+    np.add.at(prior, members, mass)
+    np.add.at(costs, members, mass[:, None] * loss[:, kept])
+    game = problem.objective == DISTORTION
+    weighted: Floats | None = None
+    guesses = np.empty(0, dtype=np.intp)
+    if problem.distance is not None:
+        weighted = np.zeros((len(problem.distance.array), n))
+        np.add.at(weighted.T, members, (mass * problem.distance.array).T)
+        weighted, guesses = np.unique(weighted, axis=0, return_index=True)
+    return Reduced(
+        problem,
+        prior,
+        costs,
+        np.ascontiguousarray(loss[:, kept]) if worst else None,
+        distinct,
+        weighted,
+        None if weighted is None or game else asked.minimum,
+        asked.max_loss if game else None,
+        members,
+        kept,
+        _merged_into(counts, kept),
+        guesses,
+    )
+
+
+def _equal(exponents: Floats) -> Positions:
+    """Return the class of each secret; exponent zero in either direction means equal rows."""
+    zero = exponents == 0
+    label = np.arange(len(exponents))
+    for s in range(len(exponents)):
+        for t in np.flatnonzero(zero[s]):
+            if label[s] != label[t]:
+                label[label == max(label[s], label[t])] = min(label[s], label[t])
+    return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
+
+
+def _undominated(counts: Floats) -> Positions:
+    """Return the observables to keep, of equal ones the first; the losses (secrets, M) are those that count."""
+    loss = counts.T
+    cheapest = loss.argmin(axis=1)
+    alive = np.ones(len(loss), dtype=np.bool_)
+    for o in range(len(loss)):
+        rivals = np.flatnonzero(alive & (loss[:, cheapest[o]] <= loss[o, cheapest[o]]))
+        rivals = rivals[rivals != o]
+        if len(rivals) == 0:
+            continue
+        better = rivals[(loss[rivals] <= loss[o]).all(axis=1)]
+        equal = (loss[better] == loss[o]).all(axis=1)
+        alive[o] = not (~equal | (better < o)).any()
+    return np.flatnonzero(alive)
+
+
+def _merged_into(counts: Floats, kept: Positions) -> Positions:
+    """Return for every observable the position of a kept one that costs no more for any secret that counts."""
+    merged = np.zeros(counts.shape[1], dtype=np.intp)
+    merged[kept] = np.arange(len(kept))
+    for o in np.setdiff1d(np.arange(len(merged)), kept):
+        merged[o] = int(np.argmax((counts[:, kept] <= counts[:, o, None]).all(axis=0)))
+    return merged

@@ -1,0 +1,174 @@
+"""Rows of mechanisms: checked, compared over all related pairs, and their excess masses."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Mechanism, Space
+from ..core.arrays import Floats, floats
+from ..core.weights import check_stochastic
+from ..divergences import MaxDivergence
+from ..errors import InputError
+
+AnyMechanism = Mechanism | ArrayLike
+"""A mechanism, or the array (secrets, observables) of its probabilities."""
+
+
+class Channel(NamedTuple):
+    """The rows p(.|s) of a mechanism.
+
+    Attributes:
+        matrix: Array (n, m).
+        secrets: The n secrets.
+        observables: The m observables.
+    """
+
+    matrix: Floats
+    secrets: Space
+    observables: Space
+
+
+def channel(mechanism: AnyMechanism) -> Channel:
+    """Return the rows of a mechanism or array; the array's values are numbered from 0.
+
+    Raises:
+        InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
+    """
+    if isinstance(mechanism, Mechanism):
+        return Channel(mechanism.matrix, mechanism.secrets, mechanism.observables)
+    array = floats(mechanism, "the matrix", shape=(None, None))
+    if array.size == 0:
+        raise InputError("the matrix is empty.", "pass one row per secret and one column per observable.")
+    check_stochastic(array)
+    return Channel(array, Space(range(array.shape[0])), Space(range(array.shape[1])))
+
+
+def rows_equal(mechanism: AnyMechanism) -> bool:
+    """Return whether all secrets have the same row, in the integers of a mechanism."""
+    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
+    return bool((rows == rows[0]).all())
+
+
+Mask = NDArray[np.bool_]
+
+_BEYOND: Final = 1400.0  # e to this makes any positive probability larger than 1
+
+
+def check_delta(delta: float) -> None:
+    """Raise an error unless delta is a number from 0 to 1."""
+    if not 0 <= delta <= 1:
+        raise InputError(f"delta {delta} is not between 0 and 1.", "use a small probability, or 0.")
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raise an error unless epsilon is a number of at least 0, or infinite."""
+    if not epsilon >= 0:
+        raise InputError(f"epsilon {epsilon} is not a number of at least 0.", "use a number such as 0.5.")
+
+
+def span(matrix: Floats) -> float:
+    """Return the largest logarithm of 1/p over the positive entries; no log-ratio is larger."""
+    return -math.log(float(matrix[matrix > 0].min()))
+
+
+def grown(rows: Floats, epsilon: float | Floats) -> Floats:
+    """Return e**epsilon times the rows, where 0 stays 0.
+
+    Args:
+        rows: Array (k, m).
+        epsilon: A number of at least 0 or ``inf``, or an array (k, 1) of them.
+    """
+    half = np.exp(np.minimum(epsilon, _BEYOND) / 2)  # in two steps: e**epsilon itself may not be a float
+    with np.errstate(over="ignore"):
+        return np.asarray(rows * half * half)
+
+
+def excesses(matrix: Floats, mask: Mask, epsilon: float | Floats) -> Floats:
+    """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')) of the pairs in a mask.
+
+    Args:
+        matrix: Array (n, m).
+        mask: Which ordered pairs are wanted, array (n, n).
+        epsilon: A number, or an array (n, n) with one for each pair.
+
+    Returns:
+        Array (n, n), zero outside the mask. Memory stays at a few times the matrix.
+    """
+    answer, ones = np.zeros(mask.shape), np.ones(matrix.shape[1])
+    shared = grown(matrix, epsilon) if isinstance(epsilon, float) else None
+    for s in np.flatnonzero(mask.any(axis=1)):
+        targets = np.flatnonzero(mask[s])
+        if isinstance(epsilon, float):
+            others = shared[targets] if shared is not None else matrix[targets]
+        else:
+            others = grown(matrix[targets], epsilon[s, targets, None])
+        np.subtract(matrix[s], others, out=others)
+        answer[s, targets] = np.maximum(others, 0.0, out=others) @ ones
+    return answer
+
+
+def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:
+    """Return the largest value of the pairs in a mask and where it is; 0 and None of no pairs."""
+    if not mask.any():
+        return 0.0, None
+    s, t = np.unravel_index(int(np.argmax(np.where(mask, values, -np.inf))), values.shape)
+    return float(values[s, t]), (int(s), int(t))
+
+
+def per_unit(values: Floats, distances: Floats, mask: Mask) -> Floats:
+    """Return values over distances on the mask, zero elsewhere, array (n, n)."""
+    with np.errstate(over="ignore"):
+        return np.divide(values, distances, out=np.zeros_like(values), where=mask)
+
+
+def least_epsilon(
+    matrix: Floats, mask: Mask, scales: Floats, delta: float
+) -> tuple[float, tuple[int, int] | None]:
+    """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
+
+    Pairs that are within delta at some epsilon are within it at any larger one, so each
+    exact inversion of one pair's profile leaves fewer pairs to look at.
+
+    Args:
+        matrix: Array (n, m).
+        mask: The ordered pairs, array (n, n).
+        scales: Positive and finite on the mask, array (n, n).
+        delta: From 0 to 1.
+
+    Returns:
+        Epsilon, and the pair that attains it; None where 0 is enough.
+    """
+    if delta == 0:
+        value, pair = largest(per_unit(MaxDivergence().pairwise(matrix), scales, mask), mask)
+        return max(0.0, value), pair
+    inverse, active = MaxDivergence(delta), mask.copy()
+    epsilon, worst = 0.0, None
+    while math.isfinite(epsilon):
+        found = excesses(matrix, active, epsilon * np.where(active, scales, 0.0))
+        active &= found > delta
+        _, pair = largest(found, active)
+        if pair is None:
+            break
+        active[pair] = False
+        value = inverse(matrix[pair[0]], matrix[pair[1]]) / float(scales[pair])
+        if value > epsilon:
+            epsilon, worst = value, pair
+    return epsilon, worst
+
+
+def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
+    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
+
+    Args:
+        mechanism: A mechanism or array.
+        mask: Ordered pairs, array (n, n).
+    """
+    rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
+    first: dict[tuple[float, ...], int] = {}
+    same = np.array([first.setdefault(tuple(row), s) for s, row in enumerate(rows.tolist())])
+    differing = np.argwhere(mask & (same[:, None] != same))
+    return (int(differing[0, 0]), int(differing[0, 1])) if len(differing) else None

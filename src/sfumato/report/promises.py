@@ -1,0 +1,172 @@
+"""Promises in words: what is proved of each, where it is tight, and whether it is too weak or too strong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space
+from ..core.guarantees import ThresholdPrivacy
+from ..core.units import per_unit
+from ..evidence import DistortionProof, EpsilonProof, VertexPrivacy
+from ..geo import Cells, Lattice, Places
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, factor_at_most
+
+_TELLS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
+_BORDER: Final = (
+    "Distances are between the centres of cells: two people a metre apart, on the two sides of a border, count as "
+    "far apart as the centres of their cells."
+)
+_TELLS_NOTHING: Final = 0.01  # no report is more than 1.01 times likelier from one secret than from another
+
+
+def promises(
+    mechanism: Mechanism,
+    guarantees: Sequence[Guarantee],
+    epsilons: Sequence[EpsilonProof],
+    distortions: Sequence[DistortionProof],
+) -> list[str]:
+    """Return what is proved, a sentence or two per guarantee."""
+    noun, _ = nouns(mechanism.secrets)
+    m = mechanism.shape[1]
+    sentences = []
+    proofs = iter(epsilons)
+    others = iter(distortions)
+    for guarantee in guarantees:
+        if isinstance(guarantee, MetricPrivacy):
+            proof = next(proofs)
+            if not protected(guarantee.metric):
+                sentences.append(f"No two {noun}s are at a finite distance, so nothing is promised of any pair.")
+                continue
+            sentence = _ratio_sentence(guarantee, noun)
+            sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
+            if isinstance(mechanism.secrets, Cells) and guarantee.metric.unit:
+                sentences.append(_BORDER)
+            of_vertices = " of vertices" if isinstance(guarantee, VertexPrivacy) else ""
+            sentences.append(
+                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices} and {m:,} "
+                f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                if proof.holds
+                else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                if math.isfinite(proof.upper)
+                else "NOT PROVED, not for any epsilon."
+            )
+        elif isinstance(guarantee, DistortionPrivacy):
+            found = next(others)
+            about_vertices = (
+                ": about the vertex that you are rounded to, from which nothing follows for the point"
+                if isinstance(mechanism.secrets, Lattice)
+                else ""
+            )
+            claim, lower = (
+                amount_at_least(guarantee.minimum, found.unit),
+                amount_at_least(found.lower, found.unit, 5),
+            )
+            sentences.append(
+                f"Even the best attacker with this prior errs by at least {claim} on average (proved: {lower})"
+                f"{about_vertices}."
+                if found.holds
+                else f"NOT PROVED: an error of at least {claim}; proved is {lower}."
+            )
+    return sentences
+
+
+def nouns(space: Space) -> tuple[str, str]:
+    """Return what the members of a space are called, one and several."""
+    if isinstance(space, Lattice):
+        return "vertex", "vertices"
+    return ("place", "places") if isinstance(space, Places) else ("value", "values")
+
+
+def extremes(guarantee: Guarantee) -> list[str]:
+    """Return what to say about a promise of metric privacy that hides nothing, or reveals nothing.
+
+    Args:
+        guarantee: The promise; of other kinds there is nothing to say.
+
+    Returns:
+        Sentences: none where epsilon times the distance between values is moderate.
+    """
+    if not isinstance(guarantee, MetricPrivacy):
+        return []
+    epsilon, metric = guarantee.epsilon, guarantee.metric
+    if isinstance(guarantee, VertexPrivacy):
+        epsilon, metric = guarantee.promise.epsilon, guarantee.lattice.metric("euclidean", guarantee.promise.unit)
+    apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
+    if not apart.size:
+        return []
+    nearest, farthest = float(apart.min()), float(apart.max())
+    shown = f"epsilon {about(epsilon)}{per_unit(metric.unit)}"
+    if epsilon * nearest >= _TELLS_ALL:
+        return [
+            f"{shown} hides almost nothing: even of the nearest values, {amount(nearest, metric.unit)} apart, "
+            f"reports may differ in likelihood by a factor of {_factor(epsilon * nearest)}. Ask for a smaller one."
+        ]
+    if epsilon * farthest <= _TELLS_NOTHING:
+        return [
+            f"{shown} leaves nothing to learn: even for values {amount(farthest, metric.unit)} apart all reports "
+            "are almost equally likely. Ask for a larger one."
+        ]
+    return []
+
+
+def witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
+    """Return at which pair and report a promise is tightest, or broken most."""
+    s, t = proof.worst_pair
+    labels = mechanism.secrets.labels
+    report = mechanism.observables.labels[proof.worst_observable]
+    how = "comes closest to the bound" if proof.holds else "breaks the promise most"
+    return f"The pair {labels[s]} and {labels[t]} {how}, at the report {report}."
+
+
+def _pairs(metric: Metric) -> str:
+    """Return how many ordered pairs a promise is about: those at a finite distance."""
+    n, finite = len(metric), protected(metric)
+    if finite == n * (n - 1):
+        return f"all {finite:,} ordered pairs"
+    return f"the {finite:,} ordered pairs at a finite distance (of {n * (n - 1):,})"
+
+
+def protected(metric: Metric) -> int:
+    """Return how many ordered pairs are at a finite distance."""
+    return int(np.isfinite(metric.array).sum()) - len(metric)
+
+
+def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
+    epsilon, unit, name = guarantee.epsilon, guarantee.metric.unit, guarantee.metric.name
+    if isinstance(guarantee, VertexPrivacy):
+        return _points_sentence(guarantee)
+    times = factor_at_most(epsilon)
+    if isinstance(guarantee, ThresholdPrivacy):
+        return (
+            f"Of two near {noun}s ({name}), no report is more than {times} times "
+            "likelier from one than from the other; farther apart, that factor counts once per hop."
+        )
+    exponent = f"{at_most(epsilon, 6)} x distance"
+    if not unit:
+        return (
+            f"No report is more than e^({exponent}) times likelier from one {noun} than from another "
+            f"({name}): {times} times at distance 1."
+        )
+    return (
+        f"No report is more than e^({exponent} in {unit}) times likelier from one {noun} than from "
+        f"another: {times} times for {noun}s 1 {unit} apart ({name} distance)."
+    )
+
+
+def _points_sentence(guarantee: VertexPrivacy) -> str:
+    epsilon, unit = guarantee.promise.epsilon, guarantee.promise.unit
+    added = amount_at_most(1000 * guarantee.lattice.slack_m, "mm")
+    return (
+        f"No report is more than e^({at_most(epsilon, 6)} x distance in {unit}) times likelier from one point "
+        f"than from another, for any two points that the lattice serves, wherever they are: "
+        f"{factor_at_most(epsilon)} times for points 1 {unit} apart. Positions are snapped first, which adds at "
+        f"most {added} to a distance."
+    )
+
+
+def _factor(exponent: float) -> str:
+    return f"{math.exp(exponent):,.0f}" if exponent < 30 else f"e^{exponent:,.0f}"

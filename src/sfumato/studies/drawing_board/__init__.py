@@ -1,0 +1,53 @@
+"""Back to the drawing board: mechanisms after the best remap, by loss and conditional entropy.
+
+Source: Oya, Troncoso and Pérez-González, "Back to the drawing board: revisiting the design of optimal location
+privacy-preserving mechanisms", CCS 2017.
+"""
+
+from .figure import figures
+from .study import (
+    CIRCLE,
+    COIN,
+    COIN_KM,
+    EXPONENTIAL,
+    EXPOST,
+    GAUSSIAN,
+    LAPLACE,
+    LEVELS_KM,
+    PUBLISHED,
+    PUBLISHED_COIN,
+    PUBLISHED_PRIOR_BITS,
+    DrawingBoardResults,
+    Measure,
+    advantage,
+    coins,
+    measures,
+    of_mechanism,
+    of_noise,
+    spots,
+    study,
+)
+
+__all__ = [
+    "CIRCLE",
+    "COIN",
+    "COIN_KM",
+    "EXPONENTIAL",
+    "EXPOST",
+    "GAUSSIAN",
+    "LAPLACE",
+    "LEVELS_KM",
+    "PUBLISHED",
+    "PUBLISHED_COIN",
+    "PUBLISHED_PRIOR_BITS",
+    "DrawingBoardResults",
+    "Measure",
+    "advantage",
+    "coins",
+    "figures",
+    "measures",
+    "of_mechanism",
+    "of_noise",
+    "spots",
+    "study",
+]

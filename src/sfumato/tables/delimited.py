@@ -1,0 +1,178 @@
+"""Tables as text: CSV, TSV and the like."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ..errors import DataError
+from ..escaping import from_csv_cell
+from .opened import OpenTable
+from .source import Source
+
+_DELIMITERS: Final = (",", "\t", ";", "|")
+
+
+class TextTable(OpenTable):
+    """A text file with a row per line and the same delimiter between all values.
+
+    Args:
+        source: The file.
+        delimiter: What stands between the values.
+        columns: The names of the columns.
+        headless: Whether the file has no line of names.
+        quotes: Whether values may stand in quotation marks.
+
+    Attributes:
+        delimiter: What stands between the values.
+        headless: Whether the file has no line of names.
+    """
+
+    __slots__ = ("_quotes", "_source", "delimiter", "headless")
+
+    def __init__(
+        self, source: Source, delimiter: str, columns: Sequence[str], *, headless: bool, quotes: bool = True
+    ) -> None:
+        super().__init__(str(source), columns)
+        self.delimiter = delimiter
+        self.headless = headless
+        self._source = source
+        self._quotes = quotes
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Return the table of a file, with the delimiter and the names that its first line shows.
+
+        Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ...
+
+        Raises:
+            DataError: If the first line does not name columns, or names one twice.
+        """
+        line = source.first_lines[0]
+        unquoted = re.sub(r'"[^"]*"', "", line)
+        delimiter = max(_DELIMITERS, key=unquoted.count)
+        fields = [field.strip().strip('"') for field in line.split(delimiter)]
+        headless = any(_is_number(field) for field in fields)
+        columns = [f"f{k}" for k in range(len(fields))] if headless else _header(source, delimiter) or fields
+        twice = [name for name, count in Counter(columns).items() if count > 1]
+        if twice:
+            raise DataError(f"{source} has more than one column {twice[0]!r}.", "give its columns distinct names.")
+        return cls(source, delimiter, columns, headless=headless)
+
+    def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
+        """Return the rows; see `OpenTable.load`. An empty value is a missing one."""
+        import pyarrow as pa
+
+        source = self._source
+
+        def attempt(encoding: str, text: Sequence[str]) -> Any:
+            with source.open() as stream:
+                return parsed(
+                    stream,
+                    delimiter=self.delimiter,
+                    names=self.columns if self.headless else None,
+                    columns=columns,
+                    types=dict.fromkeys(text, pa.string()),
+                    quotes=self._quotes,
+                    encoding=encoding,
+                    missing=True,
+                )
+
+        encoding = "utf8" if source.is_utf8 else "latin-1"
+        try:
+            try:
+                found = attempt(encoding, as_text)
+            except pa.ArrowInvalid as error:
+                if "conversion error" not in str(error):
+                    raise
+                # A value far down is not of the type that the first ones suggest: let the columns' readers judge.
+                encoding = "latin-1" if "UTF8" in str(error) else encoding
+                found = attempt(encoding, columns or self.columns)
+            if any(pa.types.is_binary(kind) for kind in found.schema.types):  # not UTF-8 after all
+                found = attempt("latin-1", as_text)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(
+                f"{source} is not a valid table of text: {str(error).splitlines()[0]}.",
+                "every line needs the same number of values, separated alike.",
+            ) from None
+        return found
+
+
+def parsed(
+    stream: Any,
+    *,
+    delimiter: str = ",",
+    names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    quotes: bool = True,
+    encoding: str = "utf8",
+    missing: bool = False,
+) -> Any:
+    """Return the rows of a text as a pyarrow Table; errors are Arrow's own.
+
+    Args:
+        stream: The text, a file of bytes.
+        delimiter: What stands between the values.
+        names: The names of the columns, where the text has no line of them.
+        columns: The columns to keep; all of them if it is None.
+        types: The Arrow types of columns; those of the others show in their first values.
+        quotes: Whether values may stand in quotation marks.
+        encoding: How the characters are written.
+        missing: Whether an empty text is a missing value.
+    """
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        stream,
+        read_options=arrow_csv.ReadOptions(column_names=names, encoding=encoding),
+        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
+        convert_options=arrow_csv.ConvertOptions(
+            include_columns=columns, column_types=types, strings_can_be_null=missing
+        ),
+    )
+
+
+def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """Return the rows of a CSV file as texts, blank lines left out.
+
+    The rows are as long as they are in the file. A text that `write_rows` or `write_table`
+    kept from being a formula is as it was before.
+
+    Args:
+        path: The file, in UTF-8.
+
+    Raises:
+        DataError: If there is no such file, it is not a CSV file or not UTF-8.
+    """
+    source = Source.of(Path(path))
+    try:
+        text = io.StringIO(source.read().decode("utf-8-sig"), newline="")
+        return [[from_csv_cell(field) for field in row] for row in csv.reader(text) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{os.fspath(path)!r} is not a CSV file ({error}).", "save it as CSV in UTF-8.") from error
+
+
+def _header(source: Source, delimiter: str) -> list[str]:
+    """Return the names of the columns as Arrow sees them (quotation marks, byte order mark)."""
+    import pyarrow as pa
+
+    line = source.head.lstrip().splitlines()[0] + b"\n"
+    try:
+        found = parsed(io.BytesIO(line), delimiter=delimiter, encoding="utf8" if source.is_utf8 else "latin-1")
+    except pa.ArrowInvalid as error:
+        raise DataError(
+            f"the first line of {source} does not name columns: {str(error).splitlines()[0]}.",
+            "give the columns names such as lat and lon.",
+        ) from None
+    return [str(name) for name in found.column_names]
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?", text) is not None

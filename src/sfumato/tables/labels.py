@@ -1,0 +1,94 @@
+"""Labels in tables: written as texts or numbers, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Space
+from ..errors import DataError, InputError
+from ..escaping import from_csv_cell
+
+
+def text(label: Hashable) -> str:
+    """Return a label as text, the same each time: ``{a, b}`` for a set, ``(a, b)`` for a tuple."""
+    if isinstance(label, frozenset):
+        return "{" + ", ".join(sorted(text(part) for part in label)) + "}"
+    if isinstance(label, tuple):
+        return "(" + ", ".join(text(part) for part in label) + ")"
+    if isinstance(label, bool):
+        return str(label).lower()  # as Arrow writes truth values
+    return str(label)
+
+
+def numeric(space: Space) -> bool:
+    """Return whether all labels are integers, or all are floats, and so stay numbers in tables."""
+    kinds = {type(label) for label in space.labels}
+    return kinds in ({int}, {float}) and (kinds == {float} or all(_fits(label) for label in space.labels))
+
+
+def label_column(space: Space) -> Any:
+    """Return the labels as an Arrow array: numbers where all are, texts otherwise.
+
+    Raises:
+        InputError: If two labels have the same text.
+    """
+    import pyarrow as pa
+
+    return pa.array(space.labels if numeric(space) else list(_positions(space)))
+
+
+def find(space: Space, values: Any) -> NDArray[np.intp]:
+    """Return the positions of a table column's values, array (n,); -1 where no label fits.
+
+    A text may stand as it does in a CSV file, where an apostrophe keeps ``=1`` from being
+    a formula.
+
+    Args:
+        space: The labels.
+        values: An Arrow array or chunked array.
+
+    Raises:
+        DataError: If the column holds neither texts nor numbers.
+        InputError: If two labels have the same text.
+    """
+    import pyarrow as pa
+
+    known: dict[Any, int] = (
+        {label: place for place, label in enumerate(space.labels)} if numeric(space) else _positions(space)
+    )
+    try:
+        column = values if numeric(space) else values.cast(pa.string())
+        encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
+    except pa.ArrowException as error:
+        raise DataError(
+            f"a column of {values.type} holds no labels ({error}).", "name a column of texts or numbers."
+        ) from error
+    places = np.array([_place(known, value) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
+    found: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
+    return found
+
+
+def _place(known: dict[Any, int], value: Any) -> int:
+    """Return the position of a value, first as what a CSV file holds of a label, then as it stands."""
+    written = known.get(from_csv_cell(value), -1) if isinstance(value, str) else -1
+    return written if written >= 0 else known.get(value, -1)
+
+
+def _positions(space: Space) -> dict[str, int]:
+    positions: dict[str, int] = {}
+    for place, label in enumerate(space.labels):
+        first = positions.setdefault(text(label), place)
+        if first != place:
+            raise InputError(
+                f"the labels {space.labels[first]!r} and {label!r} are the same text in a table.",
+                "give them labels whose texts differ.",
+            )
+    return positions
+
+
+def _fits(label: Hashable) -> bool:
+    return isinstance(label, int) and -(2**63) <= label < 2**63

@@ -1,0 +1,159 @@
+"""A file to read: whether it is there, compressed, text or not."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from ..errors import DataError, InputError
+
+_HEAD: Final = 65_536
+_PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
+_STANDARD_INPUT: Final = Path("standard input")
+_GZIP: Final = b"\x1f\x8b"
+_BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file and how it begins.
+
+    Attributes:
+        path: Where it is.
+        compressed: Whether it is compressed by gzip.
+        head: Its first 64 KiB, uncompressed.
+        content: All that a pipe gave, as it came; None for a file.
+    """
+
+    path: Path
+    compressed: bool
+    head: bytes
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """Look at a file.
+
+        What can be read only once, such as a pipe, is kept in memory.
+
+        Raises:
+            DataError: If it is not there, cannot be read, or is empty.
+        """
+        content = None
+        try:
+            if path.exists() and not path.is_file():
+                content = path.read_bytes()
+                path = _STANDARD_INPUT if path in _PIPED else path
+                compressed = content[:2] == _GZIP
+                head = (gzip.decompress(content) if compressed else content)[:_HEAD]
+                return cls(path, compressed, _not_empty(head, path), content)
+            with path.open("rb") as file:
+                compressed = file.read(2) == _GZIP
+            if compressed:
+                with gzip.open(path) as file:
+                    head = file.read(_HEAD)
+            else:
+                with path.open("rb") as file:
+                    head = file.read(_HEAD)
+        except FileNotFoundError:
+            raise DataError(f"there is no file {str(path)!r}.", "check the path.") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(
+                f"the file {str(path)!r} is damaged: {error}.", "compress or download it again."
+            ) from None
+        except OSError as error:
+            raise DataError(
+                f"the file {str(path)!r} cannot be read: {error.strerror or error}.", "check its permissions."
+            ) from None
+        return cls(path, compressed, _not_empty(head, path))
+
+    def __str__(self) -> str:
+        return repr(self.path.name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, without ``.gz``."""
+        name = self.path.with_suffix("") if self.path.suffix.lower() == ".gz" else self.path
+        return name.suffix.lower()
+
+    @property
+    def start(self) -> bytes:
+        """How the file begins, after a byte order mark and blanks."""
+        return self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file begins like a text."""
+        return not any(byte in self.head for byte in _BINARY)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the file begins like UTF-8."""
+        try:
+            # The head of a longer file may end within a character.
+            codecs.getincrementaldecoder("utf-8")().decode(self.head, final=len(self.head) < _HEAD)
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    @property
+    def first_lines(self) -> list[str]:
+        """The first lines that are not blank, at most ten."""
+        text = self.head.decode("utf-8-sig" if self.is_utf8 else "latin-1", errors="replace")
+        return [line for line in text.splitlines() if line.strip()][:10]
+
+    def open(self) -> Any:
+        """Return an Arrow stream of the uncompressed content."""
+        import pyarrow as pa
+
+        where = str(self.path) if self.content is None else pa.BufferReader(self.content)
+        return pa.input_stream(where, compression="gzip" if self.compressed else None)
+
+    def read(self) -> bytes:
+        """Return the whole uncompressed content.
+
+        Raises:
+            DataError: If it cannot be read, or is damaged.
+        """
+        try:
+            with self.open_binary() as file:
+                return file.read()
+        except (EOFError, OSError, zlib.error) as error:
+            raise DataError(f"{self} cannot be read: {error}.", "compress or download it again.") from None
+
+    def open_binary(self) -> BinaryIO:
+        """Return the uncompressed content as a file of bytes that can be read from any place."""
+        if self.content is not None:
+            return io.BytesIO(gzip.decompress(self.content) if self.compressed else self.content)
+        return cast(BinaryIO, gzip.open(self.path) if self.compressed else self.path.open("rb"))
+
+
+def as_path(given: object, what: str) -> Path:
+    """Return a path, or say what was given in its place.
+
+    Args:
+        given: What the caller passed.
+        what: What is read, such as ``"visits"``.
+
+    Raises:
+        InputError: If it is not a path.
+    """
+    if isinstance(given, str | os.PathLike):
+        return Path(os.fsdecode(given))
+    raise InputError(
+        f"{what} cannot be read from {type(given).__name__!r}.",
+        "pass a path, or a table that speaks Arrow's PyCapsule interface: a data frame of pandas 2.2 or Polars "
+        "(collect a lazy one), a pyarrow Table, a DuckDB relation.",
+    )
+
+
+def _not_empty(head: bytes, path: Path) -> bytes:
+    if not head.strip():
+        raise DataError(f"the file {str(path)!r} is empty.", "check that it was written or downloaded completely.")
+    return head

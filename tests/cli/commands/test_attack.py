@@ -1,0 +1,72 @@
+"""``sfumato attack`` on a file that ``sfumato design`` wrote."""
+
+import re
+
+import pytest
+
+import sfumato as sf
+
+
+@pytest.fixture
+def designed(run, visits_file):
+    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
+    return sf.read_mechanism_file("m.sfm")
+
+
+def test_attack_prints_the_errors(run, designed):
+    done = run("attack", "m.sfm")
+    assert done.code == 0, done.err
+    d = designed.mechanism.secrets.metric("euclidean", unit="km")
+    found = sf.attacks.optimal(designed.mechanism, designed.prior, d)
+    assert sf.rounding.amount_at_least(found.error, "km") in done.text
+    bits = sf.leakage.mutual_information_bits(designed.mechanism, designed.prior)
+    assert f"{sf.rounding.at_most(bits)} bits" in done.text
+
+
+def test_of_points_it_says_that_errors_are_about_vertices(run, visits_file):
+    visits = sf.read_visits(visits_file)
+    lattice = sf.Lattice.covering(visits, "3 km")
+    prior = sf.Prior.from_visits(lattice, visits)
+    made = sf.design(prior, loss=lattice.loss(visits), guarantees=sf.CoordinatePrivacy("1/km"), tie_break=False)
+    sf.save(sf.MechanismFile(made.mechanism, prior=prior), "points.sfm")
+    done = run("attack", "points.sfm")
+    assert done.code == 0, done.err
+    assert "errors and hits are about the vertex, not about the point itself" in " ".join(done.text.split())
+
+
+def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):
+    attacked, audited = run("attack", "m.sfm").text, run("audit", "m.sfm", "--promises").text
+    (row,) = re.findall(r"no report, guesses the likeliest.*?km.*?km ([\d.]+ %)", attacked)
+    (told,) = re.findall(r"without the report +([\d.]+ %)", attacked)
+    assert row == told
+    assert f"about {told} without seeing a report" in " ".join(audited.split())
+
+
+def test_attack_under_another_prior(run, designed, visits_file):
+    user = next(iter(sf.read_visits(visits_file).users()))
+    done = run("attack", "m.sfm", "--visits", visits_file, "--user", user, "--distance", "hamming")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("attack", "missing.sfm"), "No such file"),
+        (("attack", "m.sfm", "--user", "x"), "--user was given without --visits"),
+        (("attack", "m.sfm", "--sharper", "3"), "--sharper 3 is not between 0 and 1"),
+        (("attack", "m.sfm", "--informed", "-1"), "--informed -1 is not between 0 and 1"),
+        (("attack", "m.sfm", "--misinformed", "nan"), "--misinformed nan is not between 0 and 1"),
+    ],
+)
+def test_refusals(run, designed, arguments, message):
+    done = run(*arguments)
+    assert done.code == 1
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_attack_needs_a_prior(run, designed):
+    sf.save(designed.mechanism, "bare.sfm")
+    done = run("attack", "bare.sfm")
+    assert done.code == 1
+    assert "holds no prior" in done.err

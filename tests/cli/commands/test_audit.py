@@ -1,0 +1,165 @@
+"""``sfumato audit``: files, matrices, samples and functions; requirements and exit codes."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+COIN = ",heads,tails\na,0.75,0.25\nb,0.25,0.75\n"
+
+
+@pytest.fixture
+def designed(run, visits_file):
+    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
+    return sf.read_mechanism_file("m.sfm")
+
+
+@pytest.fixture
+def coin(run, tmp_path):
+    (tmp_path / "coin.csv").write_text(COIN)
+    return "coin.csv"
+
+
+def test_audit_proves_the_file_again(run, designed):
+    done = run("audit", "m.sfm")
+    assert done.code == 0, done.err
+    assert "epsilon is at most 1/km" in done.text
+    assert "comes closest to the bound" in done.text
+    assert "By the prices in the file, no mechanism with this promise loses less than" in done.text
+
+
+def test_audit_does_not_believe_the_file(run, designed):
+    liar = sf.MechanismFile(
+        designed.mechanism,
+        designed.prior,
+        designed.loss,
+        [sf.MetricPrivacy(0.5, designed.guarantees[0].metric)],
+        {"certificate": {"holds": True}},
+    )
+    sf.save(liar, "liar.sfm")
+    done = run("audit", "liar.sfm")
+    assert done.code == 1
+    assert "It promises this: no report is more than e^(0.5 x distance" in done.text
+    assert "NOT PROVED" in done.text
+    assert "breaks the promise most" in done.text
+
+
+def test_audit_of_a_mechanism_saved_alone(run, designed):
+    sf.save(designed.mechanism, "alone.sfm")
+    done = run("audit", "alone.sfm", "--promises")
+    assert done.code == 0, done.err
+    assert "epsilon is at most 1/km" in done.text
+    sf.save(sf.mechanisms.randomised_response(sf.Space("abc"), 1.0), "closed.sfm")
+    done = run("audit", "closed.sfm", "--promises")
+    assert done.code == 0, done.err
+    assert "promises nothing" not in done.text
+
+
+def test_audit_of_a_file_without_promises(run, designed):
+    sf.save(designed.mechanism.promising([]), "bare.sfm")
+    done = run("audit", "bare.sfm")
+    assert done.code == 0, done.err
+    assert "promises nothing" in done.text
+    assert run("audit", "bare.sfm", "--promises").code == 1
+    assert run("audit", "m.sfm", "--promises").code == 0
+
+
+def test_a_designed_file_keeps_requirements(run, designed):
+    done = run("audit", "m.sfm", "--require", "epsilon <= 1/km", "--require", "bayes_vulnerability <= 99 %")
+    assert done.code == 0, done.err
+    assert done.text.count("HOLDS") == 2
+    failed = run("audit", "m.sfm", "--require", "epsilon <= 0.9/km", "--require", "epsilon <= 1/km")
+    assert failed.code == 1
+    assert "epsilon <= 0.9/km: FAILS: epsilon is at least" in failed.text
+    assert "attained by" in failed.text
+
+
+def test_a_matrix_is_measured_under_every_notion(run, coin):
+    done = run("audit", coin, "--prior", "uniform", "--require", "epsilon <= 1.0987", "--output", "found.json")
+    assert done.code == 0, done.err
+    for name in ("Differential privacy", "Gaussian", "Bounded range", "Membership", "Semantic", "capacity"):
+        assert name in done.text
+    assert "a against b" in done.text or "b against a" in done.text
+    with open("found.json", encoding="utf-8") as file:
+        found = json.load(file)
+    epsilon = next(entry for entry in found["entries"] if entry["key"] == "differential-privacy")
+    assert epsilon["value"] == pytest.approx(np.log(3))
+    assert epsilon["side"] == "at most, proved"
+    assert run("audit", coin, "--require", "epsilon <= 1.09").code == 1
+
+
+def test_a_metric_of_ones_own(run, tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[0.75, 0.25], [0.25, 0.75]]))
+    (tmp_path / "d.csv").write_text("0,2\n2,0\n")
+    done = run("audit", "m.npy", "--distances", "d.csv", "--unit", "km", "--require", "epsilon <= 0.55/km")
+    assert done.code == 0, done.err
+    assert run("audit", "m.npy", "--metric", "absolute", "--require", "epsilon <= 1.09").code == 1
+    assert "choose one" in run("audit", "m.npy", "--metric", "absolute", "--distances", "d.csv").err
+
+
+def test_figures(run, coin, tmp_path):
+    done = run("audit", coin, "--metric", "hamming", "--prior", "uniform", "--figures", "figures")
+    assert done.code == 0, done.err
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {"profile.png", "trade-off.png", "prior-to-posterior.png", "epsilon-by-distance.png"}
+
+
+def test_samples_refute_but_never_prove(run, tmp_path):
+    rng = np.random.default_rng(1)
+    secret = rng.integers(0, 2, 5000)
+    output = np.where(rng.random(5000) < 0.9, secret, 1 - secret)
+    lines = [f"{s},{o}" for s, o in zip(secret, output, strict=True)]
+    (tmp_path / "seen.csv").write_text("place,report\n" + "\n".join(lines) + "\n")
+    base = ("audit", "seen.csv", "--samples", "--columns", "place,report", "--failure", "1e-3")
+    assert run(*base, "--require", "epsilon <= 1").code == 1
+    done = run(*base, "--require", "epsilon <= 3")
+    assert done.code == 3
+    assert "samples cannot prove it" in done.text
+    assert "no column" in run("audit", "seen.csv", "--samples").err
+
+
+def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
+    (tmp_path / "noise_of_test_audit.py").write_text(
+        "import secrets\n\n\ndef keep(secret):\n    return secret\n\n\n"
+        "def toss(secret):\n    return secret if secrets.randbelow(4) else 1 - secret\n"
+    )
+    base = ("audit", "--secrets", "0-1", "--failure", "1e-3", "--limit", "6000", "--function")
+    refuted = run(*base, "noise_of_test_audit:keep", "--epsilon", "1")
+    assert refuted.code == 1
+    assert "the claim is violated" in refuted.text
+    kept = run(*base, "noise_of_test_audit:toss", "--epsilon", "1.1")
+    assert kept.code == 0, kept.err
+    assert "does not prove it" in kept.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "there is nothing to audit"),
+        (("coin.csv", "--function", "a:b"), "were both given"),
+        (("--function", "a:b"), "needs --secrets and --epsilon"),
+        (("--function", "nonsense", "--secrets", "a,b", "--epsilon", "1"), "does not name a function"),
+        (("--function", "no_such_module:f", "--secrets", "a,b", "--epsilon", "1"), "cannot be imported"),
+        (("--function", "json:nothing", "--secrets", "a,b", "--epsilon", "1"), "has no 'nothing'"),
+        (("--function", "json:dumps", "--secrets", "a", "--epsilon", "1"), "names 1 secrets"),
+        (("coin.csv", "--require", "epsilon < 1"), "is not a valid requirement"),
+        (("coin.csv", "--require", "epsilon <= much"), "the bound 'much'"),
+        (
+            ("coin.csv", "--promises", "--require", "epsilon <= 1"),
+            "--require was given, which",
+        ),
+        (
+            ("coin.csv", "--promises", "--figures", "here"),
+            "--figures was given, which",
+        ),
+        (("coin.csv", "--require", "epsilon <= 1/km"), "cannot be measured without a metric"),
+        (("coin.csv", "--prior", "nowhere.csv"), "there is no file"),
+        (("nowhere.csv",), "there is no file"),
+    ],
+)
+def test_refusals(run, coin, arguments, message):
+    done = run("audit", *arguments)
+    assert done.code == 1
+    assert message in " ".join(done.err.split())

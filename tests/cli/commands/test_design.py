@@ -1,0 +1,278 @@
+"""``sfumato design``: what it writes, what it says, and how it refuses."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+FAST = ("--cells", "4x3")
+
+
+def test_without_input_on_the_synthetic_city(run, tmp_path):
+    done = run("design", *FAST)
+    assert done.code == 0, done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["city.md", "city.png", "city.sfm"]
+    assert "synthetic city" in done.text
+    held = sf.read_mechanism_file("city.sfm")
+    assert held.prior is not None
+    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    assert proof.holds
+    assert proof.upper <= 1.0
+    assert "epsilon is at most 1/km" in done.text
+    d = held.mechanism.secrets.metric("euclidean", unit="km")
+    away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, d), "km")
+    assert f"you appear at most {away} from where you are, counted between centres of cells" in " ".join(
+        done.text.split()
+    )
+    assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
+        done.text.split()
+    )
+    assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 places")
+
+
+def test_same_input_same_bytes(run, tmp_path):
+    assert run("design", *FAST, "--output", "a.sfm", "--no-picture").code == 0
+    assert run("design", *FAST, "--output", "b.sfm", "--no-picture").code == 0
+    assert (tmp_path / "a.sfm").read_bytes() == (tmp_path / "b.sfm").read_bytes()
+
+
+def test_the_attack_sentence_is_true(run):
+    done = run("design", *FAST, "--epsilon", "0.6/km", "--loss", "hamming", "--no-picture")
+    assert done.code == 0, done.err
+    held = sf.read_mechanism_file("city.sfm")
+    assert held.prior is not None
+    hits = sf.leakage.bayes_vulnerability(held.mechanism, held.prior)
+    before = sf.leakage.prior_vulnerability(held.prior)
+    most = math.ceil(100 * hits)
+    assert f"at most {most} % of the time: about {100 * before:.0f} % without seeing a report" in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--distortion", "1200 m"), "errs by at least 1.2 km on average (proved: 1.2"),
+        (("--epsilon", "1", "--within", "2.1 km"), "Of two near places (hops of at most 2.1 km)"),
+        (("--max-loss", "700 m"), "makes the best attacker err by more than"),
+        (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
+        (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),
+        (
+            (
+                "--epsilon",
+                "0.5/mi",
+            ),
+            "e^(0.310686 x distance in km)",
+        ),
+        (("--epsilon", "1/km", "--metric", "manhattan"), "(manhattan distance)"),
+    ],
+    ids=["distortion", "within", "dual", "worst-case", "spanner", "miles", "manhattan"],
+)
+def test_every_kind_of_request(run, options, sentence):
+    done = run("design", *FAST, "--no-picture", *options)
+    assert done.code == 0, done.err
+    assert sentence in done.text
+
+
+def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
+    user = next(iter(sf.read_visits(visits_file).users()))
+    region = "6 km x 5 km around 40,-30"
+    done = run("design", visits_file, "--user", user, "--region", region, "--cell", "2 km", "--no-picture")
+    assert done.code == 0, done.err
+    held = sf.read_mechanism_file(tmp_path / "visits.sfm")
+    assert held.mechanism.shape == (9, 9)
+    assert held.prior is not None
+    grid = held.mechanism.secrets
+    np.testing.assert_allclose(
+        held.prior.probabilities, sf.Prior.from_visits(grid, sf.read_visits(visits_file), user=user).probabilities
+    )
+    assert f"user {user}" in done.text
+
+
+def test_hexagons(run):
+    done = run("design", "--hexagons", "3 km", "--no-picture")
+    assert done.code == 0, done.err
+    assert isinstance(sf.load("city.sfm").secrets, sf.Hexagons)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--epsilon", "-1/km"), "epsilon must be a positive number"),
+        (("--epsilon", "0/km"), "epsilon must be a positive number"),
+        (("--epsilon", "0.6/year"), "does not fit"),
+        (("--epsilon", "0.6 km"), "an amount per unit"),
+        (("--epsilon", "much"), "is not a number with a unit"),
+        (("--distortion", "900 km"), "an attacker who sees no report errs by"),
+        (("--max-loss", "10 m", "--epsilon", "1/km"), "the least possible is"),
+        (("--objective", "median"), "is unknown"),
+        (("--loss", "beauty"), "is unknown"),
+        (("--region", "here"), "is not understood"),
+        (("--region", "1 km x 1 km around 10,10"), "none of the"),
+        (("--cell", "50 km"), "nothing to hide"),
+        (("--cell", "1 m"), "cells"),
+        (("--cell", "1 km", "--cells", "3x3"), "more than one of"),
+        (("--output", "city.txt"), "does not end in .sfm"),
+        (("--output", "no/such/folder/city.sfm"), "there is no folder 'no/such/folder'"),
+        (("--user", "nobody"), "nobody"),
+        (("--within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
+    ],
+)
+def test_refusals_explain_and_write_nothing(run, tmp_path, options, message):
+    grid = () if "--cell" in options else FAST
+    done = run("design", *grid, *options)
+    assert done.code == 1
+    assert message in done.err
+    assert "Hint: " in done.err
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "empty"),
+        ("name,size\na,1\n", "name, size"),
+        ("lat,lon\n140.0,2.0\n", "latitude"),
+        ("lat,lon\n139.7,35.7\n139.8,35.6\n", "swapped"),
+        ("lat,lon\n48.85,2.35\n48.85,2.35\n", "nothing to hide"),
+    ],
+    ids=["empty", "columns", "latitude", "swapped", "one place"],
+)
+def test_bad_files(run, tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    done = run("design", path)
+    assert done.code == 1
+    assert message in done.err
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def proved(path):
+    held = sf.read_mechanism_file(path)
+    assert held.prior is not None
+    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    return proof.holds
+
+
+def test_too_little_time_gives_a_proved_mechanism_and_says_so(run, tmp_path):
+    done = run("design", "--cells", "8x6", "--time-limit", "0.02", "--no-picture")
+    assert done.code == 3
+    assert "NOT FINISHED: stopped at the time limit" in done.text
+    assert proved(tmp_path / "city.sfm")
+
+
+def test_a_wide_gap_is_reached_sooner_and_said(run):
+    done = run("design", "--cells", "8x6", "--gap", "0.2", "--no-picture")
+    assert done.code == 0
+    assert proved("city.sfm")
+
+
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has computed for so long that it must be in the middle of its solve."""
+    stat, ticks = Path(f"/proc/{pid}/stat"), os.sysconf("SC_CLK_TCK")
+    for _ in range(600):
+        time.sleep(0.1)
+        if stat.exists() and sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13])) > 5 * ticks:
+            return
+
+
+def test_ctrl_c_gives_a_proved_mechanism(tmp_path):
+    command = [sys.executable, "-m", "sfumato", "design", "--cells", "24x18", "--no-picture"]
+    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until_busy(child.pid)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == 3, err
+    assert "Traceback" not in err
+    assert "NOT FINISHED: stopped on request" in " ".join(out.split())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["city.md", "city.sfm"]
+    assert proved(tmp_path / "city.sfm")
+
+
+def test_disk_full_leaves_nothing(run, tmp_path, monkeypatch):
+    import errno
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    done = run("design", *FAST)
+    assert done.code == 1
+    assert "the disk is full" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_solver_can_be_asked_for(run):
+    done = run("design", *FAST, "--solver", "highs", "--no-picture")
+    assert done.code == 0, done.err
+    assert "HiGHS ipm" in done.text
+    done = run("design", *FAST, "--solver", "quick", "--no-picture")
+    assert done.code == 1
+    assert "--solver quick is unknown" in done.err
+    assert "clarabel" in done.err
+
+
+def test_only_a_gap_that_matters_ends_with_3(run):
+    # No float reaches 1e-14; what is near enough unasked is not what was asked.
+    asked = run("design", *FAST, "--gap", "1e-14", "--solver", "structured", "--no-picture")
+    assert asked.code == 3
+    assert "NOT FINISHED" in asked.text
+    assert "try --solver auto, or accept this with --gap" in asked.err
+    highs = run("design", *FAST, "--gap", "1e-14", "--solver", "highs", "--no-picture")
+    assert highs.code == 3
+    assert "--solver highs" not in highs.err
+    every = run("design", "--cells", "2x2", "--gap", "1e-14", "--no-picture")
+    assert every.code == 3
+    assert "Hint: accept this with --gap" in every.err
+    plain = run("design", *FAST, "--epsilon", "10/km", "--loss", "hamming", "--no-picture")
+    assert plain.code == 0, plain.err
+    assert "NOT FINISHED" not in plain.text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [("--distortion", "300 m", "leave one of them out"), ("--objective", "worst-case", "the expected loss")],
+)
+def test_what_a_largest_loss_cannot_be_asked_with(run, tmp_path, option, value, hint):
+    done = run("design", *FAST, "--max-loss", "500 m", option, value)
+    assert done.code == 1
+    assert f"{option} was given beside --max-loss" in done.err
+    assert hint in " ".join(done.err.split())
+    assert "DistortionPrivacy" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_epsilon_that_hides_nothing_is_warned_of(run):
+    done = run("design", "--cells", "2x2", "--no-picture", "--epsilon", "5/km")
+    assert done.code == 0
+    assert "Warning: epsilon 5/km hides almost nothing" in done.err
+    assert "Warning" not in run("design", "--cells", "2x2", "--no-picture").err
+
+
+def test_it_says_where_on_earth_the_visits_lie(run, tmp_path):
+    (tmp_path / "paris.csv").write_text("user, lat , lon \na,48.85,2.35\nb,48.86,2.36\nc,48.87,2.34\n")
+    done = run("design", "paris.csv", "--cells", "2x2", "--no-picture")
+    assert done.code == 0, done.err
+    assert "48.85 N to 48.87 N, 2.34 E to 2.36 E, in or near Paris" in done.err
+    assert "placed in the open Atlantic" in run("design", "--cells", "2x2", "--no-picture").err
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_visits_may_be_piped_in(tmp_path, name):
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "design", name, "--cells", "2x2", "--no-picture"],
+        cwd=tmp_path,
+        input=b"lat,lon\n48.85,2.35\n48.86,2.36\n48.87,2.34\n",
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"3 visits in standard input" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mechanism.md", "mechanism.sfm"]

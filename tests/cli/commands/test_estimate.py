@@ -1,0 +1,59 @@
+"""``sfumato estimate``: the population back from released reports."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+
+@pytest.fixture
+def released(run, tmp_path):
+    space = sf.Space(["red", "green", "blue"])
+    mechanism = sf.mechanisms.randomised_response(space, 2.0)
+    sf.save(mechanism, "m.sfm")
+    rng = np.random.default_rng(2)
+    truth = rng.choice(3, size=4000, p=[0.6, 0.3, 0.1])
+    drawn = sf.simulator(mechanism, seed=4).draw(truth)
+    (tmp_path / "r.csv").write_text("label\n" + "\n".join(str(space.labels[o]) for o in drawn) + "\n")
+    return truth
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--intervals", "profile"),
+        ("--method", "inversion", "--intervals", "normal"),
+        ("--method", "least-squares"),
+        ("--method", "early-stopped"),
+    ],
+)
+def test_the_truth_is_found_again(run, released, options):
+    done = run("estimate", "m.sfm", "r.csv", "-o", "e.csv", *options)
+    assert done.code == 0, done.err
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        rows = {row["secret"]: row for row in csv.DictReader(file)}
+    shares = np.bincount(released, minlength=3) / len(released)
+    for share, label in zip(shares, ("red", "green", "blue"), strict=True):
+        assert float(rows[label]["probability"]) == pytest.approx(share, abs=0.06)
+        if "lower" in rows[label]:
+            assert float(rows[label]["lower"]) < share < float(rows[label]["upper"])
+    assert done.text.index("red") < done.text.index("green") < done.text.index("blue")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("m.sfm", "r.csv", "--column", "place"), "no column 'place'"),
+        (("m.sfm", "r.csv", "-o", "e.txt"), "does not end in .csv"),
+        (("m.sfm", "nowhere.csv"), "there is no file"),
+        (("m.sfm", "r.csv", "--intervals", "normal"), "Hint:"),
+        (("nowhere.sfm", "r.csv"), "No such file"),
+    ],
+)
+def test_refusals(run, released, arguments, message):
+    done = run("estimate", *arguments)
+    assert done.code == 1
+    assert message in done.err

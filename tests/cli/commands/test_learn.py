@@ -1,0 +1,117 @@
+"""``sfumato learn`` and ``sfumato attack --learned``."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.rounding import percent
+
+pytestmark = pytest.mark.usefixtures("torch")
+FAST = ("--cells", "5x4", "--max-loss", "600 m", "--rounds", "8")
+
+
+@pytest.fixture
+def homes(run, tmp_path):
+    """Visits of two groups that live at two ends of a town."""
+    rng = np.random.default_rng(5)
+    lines = ["user,lat,lon,home"]
+    for k in range(600):
+        home = k % 2
+        lat, lon = 48.85 + 0.004 * rng.standard_normal(), 2.34 + 0.02 * home + 0.006 * rng.standard_normal()
+        lines.append(f"u{k % 12},{lat:.6f},{lon:.6f},{'west' if home == 0 else 'east'}")
+    (tmp_path / "v.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("options", [(), ("--target", "information"), ("--epsilon", "2/km")])
+def test_a_column_is_hidden(run, homes, options, tmp_path):
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "-o", "m.sfm", *options)
+    assert done.code == 0, done.err
+    assert "480 visits to learn from, 120 to judge; hiding 2 values" in done.text
+    assert "certified optimum" in done.text
+    assert "Proved: for the visits learned from" in done.text
+    assert "NOT within the limit" not in done.text
+    held = sf.read_mechanism_file("m.sfm")
+    assert held.prior is not None
+    assert held.loss is not None
+    assert held.mechanism.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
+    assert len(held.guarantees) == ("--epsilon" in options)
+    if held.guarantees:
+        assert "Proved on the integers: epsilon is at most" in done.text
+        assert run("audit", "m.sfm", "--promises").code == 0
+
+
+def test_a_bound_that_no_private_mechanism_meets_is_refused_before_training_with_the_least(run, homes):
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "--epsilon", "0.8/km")
+    assert done.code == 1
+    least = re.search(r"no mechanism on these cells loses less than ([\d.]+) m on average", done.err)
+    enough = re.search(r"allow --max-loss '([\d.]+ m)'", done.err)
+    assert least
+    assert enough, done.err
+    assert 600 < float(least[1]) <= float(enough[1].split()[0])
+    followed = run(
+        "learn",
+        "v.csv",
+        *FAST[:2],
+        "--max-loss",
+        enough[1],
+        *FAST[4:],
+        "--sensitive",
+        "home",
+        "--epsilon",
+        "0.8/km",
+    )
+    assert followed.code == 0, followed.err
+    assert "NOT within the limit" not in followed.text
+
+
+def test_tables_are_whole_and_say_what_the_sentences_say(run, homes, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "-o", "m.sfm")
+    assert "…" not in done.out
+    assert all(word in done.text for word in ("finds", "information", "(bits)", "average"))
+    assert max(map(len, done.out.splitlines())) <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("promise", [(), ("--epsilon", "2/km")])
+def test_a_network_is_counted_on_the_cells(run, homes, promise):
+    done = run(
+        "learn", "v.csv", *FAST[:4], "--rounds", "2", "--sensitive", "home", "--neural", "-o", "m.sfm", *promise
+    )
+    assert done.code == 0, done.err
+    assert "learned, on held-out visits" in done.text
+    held = sf.read_mechanism_file("m.sfm")
+    assert held.prior is not None
+    assert held.loss is not None
+    assert ("Proved on the integers: epsilon is at most" in done.text) == bool(promise)
+    assert len(held.guarantees) == bool(promise)
+    if promise:
+        assert held.mechanism.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
+        assert run("audit", "m.sfm", "--promises").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sensitive", "age"), "there is no column 'age'"),
+        (("--max-loss", "-1 m"), "Hint:"),
+        (("-o", "m.csv"), "does not end in .sfm"),
+        (("--checkpoint", "nowhere/at/all.pt"), "there is no folder"),
+    ],
+)
+def test_refusals(run, homes, options, message):
+    done = run("learn", "v.csv", *FAST, *options)
+    assert done.code == 1
+    assert message in done.err
+
+
+def test_learned_attackers_do_no_better_than_the_one_who_knows(run):
+    space = sf.Space.numbers(range(4))
+    mechanism = sf.mechanisms.geometric(space, 1.0)
+    sf.save(sf.MechanismFile(mechanism, sf.Prior.uniform(space)), "g.sfm")
+    done = run("attack", "g.sfm", "--distance", "absolute", "--learned")
+    assert done.code == 0, done.err
+    assert "random forest" in done.text
+    assert percent(sf.leakage.bayes_vulnerability(mechanism, sf.Prior.uniform(space))) in done.text

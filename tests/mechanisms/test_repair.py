@@ -1,0 +1,130 @@
+"""From garbage to a matrix that keeps its promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core import Mechanism
+from sfumato.errors import InputError
+from sfumato.mechanisms import made_private
+
+from ..catalogue import exponential, geometric, line
+from ..core.arrays import distances, stochastic
+from ..evidence import exact
+
+EPSILON = 0.9
+
+
+@st.composite
+def garbage(draw):
+    d = draw(distances(smallest=2, largest=5))
+    matrix = draw(stochastic(len(d), draw(st.integers(1, 5))))
+    noise = draw(st.sampled_from([0.0, 1e-9, 1e-3]))
+    return matrix + noise * np.random.default_rng(draw(st.integers(0, 99))).normal(size=matrix.shape), d
+
+
+@given(garbage())
+def test_anything_becomes_private(case):
+    matrix, d = case
+    mended, share = made_private(matrix, EPSILON * d)
+    assert 0 <= share <= 1
+    np.testing.assert_allclose(mended.sum(axis=1), 1, atol=1e-12)
+    assert (mended >= 0).all()
+    assert exact.private(Mechanism(mended), d, EPSILON)
+
+
+@given(garbage())
+def test_repairing_twice_changes_nothing_more(case):
+    matrix, d = case
+    once, _ = made_private(matrix, EPSILON * d)
+    twice, share = made_private(once, EPSILON * d)
+    np.testing.assert_allclose(twice, once, atol=1e-9)
+    assert share < 1e-6 or np.allclose(once, once[0])
+
+
+@given(distances(smallest=2, largest=5, infinite=False), st.integers(0, 2**32))
+def test_a_sound_matrix_is_left_as_it_is(d, seed):
+    rng = np.random.default_rng(seed)
+    weights = np.exp(-0.4 * EPSILON * d)[:, rng.permutation(len(d))]
+    matrix = weights / weights.sum(axis=1, keepdims=True)
+    mended, share = made_private(matrix, EPSILON * d)
+    assert share == 0
+    np.testing.assert_allclose(mended, matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize(("digits", "most"), [(4, 1e-3), (6, 1e-5), (9, 1e-7)])
+def test_rounding_to_some_digits_costs_little(digits, most):
+    matrix = np.round(geometric(6, EPSILON), digits)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    assert not exact.private(Mechanism(matrix), line(6), EPSILON)
+    mended, share = made_private(matrix, EPSILON * line(6))
+    assert 0 <= share <= most
+    np.testing.assert_allclose(mended, matrix, atol=20 * 10.0**-digits)
+    assert exact.private(Mechanism(mended), line(6), EPSILON)
+
+
+def test_a_vertex_with_zeros():
+    matrix = geometric(4, EPSILON)
+    matrix[0, 2:] = 0.0
+    matrix[0] /= matrix[0].sum()
+    mended, _ = made_private(matrix, EPSILON * line(4))
+    assert exact.epsilon(Mechanism(matrix), line(4)) == np.inf
+    assert exact.private(Mechanism(mended), line(4), EPSILON)
+    assert (mended > 0).all()
+
+
+def test_the_noise_of_a_solver_makes_no_observable():
+    matrix = np.array([[0.5, 0.5, 1e-13], [0.5, 0.5, -1e-13]])
+    mended, _ = made_private(matrix, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    assert not mended[:, 2].any()
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-14, 1e-12, 1e-11])
+def test_secrets_that_floats_cannot_keep_apart_become_equal(gap):
+    x = np.array([0.0, gap, 1.0, 1.3])
+    d = np.abs(x[:, None] - x)
+    d[0, 2] = d[2, 0] = 1.0 + 1e-13  # not quite the same as from the other
+    mended, _ = made_private(exponential(np.minimum(d, 1.2), 0.5), EPSILON * d)
+    np.testing.assert_array_equal(mended[0], mended[1])
+    assert exact.private(Mechanism(mended), d, EPSILON)
+
+
+def test_distances_beyond_the_smallest_integer():
+    # Two towns so far apart that e^(-epsilon d) is a few units of 2**-126: rounding must not break neighbours.
+    x = np.array([0.0, 0.3, 86.0, 86.3, 87.1, 87.5, 88.0])
+    d = np.abs(x[:, None] - x)
+    decay = np.exp(-0.999 * d)
+    matrix = decay * np.linalg.solve(decay, np.ones(len(d)))  # the geometric mechanism: private at 0.999
+    mended, share = made_private(matrix, d)
+    mechanism = Mechanism(mended)
+    assert exact.private(mechanism, d, 1.0)
+    assert share < 1e-6
+
+
+@given(garbage(), st.floats(0.05, 0.95), st.integers(0, 2**32))
+def test_distortion_is_restored(case, share_of_most, seed):
+    matrix, d = case
+    rng = np.random.default_rng(seed)
+    prior = rng.dirichlet(np.ones(len(d)))
+    distance = rng.random((3, len(d))) + 0.1
+    minimum = share_of_most * float((distance @ prior).min())
+    for exponents in (None, EPSILON * d):
+        mended, _ = made_private(matrix, exponents, prior=prior, distance=distance, minimum=minimum)
+        reached = float(((distance * prior) @ mended).min(axis=0).sum())
+        assert reached >= minimum
+        if exponents is not None:
+            assert exact.private(Mechanism(mended), d, EPSILON)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((2, 2)), "no positive entry"),
+        ([[0.5, 0.5], [-1.0, 0.0]], "no positive entry"),
+        ([[np.nan, 1.0], [0.5, 0.5]], "holds nan at position"),
+    ],
+)
+def test_no_distribution_at_all(matrix, message):
+    with pytest.raises(InputError, match=message):
+        made_private(np.array(matrix), np.array([[0.0, 1.0], [1.0, 0.0]]))

@@ -1,0 +1,60 @@
+"""The parts of the interior-point method that tests look at one by one.
+
+Everything else goes through `interior.solve`. A part that moves within the method changes this file alone.
+"""
+
+from sfumato.optimal.interior import lapack, loop, newton, pairs, tails
+from sfumato.optimal.interior.banded import BandedBlocks, add_placed, factor_band, invert_band, pack_band
+from sfumato.optimal.interior.blocks import DenseBlocks
+from sfumato.optimal.interior.bound import prove
+from sfumato.optimal.interior.columns import columns
+from sfumato.optimal.interior.form import Iterate, Rows, build
+from sfumato.optimal.interior.inside import completed, first
+from sfumato.optimal.interior.loop import extend, first_rows
+from sfumato.optimal.interior.newton import System, factors
+from sfumato.optimal.interior.order import arrange
+from sfumato.optimal.interior.pairs import PairRows, search
+from sfumato.optimal.interior.steps import SHARES, best_share, compute, end, length
+from sfumato.optimal.interior.symmetry import trivial
+from sfumato.optimal.interior.tails import Flow
+from sfumato.optimal.interior.workers import Workers
+from sfumato.optimal.reduction import Reduced
+
+__all__ = [
+    "SHARES",
+    "BandedBlocks",
+    "DenseBlocks",
+    "Flow",
+    "Iterate",
+    "PairRows",
+    "Rows",
+    "System",
+    "Workers",
+    "add_placed",
+    "arrange",
+    "best_share",
+    "compute",
+    "end",
+    "extend",
+    "factor_band",
+    "factors",
+    "invert_band",
+    "lapack",
+    "length",
+    "loop",
+    "newton",
+    "pack_band",
+    "pairs",
+    "prove",
+    "search",
+    "started",
+    "tails",
+]
+
+
+def started(reduced: Reduced, workers: Workers) -> tuple[Rows, Iterate]:
+    """Return the first rows and the first iterate of a problem, without symmetry."""
+    seen = columns(reduced)
+    form = build(seen, trivial(len(seen.prior), len(seen.expected)))
+    rows, _ = first_rows(form, workers, None)
+    return completed(form, rows, first(seen))

@@ -1,0 +1,109 @@
+"""Comparisons are fair: equal in what they say is equal, and never better than the certified optimum."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import InputError
+from sfumato.studies import Contestant, compare, comparison_figure, tightened
+
+GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
+KM = GRID.metric("euclidean", unit="km")
+BELIEF = sf.Prior(GRID, np.arange(12.0) / 66)  # one place is never visited
+
+
+@pytest.fixture(scope="module")
+def at_epsilon():
+    return compare(BELIEF, KM, epsilon="1/km")
+
+
+@pytest.fixture(scope="module")
+def at_loss():
+    return compare(BELIEF, KM, max_loss="300 m", remap=False)
+
+
+def test_at_equal_epsilon_nobody_promises_less_or_loses_less_than_the_optimum(at_epsilon):
+    assert at_epsilon.equal == "epsilon"
+    optimum = at_epsilon.row("optimum")
+    assert optimum.loss_lower_bound is not None
+    for row in at_epsilon.rows:
+        if row.problem:  # in the plane tight constraints need not exist
+            assert row.name.startswith("tight constraints")
+            continue
+        assert row.epsilon_upper <= 1
+        assert row.loss >= optimum.loss_lower_bound
+        assert row.attacker_error <= min(row.loss, at_epsilon.blind_error) + 1e-9
+        assert row.information_bits + row.entropy_bits == pytest.approx(BELIEF.entropy_bits)
+    assert at_epsilon.row("planar geometric + remap").loss <= at_epsilon.row("planar geometric").loss + 1e-12
+    assert at_epsilon.row("exponential").epsilon_upper > 0.999
+
+
+def test_at_equal_loss_the_optimum_needs_the_least_epsilon(at_loss):
+    assert at_loss.value == pytest.approx(0.3)
+    best = at_loss.row("optimum")
+    assert best.loss <= 0.3
+    for row in at_loss.rows:
+        if row.problem:
+            assert row.loss == math.inf
+            continue
+        assert row.loss == pytest.approx(0.3, rel=2e-3)
+        assert row.epsilon_upper >= best.epsilon_upper * (1 - 2e-3)
+    assert at_loss.row("coin").epsilon_upper == math.inf
+    least = at_loss.row("least information").information_bits
+    assert all(row.information_bits >= least - 1e-3 for row in at_loss.rows if not row.problem)
+
+
+def test_values_on_a_line_have_their_own_families():
+    ages = sf.Space.numbers(range(20, 26), unit="year")
+    found = compare(sf.Prior.uniform(ages), ages.metric("absolute"), epsilon="0.5/year", remap=True)
+    assert found.row("geometric + remap").loss == pytest.approx(found.row("optimum").loss, rel=2e-4)
+
+
+def test_a_family_that_keeps_more_than_it_promises_is_loosened():
+    halved = Contestant("halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True)
+    parameter, mechanism = tightened(halved, KM, 1.0)
+    assert parameter == pytest.approx(2.0, rel=1e-3)
+    assert sf.evidence.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds
+
+
+def test_table_and_figure(at_epsilon, at_loss, tmp_path):
+    at_epsilon.save(tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == [row.name for row in at_epsilon.rows]
+    assert float(rows[0]["loss"]) == at_epsilon.rows[0].loss
+    for found in (at_epsilon, at_loss):
+        figure = comparison_figure(found)
+        present = [row for row in found.rows if not row.problem]
+        cost, error, hits, told = figure.axes
+        assert "km" in cost.get_xlabel()
+        assert "(km)" in error.get_xlabel()
+        for ax, values in (
+            (cost, [row.loss if found is at_epsilon else row.epsilon_upper for row in present]),
+            (error, [row.attacker_error for row in present]),
+            (hits, [100 * row.hit_rate for row in present]),
+            (told, [row.information_bits for row in present]),
+        ):
+            marks = [
+                tuple(np.asarray(line.get_xydata())[0])
+                for line in ax.lines
+                if line.get_marker() in ("*", "o", "s")
+            ]
+            assert [x for x, _ in marks] == [value for value in values if math.isfinite(value)]
+            assert len(set(marks)) == len(marks)
+            # No two marks of a panel lie at one height, so that none covers another.
+            assert len({y for _, y in marks}) == len(marks)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"epsilon": 1.0, "max_loss": 1.0}, {"max_loss": 0.0, "contestants": []}])
+def test_requests_that_mean_nothing(wanted):
+    if wanted.get("max_loss") == 0.0:
+        assert compare(BELIEF, KM, **wanted).row("optimum").problem
+        return
+    with pytest.raises(InputError, match="give one of them"):
+        compare(BELIEF, KM, **wanted)
+    with pytest.raises(InputError, match="is not in the comparison"):
+        compare(BELIEF, KM, epsilon=1.0, contestants=[]).row("noise")

@@ -1,0 +1,72 @@
+"""Repeated releases: the study's curves against single reports, and what must hold of them."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.attacks import blind, optimal
+from sfumato.studies.repeated_releases import BOTH, FRESH, MEMO, figures, repetition
+
+GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", cell="500 m")
+BELIEF = sf.Prior(GRID, np.array([4, 0, 1, 2, 3, 1, 0, 5]) / 16)  # two places are never visited
+METRES = GRID.metric("euclidean", unit="m")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return repetition(sf.mechanisms.planar_geometric(GRID, "2/km"), BELIEF, (1, 2, 4, 30), trials=400, seed=3)
+
+
+def test_one_report_is_the_mechanism_itself(found):
+    mechanism = sf.mechanisms.planar_geometric(GRID, "2/km")
+    once = optimal(mechanism, BELIEF, METRES).error
+    twice = optimal(mechanism.then(mechanism), BELIEF, METRES).error
+    assert found.optimal[FRESH].error[0] == pytest.approx(once)
+    assert found.optimal[MEMO].error[0] == pytest.approx(once)
+    assert found.optimal[BOTH].error[0] == pytest.approx(twice)
+    assert found.blind_error_m == pytest.approx(blind(BELIEF, METRES).error)
+
+
+def test_fresh_noise_wears_off_and_a_memo_does_not(found):
+    fresh, memo, both = (found.optimal[name] for name in (FRESH, MEMO, BOTH))
+    assert np.ptp(memo.error) == pytest.approx(0, abs=1e-9)
+    assert fresh.exact[:2] == (True, True)
+    assert fresh.error[1] < fresh.error[0]
+    assert fresh.lower[-1] < 0.2 * fresh.error[0]
+    # Noise on a memo tells less than the memo, and in the end as much.
+    assert (both.upper >= memo.error - 1e-9).all()
+    assert both.error[0] > memo.error[0] + 1
+    assert found.averaging[FRESH].error[-1] < found.averaging[MEMO].lower[-1]
+    for name in (FRESH, MEMO, BOTH):
+        assert (found.averaging[name].upper >= found.optimal[name].lower).all()
+
+
+def test_what_is_spent(found):
+    once = found.epsilons[MEMO][0]
+    assert found.epsilons[MEMO] == (once,) * 4
+    assert found.epsilons[BOTH] == (once,) * 4
+    np.testing.assert_allclose(found.epsilons[FRESH], once * np.array([1, 2, 4, 30]), rtol=1e-9)
+    assert 1.99 < once <= 2
+
+
+def test_figure(found):
+    left, right = figures(found)["repeated-releases"].axes
+    assert "km" in left.get_ylabel()
+    np.testing.assert_allclose(
+        np.asarray(left.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000
+    )
+    assert right.get_yscale() == "log"
+
+
+def test_example(load_example, tmp_path, capsys):
+    example = load_example("repeated_releases")
+    example.main(["--cell", "1 km", "--reports", "1", "5", "--trials", "200", "--out", str(tmp_path)])
+    assert "error without a report" in capsys.readouterr().out
+    assert (tmp_path / "repeated-releases.png").stat().st_size > 30_000
+    with open(tmp_path / "repeated-releases.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["scheme"], row["reports"]) for row in rows] == [
+        (name, t) for name in (FRESH, MEMO, BOTH) for t in ("1", "5")
+    ]
