@@ -47,6 +47,7 @@ from .geo import read_visits as read_visits
 from .geo import synthetic_city as synthetic_city
 from .mechanisms import made_private as made_private
 from .optimal import Design as Design
+from .optimal import coordinate_bound as coordinate_bound
 from .optimal import design as design
 from .optimal import design_private as design_private
 from .optimal import sweep as sweep

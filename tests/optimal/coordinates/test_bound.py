@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato import coordinate_bound
 from sfumato.errors import InputError, UnitError
 from sfumato.mechanisms import geometric_median, remapped_in_plane
-from sfumato.optimal import coordinate_bound
 from sfumato.optimal.coordinates.result import Round
 
 KM = 1000.0
@@ -271,6 +271,15 @@ def test_it_stops_on_request_and_in_time():
     assert len(stopped.log) == 1
     hurried = bound(places, "2/km", time_limit=2.0, gap=1e-6)
     assert hurried.seconds < 8
+
+
+@pytest.mark.parametrize(("places", "points"), [(1000, 1000), (40_000, 3000)])
+def test_many_places_and_points_stay_in_time(places, points):
+    x = np.random.default_rng(12).normal(size=(places, 2)) * 3
+    found = bound(x, "1/km", points=points, time_limit=4.0)
+    assert found.heads < points
+    assert found.seconds < 10
+    assert 0 <= found.lower < 4
 
 
 def test_visits_are_projected_and_the_stretch_counts():

@@ -10,6 +10,16 @@ from sfumato.optimal.coordinates.groups import PlaceGroups
 from sfumato.optimal.coordinates.mesh import Mesh
 
 
+def go_on():
+    return False
+
+
+def costs_of(groups, mesh, kind, epsilon, thresholds):
+    found = groups.costs(mesh, kind, epsilon, thresholds, go_on)
+    assert found is not None
+    return found
+
+
 def mechanism(rng, places, reports, epsilon):
     """A mechanism that keeps the promise between all places: exponential, with random weights of the reports."""
     apart = np.linalg.norm(places[:, None] - reports, axis=2)
@@ -42,9 +52,9 @@ def test_no_mechanism_with_the_promise_loses_less_than_the_costs_say(seed, kind,
     for thresholds in (
         np.zeros(12),
         rng.random(12),
-        groups.thresholds(rows[groups.heads] @ rounded, mesh, kind, epsilon),
+        groups.thresholds(rows[groups.heads] @ rounded, mesh, kind, epsilon, go_on),
     ):
-        costs, constant = groups.costs(mesh, kind, epsilon, thresholds)
+        costs, constant = costs_of(groups, mesh, kind, epsilon, thresholds)
         least = constant + float(groups.shares @ (costs * (rows[groups.heads] @ rounded)).sum(axis=1))
         assert least <= loss * (1 + 1e-9) + 1e-12
 
@@ -59,12 +69,12 @@ def test_good_thresholds_lose_about_half_of_what_the_factor_does():
     rows /= rows.sum(axis=1, keepdims=True)
 
     def told(which, thresholds):
-        costs, constant = which.costs(mesh, "euclidean", 1.0, thresholds)
+        costs, constant = costs_of(which, mesh, "euclidean", 1.0, thresholds)
         return constant + float(which.shares @ (costs * rows[which.heads]).sum(axis=1))
 
     whole = told(everyone, np.zeros(200))
     factor = told(groups, np.zeros(200))
-    better = told(groups, groups.thresholds(rows[groups.heads], mesh, "euclidean", 1.0))
+    better = told(groups, groups.thresholds(rows[groups.heads], mesh, "euclidean", 1.0, go_on))
     assert factor < better < whole
     assert whole - better < 0.6 * (whole - factor)
     # One factor for all, with the largest radius, is less than either.
@@ -84,3 +94,20 @@ def test_groups_are_near_and_stand_for_all():
     alone = PlaceGroups.of(places, weights, 500)
     assert not alone.away.any()
     assert (alone.heads == np.arange(500)).all()
+
+
+def test_what_is_stopped_gives_no_costs_and_thresholds_that_are_right():
+    places = np.random.default_rng(2).random((30, 2))
+    groups, mesh = PlaceGroups.of(places, np.full(30, 1 / 30), 5), Mesh.covering(places, 20)
+    assert groups.costs(mesh, "euclidean", 1.0, np.zeros(30), lambda: True) is None
+    rows = np.full((len(groups.heads), len(mesh)), 1 / len(mesh))
+    assert not groups.thresholds(rows, mesh, "euclidean", 1.0, lambda: True).any()
+
+
+def test_of_very_many_places_some_are_looked_at_for_heads():
+    rng = np.random.default_rng(4)
+    places = np.concatenate([rng.normal(at, 0.01, size=(4000, 2)) for at in ((0, 0), (1, 0), (0, 1))])
+    groups = PlaceGroups.of(places, np.full(len(places), 1 / len(places)), 3)
+    assert len(groups.heads) == 3
+    assert groups.away.max() < 0.1
+    assert np.allclose(groups.shares, 1 / 3)

@@ -33,6 +33,9 @@ _CORNERS: Final = 60  # of the first mesh
 _GROWTH: Final = 0.8  # share of what the costs leave out at the corners whose triangles are quartered
 _LATE: Final = 2.0  # a round that is expected to take more than this times the time left is not begun
 _PER_ROOT_SECOND: Final = 20  # secrets
+_PER_PAIR_S: Final = 1.5e-5  # of secrets, for a proof that a mechanism is private
+_SHORT_S: Final = 1.0  # a proof that is always made
+_PROOF: Final = 0.15  # of the time: more secrets than it takes to prove for are not used
 _LEAST_GAP: Final = 1e-4  # of the programs
 _SHARE_OF_GAP: Final = 0.2
 _PATIENCE: Final = 2  # rounds without a better bound
@@ -69,7 +72,7 @@ def coordinate_bound(
         weights: Array (n,): how much each place counts; by default all the same. A place of weight zero
             adds its promise to the others' and never lowers the bound.
         unit: The unit of the answer.
-        points: The most places that are secrets of the program; by default what the time allows.
+        points: The most places that are secrets of the program; by default, and at most, what the time allows.
         empty: About how many points where nobody is are secrets, too, spread over the convex hull of the places.
             The bound is then for mechanisms that keep the promise for all points of the hull; it is larger where
             places are sparse beside 1 / epsilon.
@@ -105,6 +108,8 @@ def coordinate_bound(
         raise InputError(f"{most} points were asked for.", f"use {argument('points', 300)}, or leave it out.")
     if empty < 0:
         raise InputError(f"{empty} empty points were asked for.", f"use {argument('empty', 50)}, or 0 for none.")
+    provable = max(10, int(math.sqrt(_PROOF * time_limit / _PER_PAIR_S)))
+    most, empty = min(most, provable), min(empty, provable)
     ground = on_plane(places)
     distinct, rows = np.unique(ground.places, axis=0, return_inverse=True)
     rows = np.asarray(rows, dtype=np.intp).ravel()
@@ -178,7 +183,10 @@ class _Search:
         idle, least_lacking = 0, math.inf
         while idle < _PATIENCE:
             begun = time.monotonic()
-            costs, constant = groups.costs(mesh, self.kind, self.epsilon, thresholds)
+            found = groups.costs(mesh, self.kind, self.epsilon, thresholds, self.ended)
+            if found is None:
+                return
+            costs, constant = found
             solved = self._solved(prior, promise, costs)
             if solved is None:
                 return
@@ -200,12 +208,12 @@ class _Search:
                 return
             if self.stop() or (now - begun) * len(finer) / len(mesh) > _LATE * (self.deadline - now):
                 return
-            thresholds = groups.thresholds(matrix, mesh, self.kind, self.epsilon)
+            thresholds = groups.thresholds(matrix, mesh, self.kind, self.epsilon, self.ended)
             mesh = finer
 
     def _solved(self, prior: Prior, promise: MetricPrivacy, costs: Floats) -> Design | None:
         """Return the design for the costs; None if there is no time for one."""
-        left = self.deadline - time.monotonic()
+        left = self.deadline - time.monotonic() - self.proof_seconds
         if left <= 0 or self.stop():
             return None
         try:
@@ -222,13 +230,25 @@ class _Search:
         except (SolverError, InputError):  # no answer, or no proof, in the time that is left
             return None
 
+    @property
+    def proof_seconds(self) -> float:
+        """About how long it takes to prove that a mechanism of this size is private."""
+        return _PER_PAIR_S * len(self.groups.heads) ** 2
+
+    def ended(self) -> bool:
+        """Return whether the time is over, or it was asked to stop."""
+        return time.monotonic() > self.deadline or self.stop()
+
     def attained(self, ground: Ground) -> float:
         """Return the proved loss of a mechanism that keeps the promise between the places; ``inf`` without one.
 
-        Places that another one stands for have no row in the program.
+        Places that another one stands for have no row in the program. It is not proved where that would take
+        longer than there is time.
         """
         groups = self.groups
         if self.found is None or len(groups.heads) < len(groups.places):
+            return math.inf
+        if time.monotonic() + self.proof_seconds > self.deadline and self.proof_seconds > _SHORT_S:
             return math.inf
         solved, mesh = self.found
         near = groups.distances * ((1 - 2.0**-48) / ground.stretch)

@@ -18,6 +18,7 @@ from scipy.spatial import KDTree
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...intervals import exp_above, exp_below
+from ..solver import Stop
 from .costs import distances_above, lower_costs
 from .mesh import Mesh
 
@@ -25,6 +26,7 @@ Indices = NDArray[np.intp]
 
 _ROUNDS: Final = 30  # of moving the middles of groups
 _TRIED: Final = 8  # places, of which the best becomes a middle to begin with
+_LOOKED_AT: Final = 4096  # places among which those that stand for others are looked for
 _CHUNK: Final = 512  # places at a time
 _ROUNDING: Final = 2.0**-50
 _WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
@@ -88,20 +90,24 @@ class PlaceGroups(Short):
         np.fill_diagonal(found, 0.0)
         return found
 
-    def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float) -> Floats:
+    def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
         """Return good thresholds m, array (n,), for the rows that a mechanism has at the heads.
 
-        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it.
+        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Those not reached when it is
+        stopped stay zero, which is right, too.
 
         Args:
             matrix: Array (k, m), the mechanism.
             mesh: The mesh of its m reports.
             kind: The loss.
             epsilon: Per metre.
+            stop: Asked from time to time whether to stop.
         """
         found = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
         for rows in self._chunks():
+            if stop():
+                break
             costs = lower_costs(self.places[rows], mesh, kind)
             order = np.argsort(costs, axis=1)
             below = np.cumsum(np.take_along_axis(matrix[self.member[rows]], order, axis=1), axis=1)
@@ -111,17 +117,20 @@ class PlaceGroups(Short):
         found[epsilon * self.away > _WORTHLESS] = 0.0
         return found
 
-    def costs(self, mesh: Mesh, kind: str, epsilon: float, thresholds: Floats) -> tuple[Floats, float]:
+    def costs(
+        self, mesh: Mesh, kind: str, epsilon: float, thresholds: Floats, stop: Stop
+    ) -> tuple[Floats, float] | None:
         """Return costs per unit of a group's weight, array (k, m), and what is to be added to their mean.
 
         For every mechanism with the promise the expected loss of the places is at least the constant and
-        the sum over groups of share times expected cost.
+        the sum over groups of share times expected cost. Returns None if it is stopped.
 
         Args:
             mesh: The mesh of the reports.
             kind: The loss.
             epsilon: Per metre, no less than the exact one.
             thresholds: Array (n,), any numbers.
+            stop: Asked from time to time whether to stop.
         """
         total = np.zeros((len(self.heads), len(mesh)))
         exponents = epsilon * self.away * (1 + _ROUNDING)
@@ -132,6 +141,8 @@ class PlaceGroups(Short):
         thresholds = np.where(far, 0.0, thresholds)
         largest = float(np.abs(thresholds).max(initial=0.0))
         for rows in self._chunks():
+            if stop():
+                return None
             beyond = lower_costs(self.places[rows], mesh, kind) - thresholds[rows, None]
             beyond *= np.where(beyond > 0, less[rows, None], more[rows, None])
             largest = max(largest, float(np.abs(beyond).max()))
@@ -150,6 +161,11 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     """Return places that are near to all others on average: k-means, each middle moved to the nearest place."""
     random = np.random.default_rng(0)  # any choice gives a valid bound
     mass = np.where(weights > 0, weights, weights[weights > 0].min() * 1e-3)
+    if len(places) > max(_LOOKED_AT, 4 * most):
+        some = random.choice(len(places), size=max(_LOOKED_AT, 4 * most), replace=False, p=mass / mass.sum())
+        # Their weights brought them here: they count the same now.
+        found: Indices = np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)]
+        return found
     chosen = [int(np.argmax(mass))]
     near = np.hypot(*(places - places[chosen[0]]).T)
     while len(chosen) < most and near.any():
@@ -170,5 +186,4 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
         if np.allclose(moved, middles):
             break
         middles = moved
-    found: Indices = np.unique(np.asarray(KDTree(places).query(middles)[1], dtype=np.intp))
-    return found
+    return np.unique(np.asarray(KDTree(places).query(middles)[1], dtype=np.intp))
