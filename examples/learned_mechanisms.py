@@ -14,42 +14,21 @@ Source: Romanelli, Palamidessi and Chatzikokolakis, "Generating optimal privacy-
 learning", CSF 2020.
 """
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
-
-import torch
+from functools import partial
 
 import sfumato as sf
-from sfumato.studies import mipan, save
+from sfumato.studies import mipan, save, study_options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the four parts as the command line says."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    add = parser.add_argument
-    add("data", nargs="?", type=Path, help="a file of visits; without it, the synthetic city")
-    add("--users", nargs="+", type=int, default=[6, 20], help="how many of the most frequent visitors to hide")
-    add("--attribute", default="area", help="the column to hide in the last part")
-    add("--groups", nargs=2, default=("Old Town", "Harbour"), help="two of its values")
-    add("--region", default="8 km x 6 km around 40,-30", help="where reports are counted")
-    add("--cell", default="600 m", help="the side of a cell")
-    limits = list(mipan.MAX_LOSSES_M)
-    add("--bounds", nargs="+", type=float, default=limits, dest="max_losses_m", help="largest losses, in metres")
-    add("--hits", nargs="+", type=int, default=[10, 500], help="reports of each record of the square")
-    add("--records", type=int, default=600, help="of each person of the square")
-    add("--rounds", type=int, default=120, help="the most rounds of each training on visits")
-    add("--network-rounds", type=int, default=300, help="the rounds of the networks' training on the square")
-    add("--out", type=Path, default=Path(), help="the folder of the results")
-    given = vars(parser.parse_args(arguments))
-    data, out = given.pop("data"), given.pop("out")
-    visits = sf.read_visits(data) if data else sf.synthetic_city()
-    torch.set_num_threads(1)  # small matrices gain nothing from more
-    try:
-        found = mipan.study(visits, **given, progress=print, partial=lambda so_far: save(so_far, out))
-    except (sf.errors.InputError, sf.errors.DataError) as error:
-        parser.error(error.told(lambda name, value: f"--{name} {value}".strip()))
-    save(found, out, mipan.figures(found))
+    """Run the study as the command line says."""
+    areas = {"region": "8 km x 6 km around 40,-30", "attribute": "area", "groups": ("Old Town", "Harbour")}
+    with study_options(mipan.study, __doc__, arguments, **areas) as given:
+        visits = sf.read_visits(*given.files) if given.files else sf.synthetic_city()
+        keep = partial(save, folder=given.out)  # after each part
+        found = mipan.study(visits, **given.arguments, progress=print, partial=keep)
+        save(found, given.out, mipan.figures(found))
 
 
 if __name__ == "__main__":

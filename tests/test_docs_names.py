@@ -2,7 +2,9 @@
 
 import importlib
 import re
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +50,9 @@ def _sources(folder: str = "src") -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py")))
 
 
-@cache
-def _options() -> dict[str, set[str]]:
-    """Return the options of each command, and of each example."""
+@pytest.fixture(scope="module")
+def known(load_example) -> dict[str, set[str]]:
+    """The options of each command, and of each example."""
     group: Any = typer.main.get_command(app)
     found = {
         name: {"--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts) if o.startswith("-"))}
@@ -58,9 +60,9 @@ def _options() -> dict[str, set[str]]:
     }
     found["sfumato"] = {"--help", "--version"}
     for path in (ROOT / "examples").glob("*.py"):
-        found[f"examples/{path.name}"] = set(re.findall(r'"(--[\w-]+)"', path.read_text(encoding="utf-8"))) | {
-            "--help"
-        }
+        with redirect_stdout(StringIO()) as said, pytest.raises(SystemExit):
+            load_example(path.stem).main(["--help"])
+        found[f"examples/{path.name}"] = set(re.findall(r"^  (?:-h, )?(--[\w-]+)", said.getvalue(), flags=re.M))
     return found
 
 
@@ -81,7 +83,7 @@ def _commands(text: str) -> list[str]:
     return [line.strip().removeprefix("$ ") for line in joined.splitlines()]
 
 
-def _check_command(line: str) -> None:
+def _check_command(line: str, known: dict[str, set[str]]) -> None:
     for part in re.split(r" \| | && ", line):
         words = re.sub(r'"[^"]*"|\'[^\']*\'', "TEXT", part).split()
         options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
@@ -89,11 +91,11 @@ def _check_command(line: str) -> None:
             case ["sfumato", "COMMAND", *_]:
                 continue
             case ["sfumato", name, *_] if not name.startswith("-"):
-                assert name in _options(), f"no command {name!r}: {line}"
-                assert options <= _options()[name], f"{options - _options()[name]} of {line}"
+                assert name in known, f"no command {name!r}: {line}"
+                assert options <= known[name], f"{options - known[name]} of {line}"
             case ["python" | "python3", script, *_] if script.startswith("examples/"):
-                assert script in _options(), f"no example {script!r}"
-                assert options <= _options()[script], f"{options - _options()[script]} of {line}"
+                assert script in known, f"no example {script!r}"
+                assert options <= known[script], f"{options - known[script]} of {line}"
             case _:
                 continue
 
@@ -130,23 +132,23 @@ def test_identifiers_occur_in_the_sources(document):
             assert re.search(rf"\b{name}\b", sources), f"{name} in `{span}`"
 
 
-def test_commands_and_options_exist(document):
+def test_commands_and_options_exist(document, known):
     lines = [line for _, block in _blocks(document) for line in _commands(block)]
-    every = set().union(*_options().values())
-    commands = "|".join(name for name in _options() if name.isalpha() and name != "sfumato")
+    every = set().union(*known.values())
+    commands = "|".join(name for name in known if name.isalpha() and name != "sfumato")
     for line in [*lines, *_spans(document)]:
         if line.startswith("-") and re.match(r"--[a-z]", line):
             assert re.findall(r"--[\w-]+", line)[0] in every, line
         elif re.match(rf"({commands}) --?[a-z]", line):
-            _check_command(f"sfumato {line}")
+            _check_command(f"sfumato {line}", known)
         else:
-            _check_command(line)
+            _check_command(line, known)
 
 
-def test_every_command_has_its_line():
+def test_every_command_has_its_line(known):
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `sfumato (\w+)`", page, flags=re.MULTILINE) == [
-        name for name in _options() if name.isalpha() and name != "sfumato"
+        name for name in known if name.isalpha() and name != "sfumato"
     ]
 
 

@@ -194,7 +194,7 @@ def test_noise_that_cannot_be_simulated(name, samples, prior):
 
 def test_example(load_example, tmp_path, capsys):
     example = load_example("back_to_the_drawing_board")
-    example.main(["--spots", "40", "--levels", "0.5", "1", "4", "--samples", "100", "--out", str(tmp_path)])
+    example.main(["--spot-count", "40", "--levels", "0.5", "1", "4", "--samples", "100", "--out", str(tmp_path)])
     assert "ExPost's entropy at equal loss" in capsys.readouterr().out
     assert (tmp_path / "back-to-the-drawing-board.png").stat().st_size > 50_000
     with open(tmp_path / "back-to-the-drawing-board.csv", newline="", encoding="utf-8") as file:

@@ -20,7 +20,7 @@ def games(load_example, tmp_path_factory):
     assert city.user is not None
     lines = [f"{a},{b},{c}" for a, b, c in zip(city.lat, city.lon, city.user, strict=True)]
     (folder / "city.csv").write_text("\n".join(["lat,lon,user", *lines]), encoding="utf-8")
-    options = "--users 2 --least 20 --shape 6 4 --size 6 4 --epsilons 0.9 0.3 --second 1 --tight 1 --out"
+    options = "--users 2 --least 20 --shape 6 4 --size-km 6 4 --epsilons 0.9 0.3 --second 1 --tight 1 --out"
     load_example("privacy_games").main([str(folder / "city.csv"), *options.split(), str(folder)])
     assert (folder / "privacy_games.png").stat().st_size > 10_000
     with (folder / "privacy_games_informed.csv").open(encoding="utf-8") as file:

@@ -180,7 +180,7 @@ def study(
     visits: Visits,
     region: Region | str,
     attribute: str,
-    groups: Sequence[object],
+    groups: tuple[object, object],
     *,
     cell: str = "400 m",
     dummies: Sequence[int] = DUMMIES,

@@ -158,7 +158,7 @@ def study(
         place: What to call it in the figure.
         spot_count: How many of the most visited spots.
         levels_km: The levels, 2 / epsilon.
-        samples: See `measures`.
+        samples: How many reports to simulate for noise in the plane.
         seed: Of the simulation.
         progress: Called with each line of the results.
 

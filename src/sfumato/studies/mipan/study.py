@@ -7,12 +7,13 @@ fifths of the visits, and the rest judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Final
 
 from ...core.frozen import Short
-from ...errors import InputError
+from ...errors import InputError, MissingExtraError
 from ...geo import Grid, Region, Visits
 from ...learn import CrossEntropy, MutualInformation, Pairs
 from ..results import TableRow
@@ -44,11 +45,27 @@ class MipanResults(Short):
         return {"learned-square": list(self.square), "learned-mechanisms": [asdict(row) for row in self.contests]}
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch compute in one thread: small matrices gain nothing from more."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError("the study of learned mechanisms", "learn") from None
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
+
+
+@_one_thread()
 def study(
     visits: Visits,
     region: Region | str,
     attribute: str,
-    groups: Sequence[str],
+    groups: tuple[str, str],
     *,
     cell: str = "600 m",
     users: Sequence[int] = (6, 20),

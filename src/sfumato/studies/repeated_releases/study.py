@@ -129,7 +129,7 @@ def study(
         cell: The side of a cell.
         epsilon: Of the planar geometric mechanism.
         reports: The numbers of reports t.
-        trials: See `repetition`.
+        trials: How often to simulate where the reports are too many to sum them all.
         seed: Of the simulation.
         progress: Called with each line of the results.
 
