@@ -61,9 +61,7 @@ def check_square(rows):
 
 def test_no_mechanism_hides_more_than_the_optimum(example, tmp_path):
     """The whole example, on the synthetic city in 2 km cells: some of them nobody visits."""
-    options = (
-        "--users 3 --cell 2km --max-losses-m 700 1150 --hits 10 --records 60 --rounds 25 --network-rounds 3 --out"
-    )
+    options = "--users 3 --cell 2km --max-losses-m 700 1150 --hits 10 --records 60 --rounds 25"
     example.main([*options.split(), "--network-rounds", "3", "--out", str(tmp_path)])
     rows = read(tmp_path / "learned-mechanisms.csv")
     kinds = Counter((row["hidden"], row["max_loss_m"]) for row in rows)
