@@ -77,7 +77,7 @@ ASKED = [
     ("distribution-privacy", log_ratio(MEAN_LOW, MEAN_HIGH)),
     (
         "metric-distribution-privacy",
-        log_ratio(MEAN_LOW, MEAN_HIGH) / wasserstein(LOW, HIGH, STEPS, p=math.inf).value,
+        log_ratio(MEAN_LOW, MEAN_HIGH) / wasserstein(LOW, HIGH, STEPS, p=math.inf).distance.value,
     ),
     ("metric-distribution-privacy(order=1)", log_ratio(MEAN_LOW, MEAN_HIGH) / 1.5),
     ("divergence-distribution-privacy(of=total-variation)", abs(MEAN_LOW - MEAN_HIGH).sum() / 2),

@@ -78,13 +78,13 @@ def _between(claim, rows, rng):
         case "probabilistic-distribution-privacy":
             return ProbabilisticDistributionPrivacy(family, x["delta"]).measure(rows).value
         case "metric-distribution-privacy":
-            distance = wasserstein(first, second, c["metric"].array, p=x["order"]).value
+            distance = wasserstein(first, second, c["metric"].array, p=x["order"]).distance.value
             found = DistributionPrivacy(family, x["delta"]).measure(rows).value
             return found / distance
         case "divergence-distribution-privacy":
             return _divergence(c)(first @ rows, second @ rows)
         case "divergence-metric-distribution-privacy":
-            distance = wasserstein(first, second, c["metric"].array, p=x["order"]).value
+            distance = wasserstein(first, second, c["metric"].array, p=x["order"]).distance.value
             return _divergence(c)(first @ rows, second @ rows) / distance
     raise AssertionError(claim.notion)
 

@@ -72,14 +72,14 @@ def test_worst_beliefs_by_all_sets_of_reports(matrix, rows, radius, delta):
     found = worst_beliefs(matrix, Family(rows), radius, delta)
     wanted = by_all_sets(matrix, rows, radius, delta)
     if math.isinf(wanted):
-        assert found.epsilon_upper > 30
+        assert found.epsilon.upper > 30
     else:
-        assert found.epsilon_lower <= wanted + 1e-9
-        assert found.epsilon_upper >= wanted - 1e-9
+        assert found.epsilon.lower <= wanted + 1e-9
+        assert found.epsilon.upper >= wanted - 1e-9
     if found.closed:
-        assert found.epsilon_upper == found.epsilon_lower or found.epsilon_upper == pytest.approx(wanted, abs=1e-6)
+        assert found.epsilon.upper == found.epsilon.lower or found.epsilon.upper == pytest.approx(wanted, abs=1e-6)
     p, q = found.first @ matrix, found.second @ matrix
-    assert found.epsilon_lower <= least_epsilon(p, q, delta) + 1e-9
+    assert found.epsilon.lower <= least_epsilon(p, q, delta) + 1e-9
     for belief, position in [(found.first, found.pair[0]), (found.second, found.pair[1])]:
         assert np.abs(belief - rows[position]).sum() / 2 <= radius + 1e-12
 
@@ -91,13 +91,13 @@ def test_worst_beliefs_are_closed_and_worse_than_any_tried(matrix, rows, radius,
     assert found.closed
     generator = np.random.default_rng(3)
     exact = DistributionPrivacy(Family(rows), delta).measure(matrix)
-    assert found.epsilon_upper >= exact.lower
+    assert found.epsilon.upper >= exact.lower
     if radius == 0:
-        assert found.epsilon_upper == pytest.approx(exact.value, abs=1e-9)
+        assert found.epsilon.upper == pytest.approx(exact.value, abs=1e-9)
     for _ in range(10):
         tried = [Ball(row, radius).highest(generator.normal(size=4)) for row in rows]
         p, q = np.array(tried) @ matrix
-        assert least_epsilon(p, q, delta) <= found.epsilon_upper + 1e-9
+        assert least_epsilon(p, q, delta) <= found.epsilon.upper + 1e-9
 
 
 def test_beliefs_found_again_by_rounding_do_not_end_the_search():
@@ -110,7 +110,7 @@ def test_beliefs_found_again_by_rounding_do_not_end_the_search():
         p, q = (
             np.array([Ball(row, 0.2).highest(generator.normal(size=4)) for row in family.distributions]) @ matrix
         )
-        assert max(least_epsilon(p, q, 0.03), least_epsilon(q, p, 0.03)) <= found.epsilon_upper
+        assert max(least_epsilon(p, q, 0.03), least_epsilon(q, p, 0.03)) <= found.epsilon.upper
 
 
 def test_one_node_still_bounds_the_excess():
@@ -139,8 +139,8 @@ def test_cut_short_the_answer_is_an_interval():
     whole = worst_beliefs(matrix, Family(rows), 0.3, 0.05)
     cut = worst_beliefs(matrix, Family(rows), 0.3, 0.05, most_nodes=1)
     assert whole.closed
-    assert cut.epsilon_lower <= whole.epsilon_upper + 1e-12
-    assert cut.epsilon_upper >= whole.epsilon_lower - 1e-12
+    assert cut.epsilon.lower <= whole.epsilon.upper + 1e-12
+    assert cut.epsilon.upper >= whole.epsilon.lower - 1e-12
 
 
 @given(channels(positive=True), beliefs(count=4), st.sampled_from([0.0, 0.02]))

@@ -64,9 +64,9 @@ def test_a_row_is_what_enumeration_gives(k, delta):
     tupling = Tupling(INNER, k, mixture_dummies(INNER, TWO.distributions))
     row = measured(TWO, tupling, "inner", 1.0, "mixture", delta)
     p, q, loss = enumerated(tupling, TWO)
-    assert hockey_stick(p, q, row.epsilon_upper) <= delta * (1 + 1e-9)
-    assert row.epsilon_lower <= row.epsilon_upper <= row.epsilon_lower + 2e-4
-    assert hockey_stick(p, q, row.epsilon_lower - 1e-6) > delta
+    assert hockey_stick(p, q, row.epsilon.upper) <= delta * (1 + 1e-9)
+    assert row.epsilon.lower <= row.epsilon.upper <= row.epsilon.lower + 2e-4
+    assert hockey_stick(p, q, row.epsilon.lower - 1e-6) > delta
     assert row.loss_km == pytest.approx(loss, rel=1e-12)
     assert row.attack_success == pytest.approx(0.5 + np.abs(p - q).sum() / 4, abs=1e-4)
     assert row.attack_success >= 0.5 + np.abs(p - q).sum() / 4 - 1e-12
@@ -98,7 +98,7 @@ def test_more_dummies_lower_both_epsilon_and_loss(rows):
         for source in ("uniform", "mixture"):
             chain = [row, *(table[name, parameter, more, source] for more in (2, 10))]
             for fewer, more in itertools.pairwise(chain):
-                assert more.epsilon_lower <= fewer.epsilon_upper
+                assert more.epsilon.lower <= fewer.epsilon.upper
                 assert more.loss_km <= fewer.loss_km * (1 + 1e-12)
                 assert more.attack_success <= fewer.attack_success + 1e-4
                 assert more.least_gain >= fewer.least_gain - 1e-12 >= -1e-12
@@ -114,7 +114,7 @@ def test_dummies_dominate_at_equal_loss(rows):
                 better = best_within(rows, name, 10, "mixture", row.loss_km)
                 assert better is not None
                 assert better.loss_km <= row.loss_km
-                assert better.epsilon_upper < 0.6 * row.epsilon_upper
+                assert better.epsilon.upper < 0.6 * row.epsilon.upper
 
 
 def test_restricted_noise_is_planar_laplace_noise_within_its_radius(city):
@@ -136,7 +136,7 @@ def test_optimised_dummies_are_no_worse_than_the_mixture(city):
     line = next(line for line in published_lines(grid, groups.metric) if line.name.startswith("restricted"))
     few = Line(line.name, line.build, (1.0,))
     mixture, optimised = sweep(groups, [few], (5,), sources=("mixture", "optimised"))
-    assert optimised.epsilon_upper <= mixture.epsilon_upper + 1e-4
+    assert optimised.epsilon.upper <= mixture.epsilon.upper + 1e-4
 
 
 def test_best_within_reads_nothing_between_the_points(rows):
@@ -153,7 +153,7 @@ def test_best_within_reads_nothing_between_the_points(rows):
         else:
             assert found is not None
             assert found in own
-            assert found.epsilon_upper == min(row.epsilon_upper for row in own)
+            assert found.epsilon.upper == min(row.epsilon.upper for row in own)
 
 
 def test_groups(city):
@@ -178,7 +178,7 @@ def test_figure(rows):
     assert [ax.get_title() for ax in figure.axes[:5]] == names
     line = figure.axes[0].lines[0]
     alone = sorted(
-        (row.loss_km, row.epsilon_upper) for row in rows if (row.mechanism, row.dummies) == (names[0], 0)
+        (row.loss_km, row.epsilon.upper) for row in rows if (row.mechanism, row.dummies) == (names[0], 0)
     )
     np.testing.assert_allclose(np.column_stack([line.get_xdata(), line.get_ydata()]), alone)
     with pytest.raises(InputError, match="no rows"):
@@ -196,6 +196,8 @@ def test_example(load_example, tmp_path, capsys):
     with open(tmp_path / "distribution-privacy.csv", newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
     assert {row["source"] for row in written} == {"none", "uniform", "mixture", "optimised"}
+    assert [name for name in written[0] if name.startswith("epsilon")] == ["epsilon_lower", "epsilon_upper"]
+    assert all(float(row["epsilon_lower"]) <= float(row["epsilon_upper"]) for row in written)
 
 
 @pytest.mark.slow
@@ -215,9 +217,9 @@ def test_two_boroughs(shared_data):
     }
     for (name, parameter, k, source), row in found.items():
         if name == "restricted Laplace, 1 km":
-            wider = [found[f"restricted Laplace, {r} km", parameter, k, source].epsilon_upper for r in (2, 4)]
-            assert row.epsilon_upper * (1 + 1e-3) >= wider[0] >= wider[1] * (1 - 1e-3)
+            wider = [found[f"restricted Laplace, {r} km", parameter, k, source].epsilon.upper for r in (2, 4)]
+            assert row.epsilon.upper * (1 + 1e-3) >= wider[0] >= wider[1] * (1 - 1e-3)
         if k == 100 and source == "mixture":
-            assert row.epsilon_upper < 0.2
-    assert found["planar Laplace", 1.0, 0, "none"].epsilon_upper == pytest.approx(2.067, abs=2e-3)
-    assert found["planar Laplace", 1.0, 10, "mixture"].epsilon_upper == pytest.approx(0.318, abs=2e-3)
+            assert row.epsilon.upper < 0.2
+    assert found["planar Laplace", 1.0, 0, "none"].epsilon.upper == pytest.approx(2.067, abs=2e-3)
+    assert found["planar Laplace", 1.0, 10, "mixture"].epsilon.upper == pytest.approx(0.318, abs=2e-3)

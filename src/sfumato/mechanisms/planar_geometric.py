@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space, units
+from ..core import Bracket, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
 from ..core.bisection import bisect
@@ -109,12 +109,12 @@ class PlanarGeometric(MechanismFamily):
         return self._epsilon
 
     @property
-    def normaliser(self) -> tuple[float, float]:
-        """Bounds of Z, the sum of exp(-epsilon |z|) over the lattice."""
+    def normaliser(self) -> Bracket:
+        """Z, the sum of exp(-epsilon |z|) over the lattice, with proved bounds."""
         radius = self._radius(self._epsilon, _LEFT)
         total = self._sum(radius, 0)
         beyond = _beyond(self._epsilon * self.basis.shortest(self.norm), radius)
-        return total * (1 - _ROUNDING), (total + beyond) * (1 + _ROUNDING)
+        return Bracket.between(total * (1 - _ROUNDING), (total + beyond) * (1 + _ROUNDING))
 
     @property
     def expected_distance(self) -> float:
@@ -143,8 +143,8 @@ class PlanarGeometric(MechanismFamily):
         given = numbers(offsets, "the offsets")
         if given.shape[-1:] != (2,) or (given % 1 != 0).any():
             raise InputError("the offsets are not pairs of integers.", "pass the steps in both directions.")
-        below, above = self.normaliser
-        probabilities: Floats = np.exp(-self._epsilon * self.basis.lengths(given, self.norm)) * 2 / (below + above)
+        lengths = self.basis.lengths(given, self.norm)
+        probabilities: Floats = np.exp(-self._epsilon * lengths) / self.normaliser.value
         return probabilities
 
     def mechanism(self) -> Mechanism:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ..core import Bracket
 from ..core.atomic import atomically
 from ..tables import write_rows
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
 
 TableRow = Mapping[str, object]
@@ -26,6 +29,21 @@ class Results(Protocol):
     @property
     def tables(self) -> Mapping[str, Sequence[TableRow]]:
         """The rows of each table, by the name of its file without ending; all rows have the same columns."""
+
+
+def columns_of(row: DataclassInstance) -> dict[str, object]:
+    """Return a row object's fields as columns; a measured number becomes one for each of its bounds.
+
+    The columns of a field ``epsilon`` with a `Bracket` are ``epsilon_lower`` and ``epsilon_upper``.
+    """
+    found: dict[str, object] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        if isinstance(value, Bracket):
+            found |= {f"{each.name}_lower": value.lower, f"{each.name}_upper": value.upper}
+        else:
+            found[each.name] = value
+    return found
 
 
 def save(

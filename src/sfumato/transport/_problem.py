@@ -79,6 +79,10 @@ class TransportProblem:
         """Return the mass that the current coupling puts on pairs between the supports, rounded once."""
         return sum(amount for pair, amount in self._flow().items() if where[pair]) / self._total
 
+    def uses(self, where: Bools) -> bool:
+        """Return whether the current coupling puts any mass on pairs between the supports, however little."""
+        return any(where[pair] for pair in self._flow())
+
     def expected(self, cost: Floats) -> float:
         """Return the expected cost of the current coupling, cost between the supports."""
         return float(sum(amount / self._total * cost[pair] for pair, amount in self._flow().items()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core import Bracket
 from ..core.arrays import readonly
 from ..errors import InputError
 from ._inputs import Distances, Distribution, check_tolerance, distances_between, relation_between
@@ -46,7 +47,7 @@ class OptimalLifting:
         holds: Whether one does.
         lifting: The answer for all couplings; for p = inf, for the pairs of the relation
             within the distance.
-        distance: The Wasserstein distance of the pair.
+        distance: The Wasserstein distance of the pair, with proved bounds.
         restricted: The least order-p cost of a coupling within the relation, in the unit
             of the distance; ``inf`` where there is none. The answer is yes where it equals
             the distance.
@@ -55,7 +56,7 @@ class OptimalLifting:
 
     holds: bool
     lifting: Lifting
-    distance: float
+    distance: Bracket
     restricted: float
     coupling: Coupling
 
@@ -127,7 +128,7 @@ def optimal_lifting(
     Source:
         Kawamoto and Murakami, definition 10.
     """
-    best = wasserstein(first, second, distances, p, tolerance=tolerance)
+    best = wasserstein(first, second, distances, p, tolerance=tolerance).distance
     if np.isinf(best.value):
         raise InputError(
             "the distributions are at infinite distance, so that every coupling is optimal.",
@@ -140,7 +141,7 @@ def optimal_lifting(
         inside = inside & (d <= best.value)
         answer = _answer(problem, inside, problem.solve([(~inside).astype(np.float64)])[0], tolerance)
         restricted = best.value if answer.holds else float("inf")
-        return OptimalLifting(answer.holds, answer, best.value, restricted, answer.coupling)
+        return OptimalLifting(answer.holds, answer, best, restricted, answer.coupling)
     cost, beyond, top = powers(d, p)
     inside = inside & ~beyond
     layers = problem.solve([(~inside).astype(np.float64), cost])
@@ -148,7 +149,7 @@ def optimal_lifting(
     least = problem.expected(cost)
     excess = least - (best.value / top) ** p if top > 0 else 0.0
     restricted = top * least ** (1 / p) if answer.holds else float("inf")
-    return OptimalLifting(answer.holds and excess <= tolerance, answer, best.value, restricted, answer.coupling)
+    return OptimalLifting(answer.holds and excess <= tolerance, answer, best, restricted, answer.coupling)
 
 
 def _answer(problem: TransportProblem, inside: NDArray[np.bool_], layer: Layer, tolerance: float) -> Lifting:

@@ -8,9 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from ..core import Bracket
 from ..core.arrays import Floats
 from ..core.bisection import bisect
 from ..errors import InputError
+from ..rounding import UNIT, sum_error
 from ._inputs import Distances, Distribution, check_tolerance, distances_between
 from ._problem import ROUNDING, Layer, TransportProblem
 from ._simplex import Bools
@@ -24,23 +26,22 @@ class Wasserstein:
     """A Wasserstein distance with what proves it.
 
     Attributes:
-        value: The distance, attained by the coupling.
+        distance: The distance of all but the ignored mass, with proved bounds: from above by the
+            coupling, from below by the dual problem. They meet up to the rounding of p-th powers, of
+            which the lower one keeps fewer digits, or none, where p is large.
         p: The order, from 1 to ``inf``.
         coupling: An optimal coupling.
-        lower: A lower bound of the distance from the dual problem, equal to ``value``
-            up to rounding.
         ignored: The mass, at most the tolerance, that the coupling moves further than
-            ``value`` (for p = inf), or over an infinite distance (for finite p).
+            the distance (for p = inf), or over an infinite distance (for finite p).
     """
 
-    value: float
+    distance: Bracket
     p: float
     coupling: Coupling
-    lower: float
     ignored: float
 
     def __repr__(self) -> str:
-        return f"Wasserstein distance of order {self.p:g}: {self.value:.6g}"
+        return f"Wasserstein distance of order {self.p:g}: {self.distance.value:.6g}"
 
 
 def wasserstein(
@@ -75,9 +76,9 @@ def wasserstein(
         >>> import numpy as np
         >>> places = np.array([0.0, 1.0, 3.0])
         >>> d = np.abs(places[:, None] - places)
-        >>> wasserstein([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], d).value
+        >>> wasserstein([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], d).distance.value
         1.5
-        >>> wasserstein([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], d, np.inf).value
+        >>> wasserstein([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], d, np.inf).distance.value
         2.0
 
     Source:
@@ -109,27 +110,50 @@ def _powered(problem: TransportProblem, d: Floats, p: float, tolerance: float) -
     layers = problem.solve([beyond.astype(np.float64), cost] if beyond.any() else [cost])
     ignored = problem.mass(beyond)
     if ignored > tolerance:
-        return Wasserstein(float("inf"), p, problem.coupling(), float("inf"), 0.0)
-    value = top * problem.expected(cost) ** (1 / p)
-    lower = top * max(_dual(problem, np.where(beyond, np.inf, cost), layers), 0.0) ** (1 / p)
-    return Wasserstein(value, p, problem.coupling(), min(lower, value), ignored)
+        return Wasserstein(Bracket.exact(math.inf), p, problem.coupling(), 0.0)
+    error = 4 * (p + 4) * UNIT  # of a cost, relatively
+    mean = problem.expected(cost)
+    terms = sum(cost.shape)
+    attained = mean + error * mean + sum_error(terms, mean) if problem.uses(cost > 0) else 0.0
+    least = _dual(problem, cost, beyond, layers, ignored, error)
+    lower, value, upper = (top * each ** (1 / p) for each in (least, mean, attained))
+    lower -= _root_error(least, p) * lower
+    upper += _root_error(attained, p) * upper
+    return Wasserstein(Bracket(min(lower, value), value, upper), p, problem.coupling(), ignored)
 
 
-def _dual(problem: TransportProblem, cost: Floats, layers: list[Layer]) -> float:
-    """Return the value of potentials that are feasible for every finite cost."""
+def _root_error(value: float, p: float) -> float:
+    """Return the relative error of top * value**(1/p), that of the exponent included."""
+    return (16 + 2 * abs(math.log(value)) / p) * UNIT if value > 0 else 0.0
+
+
+def _dual(
+    problem: TransportProblem, cost: Floats, beyond: Bools, layers: list[Layer], ignored: float, error: float
+) -> float:
+    """Return a proved lower bound, at least 0, of the expected cost over the pairs that are not beyond.
+
+    Potentials that are feasible for these pairs, and stay below some height on those beyond, cost at most
+    what the pairs do and the height of the ignored mass.
+    """
     last = layers[-1]
-    u = last.u
+    u, height = last.u, 0.0
     if len(layers) > 1:
         # Pairs that the first layer shuts out may undercut u + v. A multiple of the first
         # layer's potentials lifts them; it costs nothing where no mass must go beyond.
         first = layers[0]
         slack = -first.u[:, None] - first.v
-        shut = np.isfinite(cost) & (slack > 0)
-        excess = np.where(shut, last.u[:, None] + last.v - cost, 0.0)
-        u = u + float(np.maximum(excess / np.where(shut, slack, 1.0), 0.0).max()) * first.u
-    v = np.min(cost - u[:, None], axis=0)
+        sums = last.u[:, None] + last.v
+        shut = ~beyond & (slack > 0)
+        excess = np.where(shut, sums - cost, 0.0)
+        lift = float(np.maximum(excess / np.where(shut, slack, 1.0), 0.0).max())
+        u, height = u + lift * first.u, lift + max(float(sums.max()), 0.0)
+    v = np.min(np.where(beyond, height if problem.uses(beyond) else np.inf, cost) - u[:, None], axis=0)
     a, b = problem.first[problem.rows], problem.second[problem.columns]
-    return float(a @ u / a.sum() + b @ v / b.sum())
+    a, b = a / a.sum(), b / b.sum()
+    size = float(a @ np.abs(u) + b @ np.abs(v))
+    infeasible = (error + 4 * UNIT) * (1.0 + height + float(np.abs(u).max()))
+    doubt = infeasible + 2 * sum_error(2 * sum(cost.shape), size) + ignored * height * (1 + 8 * UNIT)
+    return max(float(a @ u + b @ v) - doubt, 0.0)
 
 
 def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserstein:
@@ -146,7 +170,7 @@ def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserst
     )
     value = float(levels[found.holds])
     ignored = _outside(problem, d > value)
-    return Wasserstein(value, float("inf"), problem.coupling(), value, ignored)
+    return Wasserstein(Bracket.exact(value), math.inf, problem.coupling(), ignored)
 
 
 def _outside(problem: TransportProblem, far: Bools) -> float:

@@ -37,13 +37,13 @@ def test_the_estimate_is_nearer_to_the_truth_than_the_reports(paris, name):
     rng = np.random.default_rng(11)
     secrets = rng.choice(len(city), size=100_000, p=truth.probabilities)
     reports = Reports.at(mechanism, sf.simulator(mechanism, 12).draw(secrets))
-    raw = sf.transport.wasserstein(reports.counts / len(reports), truth, d).value
+    raw = sf.transport.wasserstein(reports.counts / len(reports), truth, d).distance.value
     likeliest, nearest = maximum_likelihood(reports), least_squares(reports)
     assert likeliest.converged
     assert nearest.converged
-    assert likeliest.distance_to(truth, d).value < raw / 3
-    assert nearest.distance_to(truth, d).value < raw / 3
-    assert likeliest.distance_to(truth, d).value < 0.2
+    assert likeliest.distance_to(truth, d).distance.value < raw / 3
+    assert nearest.distance_to(truth, d).distance.value < raw / 3
+    assert likeliest.distance_to(truth, d).distance.value < 0.2
 
 
 def test_where_much_is_blurred_early_stopping_comes_nearer(paris):
@@ -53,7 +53,10 @@ def test_where_much_is_blurred_early_stopping_comes_nearer(paris):
     counts = np.random.default_rng(8).multinomial(100_000, received / received.sum())
     reports = Reports(mechanism, counts)
     stopped = estimate_population(reports, "early-stopped", seed=1)
-    assert stopped.distance_to(truth, d).value < 0.75 * maximum_likelihood(reports).distance_to(truth, d).value
+    assert (
+        stopped.distance_to(truth, d).distance.value
+        < 0.75 * maximum_likelihood(reports).distance_to(truth, d).distance.value
+    )
 
 
 def test_a_file_of_places_is_released_and_estimated(paris, tmp_path):
@@ -62,7 +65,7 @@ def test_a_file_of_places_is_released_and_estimated(paris, tmp_path):
     sf.release(mechanism, visits, tmp_path / "private.parquet", outside="drop")
     reports = read_reports(mechanism, tmp_path / "private.parquet")
     assert len(reports) == int(truth.space.counts(visits).sum())
-    assert maximum_likelihood(reports).distance_to(truth, d).value < 0.1
+    assert maximum_likelihood(reports).distance_to(truth, d).distance.value < 0.1
 
 
 def repetitions(truth, mechanism, make, weights, count=200):

@@ -56,7 +56,7 @@ def test_pooled_rounds_use_all_reports_so_far():
     all_at_once = maximum_likelihood([one.reports for one in rounds])
     np.testing.assert_allclose(rounds[-1].estimate.probabilities, all_at_once.probabilities, atol=1e-9)
     truth = sf.Prior(LINE, population(8))
-    distances = [one.estimate.distance_to(truth, D).value for one in rounds]
+    distances = [one.estimate.distance_to(truth, D).distance.value for one in rounds]
     assert distances[-1] < distances[0]
     assert distances[-1] < 0.2
 

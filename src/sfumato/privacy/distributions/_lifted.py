@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Mechanism
+from ...core import Bracket, Mechanism
 from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
@@ -125,9 +125,9 @@ def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = 
     return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
 
 
-def finding_between(notion: Notion, value: float, below: float, above: float, witness: Witness) -> Finding:
-    """Return the finding whose rounding reaches from the bound below to the bound above."""
-    if math.isinf(value):
-        return Finding(notion, value, 0.0 if math.isinf(below) else math.inf, witness)
-    rounding = max(above - value, value - below)
-    return Finding(notion, value, rounding, witness)
+def finding_between(notion: Notion, found: Bracket, witness: Witness) -> Finding:
+    """Return the finding whose rounding reaches both bounds of its number."""
+    if math.isinf(found.value):
+        return Finding(notion, found.value, 0.0 if math.isinf(found.lower) else math.inf, witness)
+    rounding = max(found.upper - found.value, found.value - found.lower)
+    return Finding(notion, found.value, rounding, witness)

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Bracket
 from ...core.arrays import Floats, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
@@ -36,8 +37,8 @@ class WorstBeliefs:
     """The pair of beliefs within a distance of the true distributions that a report separates most.
 
     Attributes:
-        epsilon_lower: The beliefs found need at least this epsilon.
-        epsilon_upper: No beliefs within the distance need more; proved.
+        epsilon: The least epsilon that is enough for all beliefs within the distance. The value is what the
+            beliefs found need, as floats have it; both bounds are proved.
         pair: Positions of the true distributions in the family.
         first: Array (n,), the belief in place of the first.
         second: Array (n,), the belief in place of the second.
@@ -47,8 +48,7 @@ class WorstBeliefs:
         closed: Whether the two bounds meet up to rounding; if not, the search was cut short.
     """
 
-    epsilon_lower: float
-    epsilon_upper: float
+    epsilon: Bracket
     pair: tuple[int, int]
     first: Floats
     second: Floats
@@ -58,8 +58,7 @@ class WorstBeliefs:
     closed: bool
 
     def __repr__(self) -> str:
-        low, high = self.epsilon_lower, self.epsilon_upper
-        return f"WorstBeliefs within {self.radius:g}: epsilon from {low:.6g} to {high:.6g}"
+        return f"WorstBeliefs within {self.radius:g}: epsilon {self.epsilon}"
 
 
 def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
@@ -140,7 +139,7 @@ def worst_beliefs(
         >>> import numpy as np
         >>> groups = Family({"day": [1.0, 0.0], "night": [0.5, 0.5]})
         >>> found = worst_beliefs(np.array([[0.75, 0.25], [0.25, 0.75]]), groups, 0.1)
-        >>> round(found.epsilon_upper, 6), found.pair, found.first
+        >>> round(found.epsilon.value, 6), found.pair, found.first
         (0.788457, (1, 0), array([0.4, 0.6]))
 
     Source:
@@ -163,11 +162,13 @@ def worst_beliefs(
         ]
     lowers = [_needed(matrix, beliefs, delta) for beliefs, _ in answers]
     worst, upper = int(np.argmax(lowers)), max(answer[1] for answer in answers)
+    lower = lowers[worst]
     first, second = answers[worst][0]
     i, j = (int(position) for position in family.pairs[worst])
-    outputs = max_divergence(first @ matrix, second @ matrix, delta).outputs
-    closed = upper == lowers[worst] or upper - lowers[worst] <= 1e-9 * max(1.0, upper)
-    return WorstBeliefs(lowers[worst], upper, (i, j), first, second, outputs, radius, delta, closed)
+    shown = max_divergence(first @ matrix, second @ matrix, delta)
+    epsilon = Bracket(lower, min(max(shown.value, lower), upper), upper)
+    closed = upper == lower or upper - lower <= 1e-9 * max(1.0, upper)
+    return WorstBeliefs(epsilon, (i, j), first, second, shown.outputs, radius, delta, closed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Metric
+from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
 from ...divergences import max_divergence
 from ...divergences.distributions import log_ratios
@@ -86,7 +86,7 @@ class DistributionPrivacy(Notion):
         p, q = rows[self.family.pairs[worst]]
         below = epsilon_below(p, q, self.delta, self.family.size)
         witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
-        return finding_between(self, float(values[worst]), below, float(uppers.max()), witness)
+        return finding_between(self, Bracket(below, float(values[worst]), float(uppers.max())), witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -187,9 +187,8 @@ class MetricDistributionPrivacy(ByDistance):
         exactly = self.delta == 0 and far[worst] == 0
         below = values[worst] if exactly else per_unit(needed, far[[worst]])[0]
         witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
-        return finding_between(
-            self, float(values[worst]), float(below) * (1 - 2.0**-51), float(uppers.max()), witness
-        )
+        found = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
+        return finding_between(self, found, witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -277,7 +276,8 @@ class ProbabilisticDistributionPrivacy(Notion):
         aside = np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > value))
         below = found[1][worst] - log_error(found[1][worst], family.size)
         witness = pair_witness(family, worst, readonly(aside))
-        return finding_between(self, value, max(0.0, below), upper + log_error(upper, family.size), witness)
+        bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
+        return finding_between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""

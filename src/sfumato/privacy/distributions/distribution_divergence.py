@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Metric
+from ...core import Bracket, Metric
 from ...core.arrays import Floats
 from ...divergences import (
     CHI_SQUARED,
@@ -83,14 +83,9 @@ class DivergenceDistributionPrivacy(Notion):
         values = compared(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
         worst = int(np.argmax(values))
-        value = float(values[worst])
-        return finding_between(
-            self,
-            value,
-            value - float(errors[worst]),
-            float((values + errors).max()),
-            pair_witness(self.family, worst),
-        )
+        value, error = float(values[worst]), float(errors[worst])
+        bounds = Bracket(value - error, value, float((values + errors).max()))
+        return finding_between(self, bounds, pair_witness(self.family, worst))
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -177,7 +172,8 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         values, uppers = per_unit(values, far), per_unit(uppers, near) * (1 + 2.0**-51)
         worst = int(np.argmax(values))
         below = float(per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
-        return finding_between(self, float(values[worst]), below, float(uppers.max()), pair_witness(family, worst))
+        bounds = Bracket(below, float(values[worst]), float(uppers.max()))
+        return finding_between(self, bounds, pair_witness(family, worst))
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""

@@ -12,7 +12,7 @@ from ...core import Metric
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
 from ...escaping import plain
-from ...transport import Wasserstein, wasserstein
+from ...transport import wasserstein
 from .._rows import AnyMechanism
 from ..notion import Notion
 from ._lifted import same_reports
@@ -82,7 +82,7 @@ class FamilyDistance:
         for i, j in np.unique(np.sort(family.pairs, axis=1), axis=0):
             found = wasserstein(family.distributions[i], family.distributions[j], ground, p, tolerance=tolerance)
             # The ground metric is symmetric, and so are the distances.
-            lower[[i, j], [j, i]], values[[i, j], [j, i]] = _outward(found, ground.diameter, family.size)
+            lower[[i, j], [j, i]], values[[i, j], [j, i]] = found.distance.lower, found.distance.upper
             ignored[[i, j], [j, i]] = found.ignored
         distance = object.__new__(cls)
         name = f"Wasserstein distance of order {p:g} over {ground.name}"
@@ -131,15 +131,6 @@ def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -
             "pass a row and a column per distribution; for a metric on secrets use FamilyDistance.wasserstein.",
         )
     return found
-
-
-def _outward(found: Wasserstein, diameter: float, size: int) -> tuple[float, float]:
-    """Return bounds of the true distance: powers, sums over the coupling and potentials round."""
-    if np.isinf(found.p) or np.isinf(found.value) or found.value == 0:
-        return found.lower, found.value
-    slack = (4 * size + 8 * found.p + 16) * 2.0**-52
-    below = (found.lower / diameter) ** found.p - slack
-    return diameter * max(below, 0.0) ** (1 / found.p) * (1 - slack), found.value * (1 + slack)
 
 
 class ByDistance(Notion):

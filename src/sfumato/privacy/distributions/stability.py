@@ -75,7 +75,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
             raise InputError(f"the {target!r} was not lifted from a relation.", "make it by Family.lifted.")
         jumps = target.lifted_from.hops
         answers = [wasserstein(images[i], images[j], jumps, np.inf) for i, j in source.pairs]
-        steps = np.array([answer.value for answer in answers])
+        steps = np.array([answer.distance.value for answer in answers])
         missed = max(answer.ignored for answer in answers)
     else:
         members, gap = members_of(source, images, target)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from ...core.frozen import Short
 from ...privacy import Band, band
-from ..results import TableRow
+from ..results import TableRow, columns_of
 
 EPSILON: Final = math.log(3)
 
@@ -105,7 +105,7 @@ class ChangeInFormalismResults(Short):
     @property
     def tables(self) -> dict[str, list[TableRow]]:
         """A row for each value."""
-        rows: list[TableRow] = [{**asdict(value), "difference": value.difference} for value in self.values]
+        rows: list[TableRow] = [{**columns_of(value), "difference": value.difference} for value in self.values]
         return {"change-in-formalism": rows}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from math import inf, isfinite
 from typing import Final
 
@@ -312,7 +312,7 @@ def _forms(family: Contestant, prior: Prior, metric: Metric, *, remap: bool) -> 
 def _of_design(found: Design, prior: Prior, metric: Metric) -> ComparisonRow:
     row = _measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0)
     bound = found.certificate.bound
-    return ComparisonRow(**{**asdict(row), "loss_lower_bound": bound})
+    return replace(row, loss_lower_bound=bound)
 
 
 def _measured(

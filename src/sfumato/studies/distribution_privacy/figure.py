@@ -101,14 +101,14 @@ def sweep_figure(
 def _of(rows: Sequence[DistributionRow], name: str, dummies: int, source: str) -> list[DistributionRow]:
     wanted = (name, dummies, source)
     found = [row for row in rows if (row.mechanism, row.dummies, row.source) == wanted]
-    shown = [row for row in found if isfinite(row.epsilon_upper) and row.epsilon_upper > 0 and row.loss_km > 0]
+    shown = [row for row in found if isfinite(row.epsilon.upper) and row.epsilon.upper > 0 and row.loss_km > 0]
     return sorted(shown, key=lambda row: row.loss_km)
 
 
 def _line(ax: Axes, rows: Sequence[DistributionRow], **style: object) -> None:
     ax.plot(
         [row.loss_km for row in rows],
-        [row.epsilon_upper for row in rows],
+        [row.epsilon.upper for row in rows],
         marker="o",
         markersize=2.5,
         linewidth=1.4,

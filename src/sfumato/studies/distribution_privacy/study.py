@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf, log, pi, sqrt
 from typing import Final
 
 import numpy as np
 
-from ...core import Mechanism, Metric, Prior
+from ...core import Bracket, Mechanism, Metric, Prior
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InputError
@@ -31,7 +31,7 @@ from ...mechanisms import (
     restricted_laplace,
     uniform_dummies,
 )
-from ..results import TableRow
+from ..results import TableRow, columns_of
 
 DELTA: Final = 1e-3
 DUMMIES: Final = (0, 5, 10, 20, 50, 100)
@@ -127,8 +127,7 @@ class DistributionRow(Short):
         parameter: The inner mechanism's parameter.
         dummies: k.
         source: Where dummies are drawn from: ``none``, ``uniform``, ``mixture`` or ``optimised``.
-        epsilon_lower: Proved: no smaller epsilon is enough at the study's delta.
-        epsilon_upper: Proved: this epsilon is enough; ``inf`` if none is.
+        epsilon: The least epsilon that is enough at the study's delta, with proved bounds; ``inf`` if none is.
         loss_km: The expected distance from a user to the best of the k + 1 answers.
         least_gain: By what part the loss is below that without dummies, for the place where
             this part is smallest among those that somebody visits.
@@ -140,8 +139,7 @@ class DistributionRow(Short):
     parameter: float
     dummies: int
     source: str
-    epsilon_lower: float
-    epsilon_upper: float
+    epsilon: Bracket
     loss_km: float
     least_gain: float
     attack_success: float
@@ -162,7 +160,7 @@ class DistributionPrivacyResults(Short):
     @property
     def tables(self) -> dict[str, list[TableRow]]:
         """A row for each mechanism and number of dummies."""
-        return {"distribution-privacy": [asdict(row) for row in self.rows]}
+        return {"distribution-privacy": [columns_of(row) for row in self.rows]}
 
     def best_within(self, levels_km: Sequence[float] = LEVELS_KM) -> list[str]:
         """Return the lines of a table: the least proved epsilon of each line at a loss of at most each level."""
@@ -171,7 +169,7 @@ class DistributionPrivacyResults(Short):
         ]
         for name, k, source in dict.fromkeys((row.mechanism, row.dummies, row.source) for row in self.rows):
             best = [best_within(self.rows, name, k, source, level) for level in levels_km]
-            shown = "".join(f"{row.epsilon_upper:12.3f}" if row is not None else f"{'-':>12s}" for row in best)
+            shown = "".join(f"{row.epsilon.upper:12.3f}" if row is not None else f"{'-':>12s}" for row in best)
             found.append(f"{name + (f', {k} {source} dummies' if k else ''):45s}{shown}")
         return found
 
@@ -216,7 +214,7 @@ def study(
     found = DistributionPrivacyResults(tuple(rows), few[-1] if few else 0)
     for text in found.best_within():
         tell(text)
-    unbounded = sum(row.epsilon_upper == inf and row.source == NONE for row in rows)
+    unbounded = sum(row.epsilon.upper == inf and row.source == NONE for row in rows)
     tell(f"mechanisms without dummies that keep no epsilon at delta {DELTA:g}: {unbounded}")
     for parameter in sorted({lines[0].parameters[0], lines[0].parameters[-1]}):
         alone, among = (of_neighbours(people, lines[0], parameter, k) for k in (0, max(dummies)))
@@ -318,7 +316,7 @@ def measured(
 ) -> DistributionRow:
     """Return what a mechanism with dummies hides and costs."""
     family = groups.distributions
-    bounds = FamilyAccountant(tupling, family).epsilon(delta, _NEAR).bounds
+    epsilon = FamilyAccountant(tupling, family).epsilon(delta, _NEAR).bounds
     visited = groups.everyone.support
     alone = tupling.inner.loss_of_secrets(groups.metric)[visited]
     best = quality_loss_of_secrets(tupling, groups.metric)[visited]
@@ -328,8 +326,7 @@ def measured(
         parameter,
         tupling.dummies,
         source,
-        bounds.lower,
-        bounds.upper,
+        epsilon,
         quality_loss(tupling, groups.everyone, groups.metric),
         float(gains.min()) if tupling.dummies else 0.0,
         attack_success(tupling, family[0], family[1]).upper,
@@ -355,7 +352,7 @@ def best_within(
         for row in rows
         if (row.mechanism, row.dummies, row.source) == (mechanism, dummies, source) and row.loss_km <= loss_km
     ]
-    return min(fitting, key=lambda row: row.epsilon_upper, default=None)
+    return min(fitting, key=lambda row: row.epsilon.upper, default=None)
 
 
 def of_neighbours(groups: Groups, line: Line, parameter: float, dummies: int) -> float:

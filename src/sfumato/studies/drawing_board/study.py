@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf, isnan, nan, pi, sqrt
 from types import MappingProxyType
 from typing import Final
@@ -19,7 +19,7 @@ from ...geo import Projection, Region, Visits
 from ...leakage import conditional_entropy_bits
 from ...mechanisms import PlanarLaplace, coin_of_distortion, exponential, rate_distortion, remapped_in_plane
 from ...mechanisms.geometric_median import median_from
-from ..results import TableRow
+from ..results import TableRow, columns_of
 
 EXPOST: Final = "ExPost"
 EXPONENTIAL: Final = "exponential"
@@ -129,7 +129,7 @@ class DrawingBoardResults(Short):
             key = each.loss_km if isnan(each.level_km) else each.level_km
             rows.append(
                 {
-                    **asdict(each),
+                    **columns_of(each),
                     "gain": each.gain,
                     "expost_more_bits": better.get((each.mechanism, key), ""),
                     "published_loss_km": published[0],

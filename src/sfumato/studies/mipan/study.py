@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from ...core.frozen import Short
 from ...errors import InputError, MissingExtraError
 from ...geo import Grid, Region, Visits
 from ...learn import CrossEntropy, MutualInformation, Pairs
-from ..results import TableRow
+from ..results import TableRow, columns_of
 from .contest import ContestRow, contest
 from .experiments import EXPERIMENT_1, EXPERIMENT_2, with_optimum_and_network
 from .swapping import Swapping, play_swapping
@@ -42,7 +42,10 @@ class MipanResults(Short):
     @property
     def tables(self) -> dict[str, list[TableRow]]:
         """The rows of both tables."""
-        return {"learned-square": list(self.square), "learned-mechanisms": [asdict(row) for row in self.contests]}
+        return {
+            "learned-square": list(self.square),
+            "learned-mechanisms": [columns_of(row) for row in self.contests],
+        }
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from ...attacks import bayes, blind, misinformed, optimal
@@ -28,7 +28,7 @@ from ...core.frozen import Short
 from ...evidence import distortion_below
 from ...geo import Visits
 from ...optimal import Auto, Design, design
-from ..results import TableRow
+from ..results import TableRow, columns_of
 from .people import Person, choose
 
 METRIC: Final = "metric"
@@ -107,8 +107,8 @@ class PrivacyGamesResults(Short):
     def tables(self) -> dict[str, list[TableRow]]:
         """All rows of both kinds."""
         return {
-            "privacy_games": [asdict(row) for row in self.designs],
-            "privacy_games_informed": [asdict(row) for row in self.informed],
+            "privacy_games": [columns_of(row) for row in self.designs],
+            "privacy_games_informed": [columns_of(row) for row in self.informed],
         }
 
 
