@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, UnitError, python
 from ..escaping import plain
-from ..rounding import amount_at_least, exactly
+from ..rounding import amount_at_least, amount_at_most, at_most, exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats
@@ -99,19 +99,22 @@ class ThresholdPrivacy(MetricPrivacy):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoordinatePrivacy(Frozen):
-    """Metric privacy of points: p(o|x) <= exp(epsilon |x - x'|) p(o|x') for all points x, x' of the region.
+    """Metric privacy of points: p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points x, x'.
 
     The distance is that on the ground, between any two points that are served, wherever they are: it is
     geo-indistinguishability of true places. Cells cannot promise it, because at a border two points a metre apart
-    belong to two cells. A mechanism on the vertices of a `Lattice` can.
+    belong to two cells. A mechanism on the vertices of a `Lattice` can; so can noise on a fine lattice
+    (`sfumato.mechanisms.planar.CoordinateNoise`), with a slack that is named.
 
     Args:
         epsilon: Per unit of length; a number, or text such as ``"0.6/km"``.
         unit: The unit of length.
+        slack_m: How much farther apart than they are two points may seem, metres. Designs on a `Lattice`
+            need none; what the snapping of positions adds there, about a millimetre, is in their proof.
 
     Raises:
-        InputError: If epsilon is not a positive number.
-        UnitError: If its unit is not one of length.
+        InputError: If epsilon is not a positive number, or the slack is not a length.
+        UnitError: If a unit is not one of length.
 
     Source:
         Andres et al., "Geo-Indistinguishability", CCS 2013, definition 3.3.
@@ -119,20 +122,41 @@ class CoordinatePrivacy(Frozen):
 
     epsilon: float
     unit: str = "km"
+    slack_m: float = 0.0
 
     @checked
-    def __init__(self, epsilon: float | str, unit: str = "km") -> None:
+    def __init__(self, epsilon: float | str, unit: str = "km", slack_m: float | str = 0.0) -> None:
         units.factor("m", unit)
         value = units.parse(epsilon, per=True, unit=unit, what="epsilon")
         _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
+        added = units.length_m(slack_m, "the slack")
+        if not 0 <= added < math.inf:
+            raise InputError(f"a slack of {added:g} m is not a length.", "use a number of at least 0.")
         object.__setattr__(self, "epsilon", value)
         object.__setattr__(self, "unit", units.canonical(unit))
+        object.__setattr__(self, "slack_m", added)
+
+    def sentence(self, points: str) -> str:
+        """Return the promise in words.
+
+        Args:
+            points: The points that it is about: ``"of the region"``.
+        """
+        unit, epsilon = plain(self.unit), at_most(self.epsilon, 6)
+        exponent = f"{epsilon} x distance in {unit}"
+        if self.slack_m:
+            exponent = f"{epsilon}/{unit} x (distance + {amount_at_most(self.slack_m, 'm')})"
+        return (
+            f"No report is more than e^({exponent}) times likelier from one point than from another, for any two "
+            f"points {points}, wherever they are"
+        )
 
     def __repr__(self) -> str:
         return f"CoordinatePrivacy({self})"
 
     def __str__(self) -> str:
-        return f"epsilon {exactly(self.epsilon)}/{plain(self.unit)} between any two points"
+        slack = f", with {amount_at_most(self.slack_m, 'm')} of slack" if self.slack_m else ""
+        return f"epsilon {exactly(self.epsilon)}/{plain(self.unit)} between any two points{slack}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

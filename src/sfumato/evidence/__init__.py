@@ -6,6 +6,7 @@ from .coordinates import CoordinateProof, VertexPrivacy, bound_to, prove_coordin
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, check_optimality, prove_optimality
+from .planar import NoiseCertificate, NoiseProof, prove_planar_noise
 from .sensitive import (
     class_error_below,
     class_information_above_bits,
@@ -22,6 +23,8 @@ __all__ = [
     "DistortionProof",
     "EpsilonProof",
     "Multipliers",
+    "NoiseCertificate",
+    "NoiseProof",
     "Optimality",
     "Steepest",
     "VertexPrivacy",
@@ -44,6 +47,7 @@ __all__ = [
     "prove_coordinate_privacy",
     "prove_metric_privacy",
     "prove_optimality",
+    "prove_planar_noise",
     "relative_gap",
     "steepest",
     "worst_loss_above",

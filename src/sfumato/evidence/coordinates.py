@@ -42,6 +42,11 @@ class VertexPrivacy(MetricPrivacy):
 
     @checked
     def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
+        if promise.slack_m:
+            raise InputError(
+                f"{promise} was asked of a lattice, whose vertices keep such promises without slack.",
+                "leave the slack out.",
+            )
         slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
         slope *= 1 - 1e-14  # three operations
         exponent = (

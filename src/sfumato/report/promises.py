@@ -161,10 +161,8 @@ def _points_sentence(guarantee: VertexPrivacy) -> str:
     epsilon, unit = guarantee.promise.epsilon, guarantee.promise.unit
     added = amount_at_most(1000 * guarantee.lattice.slack_m, "mm")
     return (
-        f"No report is more than e^({at_most(epsilon, 6)} x distance in {unit}) times likelier from one point "
-        f"than from another, for any two points that the lattice serves, wherever they are: "
-        f"{factor_at_most(epsilon)} times for points 1 {unit} apart. Positions are snapped first, which adds at "
-        f"most {added} to a distance."
+        f"{guarantee.promise.sentence('that the lattice serves')}: {factor_at_most(epsilon)} times for points 1 "
+        f"{unit} apart. Positions are snapped first, which adds at most {added} to a distance."
     )
 
 

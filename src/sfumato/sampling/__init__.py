@@ -2,11 +2,12 @@
 
 from .alias import AliasTables
 from .entropy import SeededWords, SystemWords, Words
-from .recipe import Drawable, Integers, Recipe, Row
+from .recipe import Blurring, Drawable, Integers, Recipe, Row
 from .sampler import Sampler, Simulator, sampler, simulator
 
 __all__ = [
     "AliasTables",
+    "Blurring",
     "Drawable",
     "Integers",
     "Recipe",

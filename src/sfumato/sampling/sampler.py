@@ -15,7 +15,7 @@ from ..core.arrays import Floats, numbers
 from ..core.frozen import Frozen
 from ..errors import InputError
 from .entropy import SeededWords, SystemWords, Uints, Words
-from .recipe import Drawable, Integers, Recipe, Row
+from .recipe import Blurring, Drawable, Integers, Recipe, Row
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62
@@ -30,7 +30,7 @@ class Sampler(Frozen):
     samplers repeat each other.
 
     Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, or a `Tupling`.
+        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
 
     Attributes:
         drawable: What it draws from.
@@ -39,11 +39,11 @@ class Sampler(Frozen):
         InputError: If it is for studies only, or not a mechanism.
     """
 
-    drawable: Mechanism | Drawable
-    _recipe: Recipe = field(init=False)
+    drawable: Mechanism | Drawable | Blurring
+    _recipe: Recipe | Blurring = field(init=False)
     _words: SystemWords = field(init=False)
 
-    def __init__(self, drawable: Mechanism | Drawable) -> None:
+    def __init__(self, drawable: Mechanism | Drawable | Blurring) -> None:
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "_recipe", _recipe(drawable))
         object.__setattr__(self, "_words", SystemWords())
@@ -81,6 +81,7 @@ class Sampler(Frozen):
 
         Raises:
             InputError: If secrets or reports are not places, or a point is not served.
+            DataError: If a point is beyond the reach of a `CoordinateNoise`, or not on the Earth.
         """
         return _blurred(self.drawable, self._recipe, self._words, lat, lon)
 
@@ -95,7 +96,7 @@ class Simulator:
     The same seed gives the same noise, so anyone with the seed can undo it.
 
     Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, or a `Tupling`.
+        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
         seed: A non-negative integer.
 
     Attributes:
@@ -106,12 +107,12 @@ class Simulator:
         InputError: If it has no exact recipe, or the seed is not a non-negative integer.
     """
 
-    drawable: Mechanism | Drawable
+    drawable: Mechanism | Drawable | Blurring
     seed: int
-    _recipe: Recipe
+    _recipe: Recipe | Blurring
     _words: SeededWords
 
-    def __init__(self, drawable: Mechanism | Drawable, seed: int) -> None:
+    def __init__(self, drawable: Mechanism | Drawable | Blurring, seed: int) -> None:
         words = SeededWords(seed)
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "seed", words.seed)
@@ -130,14 +131,14 @@ class Simulator:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
 
 
-def sampler(drawable: Mechanism | Drawable) -> Sampler:
+def sampler(drawable: Mechanism | Drawable | Blurring) -> Sampler:
     """Return the sampler of a mechanism or family: exact and cryptographic, for release.
 
     Noise on all integers takes as long as the noise needs, which says nothing about the
     answer. Families of real numbers are refused: noise in floats reveals the secret.
 
     Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, or a `Tupling`.
+        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
 
     Raises:
         InputError: If it is for studies only, or not a mechanism.
@@ -151,11 +152,11 @@ def sampler(drawable: Mechanism | Drawable) -> Sampler:
     return Sampler(drawable)
 
 
-def simulator(drawable: Mechanism | Drawable, seed: int) -> Simulator:
+def simulator(drawable: Mechanism | Drawable | Blurring, seed: int) -> Simulator:
     """Return a seeded simulator of a mechanism or family, for studies and tests; never for release.
 
     Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, or a `Tupling`.
+        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
         seed: A non-negative integer.
 
     Raises:
@@ -164,9 +165,12 @@ def simulator(drawable: Mechanism | Drawable, seed: int) -> Simulator:
     return Simulator(drawable, seed)
 
 
-def _recipe(drawable: object) -> Recipe:
+def _recipe(drawable: object) -> Recipe | Blurring:
+    """Return how reports are drawn: for numbered secrets, or for points."""
     if isinstance(drawable, Mechanism):
         return Row(drawable)
+    if isinstance(drawable, Blurring) and not isinstance(drawable, type):
+        return drawable
     if isinstance(drawable, Drawable) and not isinstance(drawable, type):
         return drawable.recipe()
     what = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
@@ -183,7 +187,21 @@ class _Ground(Protocol):
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
 
 
-def _blurred(drawable: object, recipe: Recipe, words: Words, lat: ArrayLike, lon: ArrayLike) -> Floats:
+def _blurred(drawable: object, recipe: Recipe | Blurring, words: Words, lat: ArrayLike, lon: ArrayLike) -> Floats:
+    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+    if north.shape != east.shape:
+        raise InputError(
+            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
+            "pass as many of the one as of the other.",
+        )
+    flat = north.ravel(), east.ravel()
+    if isinstance(recipe, Blurring):
+        return recipe.blurred(*flat, words).reshape(*north.shape, 2)
+    return _through(drawable, recipe, words, *flat).reshape(*north.shape, 2)
+
+
+def _through(drawable: object, recipe: Recipe, words: Words, lat: Floats, lon: Floats) -> Floats:
+    """Return a report for each point through the secret that it is taken for."""
     if not isinstance(drawable, Mechanism) or not isinstance(drawable.secrets, _Ground):
         raise InputError(
             f"points cannot be blurred by {drawable!r}: its secrets are not places on the ground.",
@@ -191,13 +209,7 @@ def _blurred(drawable: object, recipe: Recipe, words: Words, lat: ArrayLike, lon
             "use draw() with positions of secrets.",
         )
     places = drawable.observables.latlon
-    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-    if north.shape != east.shape:
-        raise InputError(
-            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
-            "pass as many of the one as of the other.",
-        )
-    secrets = drawable.secrets.drawn(north.ravel(), east.ravel(), words.draw)
+    secrets = drawable.secrets.drawn(lat, lon, words.draw)
     if (secrets < 0).any():
         first = int(np.argmax(secrets < 0))
         raise InputError(
@@ -205,11 +217,15 @@ def _blurred(drawable: object, recipe: Recipe, words: Words, lat: ArrayLike, lon
             f"(the first is number {first + 1}).",
             "leave them out, or design for a wider region.",
         )
-    reports: Floats = places[recipe.draw(secrets, words)].reshape(*north.shape, 2)
+    reports: Floats = places[recipe.draw(secrets, words)]
     return reports
 
 
-def _drawn(recipe: Recipe, words: Words, given: ArrayLike) -> Integers:
+def _drawn(recipe: Recipe | Blurring, words: Words, given: ArrayLike) -> Integers:
+    if isinstance(recipe, Blurring):
+        raise InputError(
+            f"{recipe!r} has no numbered secrets to draw for.", "use blur() with latitudes and longitudes."
+        )
     rows = _positions(given, recipe.secrets) if recipe.secrets is not None else _answers(given)
     flat, step = rows.reshape(-1), max(1, _BLOCK // math.prod(recipe.shape))
     blocks = [recipe.draw(flat[start : start + step], words) for start in range(0, max(1, flat.size), step)]

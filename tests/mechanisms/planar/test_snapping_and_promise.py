@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError
 from sfumato.geo import Projection
-from sfumato.mechanisms.planar import CoordinateNoise, PlanarPromise
-from sfumato.mechanisms.planar.promise import slack, stretch, within
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.mechanisms.planar.reach import slack, stretch, within
 from sfumato.mechanisms.planar.snapping import snapped
 
 STEPS = st.sampled_from([Fraction(2), Fraction(1, 3), Fraction(0.1), Fraction(7, 2), Fraction(50)])
@@ -68,18 +68,18 @@ def log_ratio(noise, x, y, report):
 )
 def test_every_pair_keeps_the_promise(x, apart, beyond, step):
     y = (x[0] + apart[0], x[1] + apart[1])
-    noise = CoordinateNoise(0.01, step)
+    noise = CoordinateNoise("10/km", step)
     report = (snapped(np.array([y]), step)[0] + np.array(beyond)).tolist()
     with ctx.workprec(300):
         distance = ((arb(x[0]) - arb(y[0])) ** 2 + (arb(x[1]) - arb(y[1])) ** 2).sqrt()
-        assert not log_ratio(noise, x, y, report) > arb(0.01) * (distance + arb(noise.slack_m))
+        assert not log_ratio(noise, x, y, report) > arb(0.01) * (distance + arb(noise.promise.slack_m))
 
 
 @given(METRES, METRES, st.floats(0, 7), st.floats(1e-9, 5))
 def test_pairs_across_a_border_keep_the_promise(i, j, angle, apart):
     """The closest pairs on both sides of a corner of four squares, for reports on their line."""
     step = Fraction(2)
-    noise = CoordinateNoise(0.5, step)
+    noise = CoordinateNoise("500/km", step)
     corner = np.floor(np.array([i, j]) / 2) * 2 + 1.0
     way = np.array([math.cos(angle), math.sin(angle)]) * apart / 2
     x, y = corner - way, corner + way
@@ -87,32 +87,19 @@ def test_pairs_across_a_border_keep_the_promise(i, j, angle, apart):
     report = (here + 5 * (here - there)).tolist()
     with ctx.workprec(300):
         distance = sum(((arb(float(a)) - arb(float(b))) ** 2 for a, b in zip(x, y, strict=True)), arb(0)).sqrt()
-        assert not log_ratio(noise, x, y, report) > arb(0.5) * (distance + arb(noise.slack_m))
+        assert not log_ratio(noise, x, y, report) > arb(0.5) * (distance + arb(noise.promise.slack_m))
 
 
 def test_the_slack_is_needed():
     """Two places next to a corner are told apart by exp(epsilon sqrt(2) steps): no smaller slack would do."""
-    noise = CoordinateNoise(0.01, "2 m")
+    noise = CoordinateNoise("10/km", "2 m")
     below, above = (math.nextafter(1.0, 0.0),) * 2, (1.0, 1.0)
     with ctx.workprec(100):
         found = float(log_ratio(noise, below, above, (-5, -5)))
-    assert found == pytest.approx(0.01 * noise.slack_m, rel=1e-12)
-    assert noise.slack_m == pytest.approx(2 * math.sqrt(2), rel=1e-14)
+    assert found == pytest.approx(0.01 * noise.promise.slack_m, rel=1e-12)
+    assert noise.promise.slack_m == pytest.approx(2 * math.sqrt(2), rel=1e-14)
     for step in (Fraction(2), Fraction(1, 3), Fraction(0.1), Fraction(10**9)):
         assert Fraction(slack(step, projected=False)) ** 2 >= 2 * step**2
-
-
-def test_factors_are_bounds():
-    promise = PlanarPromise(0.001, 2.83)
-    apart = np.array([0.0, 3.7, 500.0, 1e9])
-    with ctx.workprec(200):
-        for distance, found in zip(apart[:3], promise.factor(apart), strict=False):
-            assert arb(found) >= (arb(0.001) * (arb(float(distance)) + arb(2.83))).exp()
-    assert promise.factor(1e9) == math.inf
-    assert "e^(1 x (their distance in km + 0.00283))" in str(promise)
-    for bad in (-1.0, math.nan):
-        with pytest.raises(InputError, match="a distance is negative or not a number"):
-            promise.factor(bad)
 
 
 @pytest.mark.parametrize("lat", [0.0, 48.86, -72.0, 90.0])
@@ -157,8 +144,8 @@ def test_the_ground_promise_divides_the_stretch_out():
     plane = Projection(48.86, 2.34)
     noise = CoordinateNoise("1/km", "2 m", plane, "1000 km")
     assert noise.noise.rate / noise.step_m <= Fraction(0.001) / Fraction(stretch(1e6))
-    assert noise.promise.reach_m == 1e6
-    assert noise.slack_m > CoordinateNoise("1/km").slack_m
+    assert noise.reach_m == 1e6
+    assert noise.promise.slack_m > CoordinateNoise("1/km").promise.slack_m
     far = noise.simulate([[5e6, 0.0]] * 200, seed=1)
     assert np.median(far[:, 0]) == pytest.approx(1e6, rel=1e-3)
     for reach in ("0 m", "1501 km"):

@@ -2,8 +2,7 @@
 
 from .coordinate_noise import CoordinateNoise
 from .lattice_noise import LatticeNoise
-from .promise import PlanarPromise
 from .quadrature import PlaneError
 from .remap import PlaneRemap, RemapWindow
 
-__all__ = ["CoordinateNoise", "LatticeNoise", "PlanarPromise", "PlaneError", "PlaneRemap", "RemapWindow"]
+__all__ = ["CoordinateNoise", "LatticeNoise", "PlaneError", "PlaneRemap", "RemapWindow"]

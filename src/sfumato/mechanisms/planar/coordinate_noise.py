@@ -10,17 +10,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import units
+from ...core import CoordinatePrivacy, units
 from ...core.arrays import Floats, floats
 from ...core.frozen import Frozen
-from ...geo import Projection
-from ...rounding import amount_at_most, at_most
+from ...errors import DataError, InputError, python
+from ...geo import Projection, Visits
+from ...geo.projection import LIMIT_KM
+from ...rounding import amount_at_most, exactly
 from ...sampling import SeededWords, SystemWords, Words
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise
-from .promise import PlanarPromise, slack, stretch, within
 from .quadrature import PlaneError, plane_error, raw_error
+from .reach import slack, stretch, within
 from .remap import PlaneRemap
 from .snapping import snapped
 
@@ -40,11 +42,12 @@ class CoordinateNoise(Frozen):
     if there is one. The slack, sqrt(2) steps, is what snapping may add to a distance.
 
     With a projection |x - x'| is the distance on the ground, of places within the reach; the
-    noise is by the largest stretch of the plane there wider. Places beyond the reach are
-    moved straight to it, never refused. Without one it is the distance in the plane, of any two points.
+    noise is by the largest stretch of the plane there wider. `draw` moves places beyond the reach
+    straight to it, for which the promise holds, too; a sampler's `blur` refuses them. Without one it
+    is the distance in the plane, of any two points.
 
     Attributes:
-        epsilon: As promised, per metre.
+        epsilon: As promised, per kilometre.
         step_m: The step of the lattice, exactly.
         projection: The plane of the coordinates, or None.
         reach_m: How far from its centre the promise holds; infinite without a projection.
@@ -52,7 +55,7 @@ class CoordinateNoise(Frozen):
         noise: The noise in whole steps.
 
     Args:
-        epsilon: Per metre; a number or text such as ``"1/km"``.
+        epsilon: A number per kilometre, or text such as ``"1/km"``.
         step: The step, a length such as ``"2 m"`` or a fraction in metres: a small share of
             1 / epsilon.
         projection: The plane of the coordinates.
@@ -73,7 +76,7 @@ class CoordinateNoise(Frozen):
         >>> noise.simulate([[0.0, 0.0], [120.0, -40.0]], seed=7)
         array([[...]])
         >>> noise.promise
-        PlanarPromise(epsilon 0.001/m, slack 2.83 m)
+        CoordinatePrivacy(epsilon 1/km between any two points, with 2.83 m of slack)
     """
 
     epsilon: float
@@ -91,7 +94,7 @@ class CoordinateNoise(Frozen):
         reach: float | str = REACH_M,
         remap: PlaneRemap | None = None,
     ) -> None:
-        rate = positive(units.parse(epsilon, per=True, unit="m", what="epsilon"), "epsilon")
+        rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
         size = step if isinstance(step, Fraction) else units.length_m(step, "the step")
         reach_m = math.inf if projection is None else units.length_m(reach, "the reach")
         object.__setattr__(self, "epsilon", rate)
@@ -100,22 +103,46 @@ class CoordinateNoise(Frozen):
         object.__setattr__(self, "reach_m", reach_m)
         object.__setattr__(self, "remap", remap)
         widest = 1.0 if projection is None else stretch(reach_m)
-        object.__setattr__(self, "noise", LatticeNoise(_rounded(Fraction(rate) * self.step_m / Fraction(widest))))
+        object.__setattr__(
+            self, "noise", LatticeNoise(_rounded(Fraction(rate) / 1000 * self.step_m / Fraction(widest)))
+        )
 
     def __reduce__(self) -> tuple[type[CoordinateNoise], tuple[object, ...]]:
         reach = REACH_M if self.projection is None else self.reach_m
         return type(self), (self.epsilon, self.step_m, self.projection, reach, self.remap)
 
     @property
-    def promise(self) -> PlanarPromise:
-        """What is promised of any two places, with its slack."""
+    def promise(self) -> CoordinatePrivacy:
+        """What is promised of any two places, with its slack; `sfumato.evidence.prove_planar_noise` proves it."""
         projected = self.projection is not None
-        return PlanarPromise(self.epsilon, slack(self.step_m, projected=projected), self.reach_m)
+        return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
 
-    @property
-    def slack_m(self) -> float:
-        """By how much farther apart than they are two places may seem, at most."""
-        return self.promise.slack_m
+    @classmethod
+    def for_visits(
+        cls, visits: Visits, epsilon: float | str, *, step: float | str | None = None, fineness: float = 0.1
+    ) -> CoordinateNoise:
+        """Return noise for the places of visits, with the remap that is best for them.
+
+        The table is made of these visits, and whoever has it can learn from it where they were. If
+        they are those of the person who is protected, it is a second release that no promise covers.
+
+        Args:
+            visits: The visits; the plane is centred on their region, and its reach is at least 100 km.
+            epsilon: A number per kilometre, or text such as ``"1/km"``.
+            step: The step of the lattice; by default a round length near 1 / (500 epsilon).
+            fineness: The width of the table's cells in units of 1 / epsilon.
+
+        Raises:
+            InputError: If epsilon or the step is not positive, the table would have too many cells, or
+                a visit is farther than 1,500 km from the centre.
+        """
+        rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
+        plane = Projection(*visits.region().centre)
+        points = plane.forward(visits.lat, visits.lon)
+        plane.check_reach(points)
+        reach = max(REACH_M, math.ceil(float(np.hypot(*points.T).max()) / 1000 + 1) * 1000.0)
+        noise = cls(epsilon, _round(2 / rate) if step is None else step, plane, min(reach, 1000.0 * LIMIT_KM))
+        return noise.for_places(points, np.ones(len(points)), fineness)
 
     def for_places(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> CoordinateNoise:
         """Return the same noise with the remap that is best for weighted places.
@@ -131,6 +158,57 @@ class CoordinateNoise(Frozen):
         table = PlaneRemap.of(self._inside(points_m), weights, self._plane_epsilon, self.step_m, fineness)
         reach = REACH_M if self.projection is None else self.reach_m
         return CoordinateNoise(self.epsilon, self.step_m, self.projection, reach, table)
+
+    def blurred(self, lat: Floats, lon: Floats, words: Words) -> Floats:
+        """Return a report for each point on the ground: latitudes and longitudes, array (n, 2).
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+            words: Where the randomness comes from.
+
+        Raises:
+            InputError: If there is no projection.
+            DataError: If a point is not on the Earth, or beyond the reach.
+        """
+        plane = self._plane
+        points = plane.forward(lat, lon)
+        away = np.hypot(*points.T)
+        bad = np.flatnonzero(~(away <= self.reach_m))
+        if bad.size:
+            first = int(bad[0])
+            problem = (
+                f"it is {away[first] / 1000:,.0f} km from the centre {plane.lat:.5f}, {plane.lon:.5f}, and points "
+                f"are served up to {self.reach_m / 1000:,.6g} km"
+                if math.isfinite(away[first])
+                else "it is not a latitude and a longitude"
+            )
+            raise DataError(
+                f"{bad.size:,} of {away.size:,} points cannot be blurred (the first is number {first + 1}, "
+                f"{lat[first]:g}, {lon[first]:g}: {problem}).",
+                "leave them out",
+                "design the noise for a wider region.",
+            )
+        return plane.inverse(self._reports(points, words))
+
+    def nearest_served(self, lat: Floats, lon: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return points with those beyond the reach moved straight to it, and which ones were.
+
+        As no two points come farther apart by it, the promise holds for all of them.
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+
+        Returns:
+            Latitudes and longitudes, array (n, 2), and truth values, array (n,).
+        """
+        points = self._plane.forward(lat, lon)
+        outside: NDArray[np.bool_] = np.hypot(*points.T) > self.reach_m
+        found = np.column_stack([lat, lon]).astype(np.float64)
+        # A little inside, so that rounding cannot bring them out again.
+        found[outside] = self._plane.inverse(within(points[outside], self.reach_m * (1 - 1e-9)))
+        return found, outside
 
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.
@@ -181,18 +259,26 @@ class CoordinateNoise(Frozen):
         step = amount_at_most(float(self.step_m), "m")
         does = f"Places are snapped to the nearest point of a lattice of {step} and moved by noise, drawn exactly"
         table = "" if self.remap is None else "; each report is replaced by the best place for what it reveals"
-        sentences = [f"{does}{table}.", f"{str(self.promise).capitalize()}."]
-        if self.projection is not None:
-            sentences.append(f"Places farther than {amount_at_most(self.reach_m, 'm')} are moved there first.")
-        return tuple(sentences)
+        reach = f"within {amount_at_most(self.reach_m, 'm')} of the centre"
+        points = "of the plane" if self.projection is None else reach
+        return (f"{does}{table}.", f"{self.promise.sentence(points)}.")
 
     def __repr__(self) -> str:
         table = "" if self.remap is None else ", remapped"
         mean_m = 2 * float(self.step_m / self.noise.rate)
         return (
-            f"CoordinateNoise(epsilon {at_most(self.epsilon, 6)}/m, slack "
-            f"{amount_at_most(self.slack_m, 'm')}, noise of {units.show(mean_m, 'm')} on average{table})"
+            f"CoordinateNoise(epsilon {exactly(self.epsilon)}/km, slack "
+            f"{amount_at_most(self.promise.slack_m, 'm')}, noise of {units.show(mean_m, 'm')} on average{table})"
         )
+
+    @property
+    def _plane(self) -> Projection:
+        if self.projection is None:
+            raise InputError(
+                "this noise is for points of a plane, not for latitudes and longitudes.",
+                python("use draw() with metres, or pass a Projection when you make it."),
+            )
+        return self.projection
 
     @property
     def _plane_epsilon(self) -> float:
@@ -207,6 +293,12 @@ class CoordinateNoise(Frozen):
 
     def _inside(self, points_m: ArrayLike) -> Floats:
         return within(floats(points_m, "the places", shape=(None, 2)), self.reach_m)
+
+
+def _round(length: float) -> str:
+    """Return a length with one digit, no longer than the one given, as text."""
+    size = 10.0 ** math.floor(math.log10(length))
+    return f"{math.floor(length / size * (1 + 1e-9)) * size:.12g} m"
 
 
 def _rounded(rate: Fraction) -> Fraction:

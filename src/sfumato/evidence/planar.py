@@ -1,0 +1,146 @@
+"""The proof of coordinate privacy for planar noise on a fine lattice, from its recipe alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import Bracket, CoordinatePrivacy, units
+from ..core.arrays import Floats, numbers
+from ..core.frozen import Short
+from ..errors import InputError
+from ..intervals import Interval, above, exact, exp_above
+from ..rounding import amount_at_most, at_most
+
+_POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
+_WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
+_MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
+_PROJECTED_M: Final = 1e-6  # how far a projected place may be from where exact arithmetic puts it
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseProof(Short):
+    """What is proved of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for planar noise on a fine lattice.
+
+    Attributes:
+        promise: What was claimed.
+        upper: A proved upper bound of epsilon, per unit of the promise.
+        slack_m: A proved upper bound of the slack, metres.
+        reach_m: How far from the centre of their plane the points may be, metres; infinite for points of a
+            plane.
+        holds: Whether the claim is proved.
+    """
+
+    promise: CoordinatePrivacy
+    upper: float
+    slack_m: float
+    reach_m: float
+    holds: bool
+
+    def factor(self, distance_m: ArrayLike) -> Floats:
+        """Return upper bounds of how many times likelier a report is from one point than from another.
+
+        Args:
+            distance_m: The distances of the two points, metres, of any shape.
+
+        Raises:
+            InputError: If a distance is negative or not a number.
+        """
+        apart = numbers(distance_m, "the distance")
+        if not (apart >= 0).all():
+            raise InputError("a distance is negative or not a number.", "use distances of at least 0.")
+        per_m = np.nextafter(self.upper * units.factor("m", self.promise.unit) * (1 + 2.0**-51), math.inf)
+        return exp_above(np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf))
+
+    @property
+    def sentence(self) -> str:
+        """What is proved, or what is claimed and not proved, in words."""
+        within = (
+            "of the plane"
+            if math.isinf(self.reach_m)
+            else f"of the region (within {amount_at_most(self.reach_m, 'm')} of its centre)"
+        )
+        claim = self.promise.sentence(within)
+        return f"{claim}." if self.holds else f"NOT PROVED: {claim[0].lower()}{claim[1:]}."
+
+    @property
+    def proof(self) -> str:
+        """How it was proved, and the numbers that were."""
+        found = f"epsilon is at most {at_most(self.upper, 7)}/{self.promise.unit}"
+        slack = f"the slack, which snapping places to a lattice takes, at most {amount_at_most(self.slack_m, 'm')}"
+        return f"Proved from the recipe of the noise, which is drawn exactly: {found}; {slack}."
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseCertificate(Short):
+    """What is known of noise for coordinates on some weighted places.
+
+    Attributes:
+        privacy: The proof of its promise.
+        loss: The expected distance from the true point to the report, metres.
+        attacker: The expected error of the best attacker, who knows the places and their weights, metres.
+        blind: Their expected error without seeing a report, metres; the upper bound is that of a guess.
+    """
+
+    privacy: NoiseProof
+    loss: Bracket
+    attacker: Bracket
+    blind: Bracket
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is proved."""
+        return self.privacy.holds
+
+
+def prove_planar_noise(
+    promise: CoordinatePrivacy, rate: Fraction, step_m: Fraction, reach_m: float = math.inf
+) -> NoiseProof:
+    """Prove coordinate privacy of noise exp(-rate |z|) / Z on a square lattice, whatever is done with its reports.
+
+    Points are snapped to the nearest lattice point, and a vector z of whole steps is added. So the exponent per
+    metre of the plane is rate / step, and two points seem at most sqrt(2) steps farther apart than they are. On
+    the ground the largest stretch C / sin C within the reach, C the reach over WGS84's polar half-axis, is
+    multiplied. docs/proofs/planar-noise.md.
+
+    Args:
+        promise: The claim.
+        rate: Of the noise, per step.
+        step_m: The step of the lattice, metres.
+        reach_m: How far from the centre of an azimuthal equidistant plane the points are, metres; infinite for
+            points of a plane, whose distances are those of the plane.
+
+    Raises:
+        InputError: If the rate or the step is not positive, or the reach not within 1,500 km.
+    """
+    if not (rate > 0 and step_m > 0):
+        raise InputError(
+            f"noise of rate {rate} on a lattice of {step_m} m cannot be drawn.", "use numbers above 0."
+        )
+    projected = not math.isinf(reach_m)
+    if projected and not 0 < reach_m <= _WIDEST_M:
+        raise InputError(f"a reach of {reach_m:g} m is not above 0 and up to 1,500 km.", "use a smaller region.")
+    per_step = rate / step_m
+    unit_m = Fraction(units.factor(promise.unit, "m"))
+
+    def epsilon() -> Interval:
+        if not projected:
+            return _rational(per_step * unit_m)
+        angle = exact(reach_m) * (1 + exact(_MOVED)) / exact(_POLAR_AXIS_M)
+        return _rational(per_step * unit_m) * angle / angle.sin()
+
+    def slack() -> Interval:
+        return _rational(step_m) * exact(2).sqrt() + 2 * exact(_PROJECTED_M if projected else 0)
+
+    upper, added = above(epsilon), above(slack)
+    holds = upper <= promise.epsilon and added <= promise.slack_m
+    return NoiseProof(promise, upper, added, reach_m, holds)
+
+
+def _rational(value: Fraction) -> Interval:
+    return exact(value.numerator) / exact(value.denominator)
