@@ -2,14 +2,15 @@
 
 from .alias import AliasTables
 from .entropy import SeededWords, SystemWords, Words
-from .recipe import Blurring, Drawable, Integers, Recipe, Row
+from .points import PointRecipe
+from .recipe import Drawable, Integers, Recipe, Row
 from .sampler import Sampler, Simulator, sampler, simulator
 
 __all__ = [
     "AliasTables",
-    "Blurring",
     "Drawable",
     "Integers",
+    "PointRecipe",
     "Recipe",
     "Row",
     "Sampler",

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Mechanism
-from ..core.arrays import Floats
 from ..core.frozen import Frozen
 from .alias import AliasTables
 from .entropy import Words
+from .points import PointRecipe
 
 Integers = NDArray[np.signedinteger[Any]]
 
@@ -51,28 +51,11 @@ class Recipe(ABC):
 class Drawable(Protocol):
     """Anything that can be drawn from: it knows its recipe."""
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> Recipe | PointRecipe:
         """Return how a report is drawn.
 
         Raises:
             InputError: If it is for studies only.
-        """
-
-
-@runtime_checkable
-class Blurring(Protocol):
-    """Anything that draws reports for points on the ground, without a number for each secret."""
-
-    def blurred(self, lat: Floats, lon: Floats, words: Words) -> Floats:
-        """Return a report for each point: latitudes and longitudes, array (n, 2).
-
-        Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
-            words: Where the randomness comes from.
-
-        Raises:
-            DataError: If a point is not served.
         """
 
 

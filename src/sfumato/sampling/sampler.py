@@ -15,7 +15,8 @@ from ..core.arrays import Floats, numbers
 from ..core.frozen import Frozen
 from ..errors import InputError
 from .entropy import SeededWords, SystemWords, Uints, Words
-from .recipe import Blurring, Drawable, Integers, Recipe, Row
+from .points import PointRecipe
+from .recipe import Drawable, Integers, Recipe, Row
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62
@@ -39,11 +40,11 @@ class Sampler(Frozen):
         InputError: If it is for studies only, or not a mechanism.
     """
 
-    drawable: Mechanism | Drawable | Blurring
-    _recipe: Recipe | Blurring = field(init=False)
+    drawable: Mechanism | Drawable
+    _recipe: Recipe | PointRecipe = field(init=False)
     _words: SystemWords = field(init=False)
 
-    def __init__(self, drawable: Mechanism | Drawable | Blurring) -> None:
+    def __init__(self, drawable: Mechanism | Drawable) -> None:
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "_recipe", _recipe(drawable))
         object.__setattr__(self, "_words", SystemWords())
@@ -81,7 +82,6 @@ class Sampler(Frozen):
 
         Raises:
             InputError: If secrets or reports are not places, or a point is not served.
-            DataError: If a point is beyond the reach of a `CoordinateNoise`, or not on the Earth.
         """
         return _blurred(self.drawable, self._recipe, self._words, lat, lon)
 
@@ -107,12 +107,12 @@ class Simulator:
         InputError: If it has no exact recipe, or the seed is not a non-negative integer.
     """
 
-    drawable: Mechanism | Drawable | Blurring
+    drawable: Mechanism | Drawable
     seed: int
-    _recipe: Recipe | Blurring
+    _recipe: Recipe | PointRecipe
     _words: SeededWords
 
-    def __init__(self, drawable: Mechanism | Drawable | Blurring, seed: int) -> None:
+    def __init__(self, drawable: Mechanism | Drawable, seed: int) -> None:
         words = SeededWords(seed)
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "seed", words.seed)
@@ -131,7 +131,7 @@ class Simulator:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
 
 
-def sampler(drawable: Mechanism | Drawable | Blurring) -> Sampler:
+def sampler(drawable: Mechanism | Drawable) -> Sampler:
     """Return the sampler of a mechanism or family: exact and cryptographic, for release.
 
     Noise on all integers takes as long as the noise needs, which says nothing about the
@@ -152,7 +152,7 @@ def sampler(drawable: Mechanism | Drawable | Blurring) -> Sampler:
     return Sampler(drawable)
 
 
-def simulator(drawable: Mechanism | Drawable | Blurring, seed: int) -> Simulator:
+def simulator(drawable: Mechanism | Drawable, seed: int) -> Simulator:
     """Return a seeded simulator of a mechanism or family, for studies and tests; never for release.
 
     Args:
@@ -165,12 +165,10 @@ def simulator(drawable: Mechanism | Drawable | Blurring, seed: int) -> Simulator
     return Simulator(drawable, seed)
 
 
-def _recipe(drawable: object) -> Recipe | Blurring:
+def _recipe(drawable: object) -> Recipe | PointRecipe:
     """Return how reports are drawn: for numbered secrets, or for points."""
     if isinstance(drawable, Mechanism):
         return Row(drawable)
-    if isinstance(drawable, Blurring) and not isinstance(drawable, type):
-        return drawable
     if isinstance(drawable, Drawable) and not isinstance(drawable, type):
         return drawable.recipe()
     what = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
@@ -187,7 +185,9 @@ class _Ground(Protocol):
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
 
 
-def _blurred(drawable: object, recipe: Recipe | Blurring, words: Words, lat: ArrayLike, lon: ArrayLike) -> Floats:
+def _blurred(
+    drawable: object, recipe: Recipe | PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike
+) -> Floats:
     north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
     if north.shape != east.shape:
         raise InputError(
@@ -195,8 +195,8 @@ def _blurred(drawable: object, recipe: Recipe | Blurring, words: Words, lat: Arr
             "pass as many of the one as of the other.",
         )
     flat = north.ravel(), east.ravel()
-    if isinstance(recipe, Blurring):
-        return recipe.blurred(*flat, words).reshape(*north.shape, 2)
+    if isinstance(recipe, PointRecipe):
+        return recipe.blurred(*flat, words, nearest=False).reshape(*north.shape, 2)
     return _through(drawable, recipe, words, *flat).reshape(*north.shape, 2)
 
 
@@ -221,8 +221,8 @@ def _through(drawable: object, recipe: Recipe, words: Words, lat: Floats, lon: F
     return reports
 
 
-def _drawn(recipe: Recipe | Blurring, words: Words, given: ArrayLike) -> Integers:
-    if isinstance(recipe, Blurring):
+def _drawn(recipe: Recipe | PointRecipe, words: Words, given: ArrayLike) -> Integers:
+    if isinstance(recipe, PointRecipe):
         raise InputError(
             f"{recipe!r} has no numbered secrets to draw for.", "use blur() with latitudes and longitudes."
         )

@@ -108,36 +108,40 @@ def test_far_reports_stay_among_the_places():
 def test_arrays_make_the_table_again():
     x, w = town(11, n=5)
     table = PlaneRemap.of(x, w, EPSILON, STEP)
-    again = PlaneRemap.from_arrays(table.arrays())
+    again = PlaneRemap.from_arrays(*table.arrays())
     reports = np.random.default_rng(1).integers(-5000, 5000, (500, 2))
     np.testing.assert_array_equal(table.places(reports), again.places(reports))
     assert len(again) == len(table)
     same = PlaneRemap.of(x, w, EPSILON, STEP)
-    for array in pickle.loads(pickle.dumps(table)).arrays().values():
-        assert not array.flags.writeable or array.dtype.kind == "i"  # frames are made anew
-    for name, array in table.arrays().items():
-        np.testing.assert_array_equal(array, same.arrays()[name])
+    for other in (again, same, pickle.loads(pickle.dumps(table))):
+        for array, expected in zip(other.arrays(), table.arrays(), strict=True):
+            np.testing.assert_array_equal(array, expected)
+    assert not pickle.loads(pickle.dumps(table)).windows[0].targets.flags.writeable
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a: a.pop("targets_1"), "lacks 'targets_1'"),
-        (lambda a: a.update(frames=a["frames"].astype(float)), "not rows of three integers"),
-        (lambda a: a.update(frames=a["frames"][:, :2]), "not rows of three integers"),
-        (lambda a: a.update(frames=a["frames"] + np.array([1, 0, 0]) * np.array([[1], [0], [0]])), "cuts cells"),
-        (lambda a: a.update(frames=a["frames"] * np.array([1, 1, 0])), "no whole corner and width"),
-        (lambda a: a.update(targets_0=a["targets_0"] * math.nan), "holds nan"),
-        (lambda a: a.update(targets_2=a["targets_2"][:0]), "no cell"),
-        (lambda a: a.update(frames=a["frames"][:0]), "no window"),
+        (lambda f, t: (f.astype(float), t), "a few rows of five integers"),
+        (lambda f, t: (f[:, :3], t), "a few rows of five integers"),
+        (lambda f, t: (f[:0], t[:0]), "a few rows of five integers"),
+        (lambda f, t: (np.tile(f, (9, 1)), t), "a few rows of five integers"),
+        (lambda f, t: (f, t.reshape(-1)), "a few rows of five integers"),
+        (lambda f, t: (f + np.array([1, 0, 0, 0, 0]) * np.array([[1], [0], [0]]), t), "cuts cells"),
+        (lambda f, t: (f * np.array([1, 1, 0, 1, 1]), t), "too large, or has no cell"),
+        (lambda f, t: (f + np.array([0, 2**41, 0, 0, 0]), t), "too large, or has no cell"),
+        (lambda f, t: (f * np.array([1, 1, 1, -1, -1]), t), "too large, or has no cell"),
+        (lambda f, t: (np.array([[0, 0, 1, 2**39, 2**39]]), t), "places for"),
+        (lambda f, t: (f, t[:-1]), "places for"),
+        (lambda f, t: (np.array([[0, 0, 1, 2**9, 2**9]]), np.zeros((2**18, 2))), "of at most 65,536"),
+        (lambda f, t: (f, t * math.nan), "holds nan"),
     ],
 )
 def test_forged_arrays_are_refused(change, message):
     x, w = town(11, n=5)
-    arrays = PlaneRemap.of(x, w, EPSILON, STEP, fineness=0.5).arrays()
-    change(arrays)
+    frames, targets = PlaneRemap.of(x, w, EPSILON, STEP, fineness=0.5).arrays()
     with pytest.raises(InputError, match=message):
-        PlaneRemap.from_arrays(arrays)
+        PlaneRemap.from_arrays(*change(frames, targets))
 
 
 def test_bad_places_are_refused():

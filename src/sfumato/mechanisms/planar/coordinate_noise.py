@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import CoordinatePrivacy, units
 from ...core.arrays import Floats, floats
 from ...core.frozen import Frozen
-from ...errors import DataError, InputError, python
+from ...errors import InputError, python
 from ...geo import Projection, Visits
 from ...geo.projection import LIMIT_KM
 from ...rounding import amount_at_most, exactly
@@ -159,22 +159,37 @@ class CoordinateNoise(Frozen):
         reach = REACH_M if self.projection is None else self.reach_m
         return CoordinateNoise(self.epsilon, self.step_m, self.projection, reach, table)
 
-    def blurred(self, lat: Floats, lon: Floats, words: Words) -> Floats:
+    def recipe(self) -> CoordinateNoise:
+        """Return how a report is drawn: this noise itself, for points."""
+        return self
+
+    def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
+        """Return which points are on the Earth and within the reach, array (n,).
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+        """
+        served: NDArray[np.bool_] = np.hypot(*self._plane.forward(lat, lon).T) <= self.reach_m
+        return served
+
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes, array (n, 2).
 
         Args:
             lat: Latitudes in degrees, array (n,).
             lon: Longitudes in degrees, array (n,).
             words: Where the randomness comes from.
+            nearest: Move points beyond the reach straight to it, instead of refusing them. No two points
+                come farther apart by it, so the promise holds for all of them.
 
         Raises:
-            InputError: If there is no projection.
-            DataError: If a point is not on the Earth, or beyond the reach.
+            InputError: If there is no projection, or a point is not on the Earth, or beyond the reach.
         """
         plane = self._plane
         points = plane.forward(lat, lon)
         away = np.hypot(*points.T)
-        bad = np.flatnonzero(~(away <= self.reach_m))
+        bad = np.flatnonzero(~(away <= (math.inf if nearest else self.reach_m)))
         if bad.size:
             first = int(bad[0])
             problem = (
@@ -183,7 +198,7 @@ class CoordinateNoise(Frozen):
                 if math.isfinite(away[first])
                 else "it is not a latitude and a longitude"
             )
-            raise DataError(
+            raise InputError(
                 f"{bad.size:,} of {away.size:,} points cannot be blurred (the first is number {first + 1}, "
                 f"{lat[first]:g}, {lon[first]:g}: {problem}).",
                 "leave them out",
@@ -191,24 +206,10 @@ class CoordinateNoise(Frozen):
             )
         return plane.inverse(self._reports(points, words))
 
-    def nearest_served(self, lat: Floats, lon: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return points with those beyond the reach moved straight to it, and which ones were.
-
-        As no two points come farther apart by it, the promise holds for all of them.
-
-        Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
-
-        Returns:
-            Latitudes and longitudes, array (n, 2), and truth values, array (n,).
-        """
-        points = self._plane.forward(lat, lon)
-        outside: NDArray[np.bool_] = np.hypot(*points.T) > self.reach_m
-        found = np.column_stack([lat, lon]).astype(np.float64)
-        # A little inside, so that rounding cannot bring them out again.
-        found[outside] = self._plane.inverse(within(points[outside], self.reach_m * (1 - 1e-9)))
-        return found, outside
+    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
+        """Return a report for one point, latitude and longitude; see `blurred`."""
+        found = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0]
+        return float(found[0]), float(found[1])
 
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -25,6 +24,8 @@ LEVELS: Final = ((3.0, 1), (6.0, 2), (14.0, 4))
 CELLS: Final = 1 << 16
 """How many cells a table has at most: for places that are far apart they are wider than asked for."""
 
+_MOST_WINDOWS: Final = 8
+_FARTHEST: Final = 1 << 40  # steps, as for places that are snapped
 _GROUPS: Final = 0.25  # of a cell's width: places so near each other are one where medians are looked for,
 _CLOSE: Final = 0.01  # and this share of the places' spread,
 _MANY: Final = 2000  # if there are more places than that
@@ -175,31 +176,43 @@ class PlaneRemap(Frozen):
             found[inside] = window.places(reports[inside])
         return found
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the table as named arrays, from which `from_arrays` makes it again."""
-        found: dict[str, NDArray[Any]] = {
-            "frames": np.array([[*window.corner, window.width] for window in self.windows], dtype=np.int64)
-        }
-        return found | {f"targets_{level}": window.targets for level, window in enumerate(self.windows)}
+    def arrays(self) -> tuple[NDArray[np.int64], Floats]:
+        """Return the table as two arrays, from which `from_arrays` makes it again.
+
+        Returns:
+            Array (windows, 5): corner, width of a cell in steps, columns and rows of each window; and
+            array (cells, 2), the places of all cells, window after window and column after column.
+        """
+        frames = [[*window.corner, window.width, *window.targets.shape[:2]] for window in self.windows]
+        return np.array(frames, dtype=np.int64), np.concatenate([w.targets.reshape(-1, 2) for w in self.windows])
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PlaneRemap:
+    def from_arrays(cls, frames: NDArray[Any], targets: NDArray[Any]) -> PlaneRemap:
         """Return the table that `arrays` wrote out.
 
         Raises:
-            InputError: If an array is missing or not as `arrays` writes it.
+            InputError: If an array is not as `arrays` writes it.
         """
-        try:
-            frames = np.asarray(arrays["frames"])
-            targets = [arrays[f"targets_{level}"] for level in range(len(frames))]
-        except (KeyError, TypeError) as error:
-            raise InputError(f"the table of places lacks {error}.", "pass all that arrays() gave.") from None
-        if frames.ndim != 2 or frames.shape[1] != 3 or frames.dtype.kind not in "iu":
-            raise InputError("the frames of the table are not rows of three integers.", "pass what arrays() gave.")
-        windows = (
-            RemapWindow(frame[:2], int(frame[2]), target) for frame, target in zip(frames, targets, strict=True)
+        shapes = frames.ndim == targets.ndim == 2 and frames.shape[1:] == (5,) and targets.shape[1:] == (2,)
+        if not shapes or frames.dtype.kind not in "iu" or not 0 < len(frames) <= _MOST_WINDOWS:
+            raise InputError(
+                "the frames of the table are not a few rows of five integers.", "pass what arrays() gave."
+            )
+        if (np.abs(frames) > _FARTHEST).any() or (frames[:, 2:] < 1).any():
+            raise InputError("a window of the table is too large, or has no cell.", "pass what arrays() gave.")
+        ends = np.cumsum([columns * rows for columns, rows in frames[:, 3:].tolist()])
+        if len(targets) != ends[-1] or len(targets) > CELLS:
+            raise InputError(
+                f"the table has {len(targets):,} places for {ends[-1]:,} cells, of at most {CELLS:,}.",
+                "pass what arrays() gave.",
+            )
+        parts = np.split(targets, ends[:-1])
+        return cls(
+            tuple(
+                RemapWindow(frame[:2], int(frame[2]), part.reshape(*frame[3:], 2))
+                for frame, part in zip(frames, parts, strict=True)
+            )
         )
-        return cls(tuple(windows))
 
     def __len__(self) -> int:
         return sum(window.targets[..., 0].size for window in self.windows)
