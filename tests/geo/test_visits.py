@@ -104,3 +104,35 @@ def test_bad_shapes_and_values():
         Visits([1.0], [1.0], attributes={"area": ["a", "b"]})
     with pytest.raises(InputError, match="the latitudes holds nan at position 1"):
         Visits([1.0, np.nan], [1.0, 2.0])
+
+
+class TestHeldOut:
+    def test_users_are_held_out_whole_where_there_are_several(self):
+        rng = np.random.default_rng(0)
+        users = rng.integers(0, 30, 400)
+        visits = Visits(rng.uniform(48, 49, 400), rng.uniform(2, 3, 400), user=users)
+        kept, apart = visits.held_out(0.2)
+        assert len(kept) + len(apart) == 400
+        assert not set(kept.users()) & set(apart.users())
+        assert len(apart.users()) == round(0.2 * len(visits.users()))
+        again = visits.held_out(0.2)[1]
+        np.testing.assert_array_equal(again.lat, apart.lat)
+        assert not np.array_equal(visits.held_out(0.2, seed=2)[1].lat, apart.lat)
+
+    @pytest.mark.parametrize("user", [None, ["ada"] * 10])
+    def test_visits_are_held_out_at_random_otherwise(self, user):
+        visits = Visits(np.linspace(48, 49, 10), np.linspace(2, 3, 10), user=user)
+        kept, apart = visits.held_out(0.3)
+        assert (len(kept), len(apart)) == (7, 3)
+        np.testing.assert_array_equal(np.sort(np.concatenate([kept.lat, apart.lat])), visits.lat)
+        assert len(visits.held_out(0.3, by_user=False)[1]) == 3
+
+    @pytest.mark.parametrize("share", [0, 1, -0.1, 0.01, 0.99, np.nan])
+    def test_a_part_without_visits_is_refused(self, share):
+        visits = Visits(np.linspace(48, 49, 10), np.linspace(2, 3, 10))
+        with pytest.raises(InputError, match="10 visits cannot be held out"):
+            visits.held_out(share)
+
+    def test_users_need_a_column(self):
+        with pytest.raises(DataError, match="no user column"):
+            Visits([48.0, 49.0], [2.0, 2.0]).held_out(0.5, by_user=True)

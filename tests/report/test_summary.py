@@ -236,14 +236,13 @@ def test_points_are_told_what_holds_for_points(kind):
     assert slack >= Fraction(1000 * lattice.slack_m)
     (upper,) = numbers(r"epsilon is at most NUMBER/km", text)
     assert upper >= Fraction(found.certificate.epsilon_upper)
-    (loss,) = numbers(r"The loss \(euclidean distance of the true point\) is at most AMOUNT on average", text)
+    (loss,) = numbers(r"On average you appear at most AMOUNT from where you truly are", text)
     assert loss >= Fraction(found.certificate.loss)
     assert f"A mechanism for {len(lattice)} vertices" in text
     assert "finds the one that you are rounded to at most" in text
     assert "No mechanism on these vertices, with these reports and the rows that prove the promise, has" in text
     for wrong in (
         "worst",
-        "where you are",
         "mechanism with this promise",
         "finds yours",
         "errs by",

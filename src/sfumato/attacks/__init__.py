@@ -4,11 +4,13 @@ from .attack import Attack, Minimax, evaluate
 from .informed import informed, misinformed, told_of_main_places
 from .known_prior import Goals, bayes, blind, goals, optimal
 from .prior_free import per_guess, prior_free, unweighted
+from .true_place import PlaceAttack, true_place
 
 __all__ = [
     "Attack",
     "Goals",
     "Minimax",
+    "PlaceAttack",
     "bayes",
     "blind",
     "evaluate",
@@ -19,5 +21,6 @@ __all__ = [
     "per_guess",
     "prior_free",
     "told_of_main_places",
+    "true_place",
     "unweighted",
 ]

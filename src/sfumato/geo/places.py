@@ -14,14 +14,19 @@ from scipy.sparse import csr_array
 from ..core import Loss, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
+from ..core.space import WGS84
 from ..core.units import show
 from ..errors import DataError, InputError, argument
 from .projection import Projection
 from .region import Region
+from .true_points import DISTANCES, TruePoints
 from .vertices import Rounding
 from .visits import Visits
 
 Draw = Callable[[int], NDArray[np.uint64]]
+
+TRUE_POINT: Final = " distance of the true point"
+"""How the names of losses end that are counted from true points."""
 
 MOST_CELLS: Final = 10_000
 """A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
@@ -116,31 +121,48 @@ class Places(Space, ABC):
             visits: The visits; those outside are left out.
             kind: ``euclidean`` or ``manhattan``, on the plane.
             unit: The unit of the answer.
-            observables: The reports, on the same plane; by default the places themselves.
+            observables: The reports: on the same plane, or in degrees (WGS84); by default the places themselves.
             user: Only this user's visits.
 
         Raises:
             InputError: If the kind is unknown, or the reports have no places on the same plane.
             DataError: If no visit is inside.
         """
-        reports = self if observables is None else observables
-        if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:
-            raise InputError("the reports are not places on the same plane.", "use places of the same CRS.")
-        if kind not in _DISTANCES:
+        if kind not in DISTANCES:
             raise InputError(
-                f"the loss {kind!r} of the true point is unknown.", f"use one of {', '.join(_DISTANCES)}."
+                f"the loss {kind!r} of the true point is unknown.", f"use one of {', '.join(DISTANCES)}."
             )
-        shares, degrees = self._shares(visits, user)
-        xy = self.projection.forward(*degrees.T)
-        masses = shares.sum(axis=0)
-        total = np.zeros((len(self), len(reports)))
-        for start in range(0, len(xy), _CHUNK):
-            distances = _DISTANCES[kind](xy[start : start + _CHUNK], reports.coordinates)
-            total += shares[start : start + _CHUNK].T @ distances
+        targets = self._centres() if observables is None else self._on_plane(observables)
+        points = self.true_points(visits, user)
+        masses, total = points.masses.sum(axis=0), points.distances(targets, kind)
         seen = masses > 0
         total[seen] /= masses[seen, None]
-        total[~seen] = _DISTANCES[kind](self._centres()[~seen], reports.coordinates)
-        return Loss(total * units.factor("m", unit), unit, name=f"{kind} distance of the true point")
+        total[~seen] = DISTANCES[kind](self._centres()[~seen], targets)
+        return Loss(total * units.factor("m", unit), unit, name=f"{kind}{TRUE_POINT}")
+
+    def true_points(self, visits: Visits, user: Hashable | None = None) -> TruePoints:
+        """Return where visits were on the plane, and for which secrets they are taken.
+
+        Args:
+            visits: The visits; those outside are left out.
+            user: Only this user's visits.
+
+        Raises:
+            DataError: If no visit is inside.
+        """
+        shares, degrees = self._shares(visits, user)
+        return TruePoints.of(self.projection.forward(*degrees.T), shares)
+
+    def _on_plane(self, reports: Space) -> Floats:
+        """Return where reports are on this plane, array (m, 2)."""
+        if reports.coordinates is not None and reports.crs == WGS84:
+            return self.projection.forward(*reports.coordinates.T)
+        if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:
+            raise InputError(
+                "the reports are not places on the same plane.",
+                f"use places of the same CRS, or latitudes and longitudes with {argument('crs', WGS84)}.",
+            )
+        return reports.coordinates
 
     @property
     def _served_by(self) -> str:
@@ -196,13 +218,6 @@ class Cells(Places):
         """Return the cell of each point, for certain."""
         positions = self.locate(lat, lon)[:, None]
         return Rounding(positions, np.ones(positions.shape))
-
-
-_CHUNK: Final = 20_000
-_DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
-    "euclidean": lambda a, b: np.hypot(a[:, None, 0] - b[None, :, 0], a[:, None, 1] - b[None, :, 1]),
-    "manhattan": lambda a, b: np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2),
-}
 
 
 def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:

@@ -150,6 +150,43 @@ class Visits:
             )
         return self.select(within)
 
+    def held_out(self, share: float, *, by_user: bool | None = None, seed: int = 1) -> tuple[Visits, Visits]:
+        """Return the visits to work with, and others that are held out to judge the result.
+
+        A loss on the visits that a mechanism was designed for is a little too small for new ones.
+
+        Args:
+            share: The share to hold out, between 0 and 1: of the users, or of the visits.
+            by_user: Whether all visits of some users are held out, or visits at random; by default users
+                where there are several.
+            seed: The same seed gives the same parts.
+
+        Raises:
+            InputError: If a part would be empty.
+            DataError: If users are to be held out, but there is no user column.
+        """
+        users = list(self.users())
+        if by_user and not users:
+            raise DataError(
+                "the visits have no user column.", f"name it with {argument('read_visits.user', 'column')}."
+            )
+        whole = users if by_user or (by_user is None and len(users) > 1) else range(len(self))
+        count = round(share * len(whole)) if 0 < share < 1 else 0
+        if not 0 < count < len(whole):
+            what = "users" if whole is users else "visits"
+            raise InputError(
+                f"a share of {share:g} of {len(whole):,} {what} cannot be held out.",
+                "use a share between 0 and 1, such as 0.2, that leaves something on both sides.",
+            )
+        chosen = np.random.default_rng(seed).permutation(len(whole))[:count]
+        apart = np.zeros(len(self), dtype=np.bool_)
+        if whole is users and self.user is not None:
+            names = {users[position] for position in chosen.tolist()}
+            apart[:] = [user in names for user in self.user.tolist()]
+        else:
+            apart[chosen] = True
+        return self.select(~apart), self.select(apart)
+
     def region(self, trim: float = 0.0) -> Region:
         """Return the smallest region that holds the visits.
 

@@ -11,7 +11,7 @@ from .drawing import save_picture
 from .frontier import frontier, save_rows
 from .picture import picture
 from .promises import extremes, promises
-from .summary import Section, Summary, attack_sentences, audited, summarise
+from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
 
 __all__ = [
     "Section",
@@ -23,6 +23,7 @@ __all__ = [
     "extremes",
     "frontier",
     "picture",
+    "place_sentence",
     "profile_figure",
     "promises",
     "save_audit_figures",

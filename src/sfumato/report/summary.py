@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..attacks import goals
+from ..attacks import PlaceAttack, goals, true_place
 from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
-    Certificate,
     DistortionProof,
     EpsilonProof,
     Optimality,
@@ -23,7 +22,7 @@ from ..evidence import (
     worst_loss_above,
 )
 from ..files import MechanismFile
-from ..geo import Cells, Lattice, Places
+from ..geo import Cells, Lattice, Places, Visits
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
 from ..rounding import (
@@ -39,6 +38,7 @@ from ..rounding import (
     sum_above,
     up,
 )
+from .costs import cost_sentences, loss_sentence
 from .promises import nouns, promises, protected, witness
 
 
@@ -74,13 +74,22 @@ class Summary(Short):
         return "\n\n".join(parts) + "\n"
 
 
-def summarise(design: Design, ground: Metric | None = None, *, source: str = "") -> Summary:
+def summarise(
+    design: Design,
+    ground: Metric | None = None,
+    *,
+    source: str = "",
+    visits: Visits | None = None,
+    held_out: Visits | None = None,
+) -> Summary:
     """Return a design in words.
 
     Args:
         design: The design.
         ground: The metric in which cost and errors are stated, where it is not the loss.
         source: Where the prior comes from, in a few words.
+        visits: The visits of the prior, on places: cost and errors are then also stated from the true point.
+        held_out: Visits that the design has not seen, on which its loss is stated, too.
     """
     problem, mechanism, certificate = design.problem, design.mechanism, design.certificate
     if isinstance(mechanism.secrets, Lattice):
@@ -88,9 +97,9 @@ def summarise(design: Design, ground: Metric | None = None, *, source: str = "")
     promise = promises(mechanism, problem.guarantees, certificate.metric_privacy, certificate.distortion)
     sections = [
         Section("Promise", tuple(promise)) if promise else None,
-        Section("Cost", tuple(_cost(mechanism, problem.prior, problem.loss, ground, certificate))),
+        Section("Cost", tuple(cost_sentences(design, ground, visits, held_out))),
         Section("Optimality", tuple(_optimality(design))),
-        Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground))),
+        Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits))),
         Section("How it was made", tuple(_making(design, source))),
     ]
     title = f"A mechanism for {len(mechanism.secrets):,} {nouns(mechanism.secrets)[1]}"
@@ -118,7 +127,7 @@ def audited(
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
         expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
-        costs = [_loss_sentence(mechanism, loss, expected, worst)]
+        costs = [loss_sentence(mechanism, loss, expected, worst)]
         if held.optimality is not None:
             kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
             costs.append(
@@ -173,7 +182,9 @@ def _near(low: float, high: float, unit: str) -> str:
     return f"this one is within {gap_at_most(up(apart / least))} of the best possible"
 
 
-def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) -> list[str]:
+def attack_sentences(
+    mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None
+) -> list[str]:
     """Return what the best attacker achieves, who knows the prior and the mechanism."""
     noun, _ = nouns(mechanism.secrets)
     exact = hamming(prior.space)
@@ -188,7 +199,9 @@ def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) 
         f"{percent_at_most(hits)} of the time: about {percent(before.blind_hit_rate)} without seeing a "
         f"report{bare}."
     ]
-    if ground is not None:
+    if visits is not None and isinstance(mechanism.secrets, Places):
+        sentences.append(place_sentence(true_place(mechanism, visits)))
+    elif ground is not None:
         error = distortion_below(mechanism, prior, ground)
         between = ", counted between centres of cells" if isinstance(mechanism.secrets, Cells) else ""
         sentences.append(
@@ -203,6 +216,17 @@ def attack_sentences(mechanism: Mechanism, prior: Prior, ground: Metric | None) 
     return sentences
 
 
+def place_sentence(found: PlaceAttack) -> str:
+    """Return how far the best attacker errs from where people truly are."""
+    unit = found.unit
+    low, high = amount_at_least(found.error.lower, unit), amount_at_most(found.error.upper, unit)
+    return (
+        f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
+        f"{high} on average: about {amount(found.blind.value, unit)} without seeing a report, 0 without the "
+        "mechanism."
+    )
+
+
 def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
     """Return an upper bound of what a report reveals on average, in bits; 0 where it cannot reveal anything."""
     n, m = mechanism.shape
@@ -212,39 +236,6 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
     bits = mutual_information_bits(mechanism, prior) + (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
     whole = min(len(rows), m)  # as many values, or reports, are told apart at most
     return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
-
-
-def _cost(
-    mechanism: Mechanism, prior: Prior, loss: Loss, ground: Metric | None, certificate: Certificate
-) -> list[str]:
-    place = isinstance(mechanism.secrets, Places)
-    sentences = []
-    if ground is not None and mechanism.observables == mechanism.secrets:
-        expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
-        worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
-        sentences.append(
-            f"On average you appear at most {expected} from where you are, counted between centres of cells (at "
-            f"most {worst} for the worst place)."
-            if place
-            else f"On average the report is off by at most {expected} (at most {worst} for the worst value)."
-        )
-    if loss.name == "hamming":
-        what = "another place than the true one" if place else "another value than the true one"
-        if isinstance(mechanism.secrets, Lattice):
-            what = "another vertex than the one that you are rounded to"
-        sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
-    elif ground is None or loss.name != ground.name:
-        sentences.append(_loss_sentence(mechanism, loss, certificate.loss, certificate.worst_case_loss))
-    return sentences
-
-
-def _loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float) -> str:
-    if isinstance(mechanism.secrets, Lattice):  # a vertex stands for an average over points: no worst case follows
-        return f"The loss ({loss.name}) is at most {amount_at_most(expected, loss.unit)} on average."
-    return (
-        f"The {loss.name} loss is at most {amount_at_most(expected, loss.unit)} on average and at most "
-        f"{amount_at_most(worst, loss.unit)} at worst."
-    )
 
 
 def _others(mechanism: Mechanism) -> str:

@@ -31,7 +31,28 @@ def test_of_points_it_says_that_errors_are_about_vertices(run, visits_file):
     sf.save(sf.MechanismFile(made.mechanism, prior=prior), "points.sfm")
     done = run("attack", "points.sfm")
     assert done.code == 0, done.err
-    assert "errors and hits are about the vertex, not about the point itself" in " ".join(done.text.split())
+    text = " ".join(done.text.split())
+    assert "errors and hits in the tables are about the vertex, not about the point itself" in text
+    assert "Add --visits for errors from the true point" in text
+
+
+@pytest.mark.parametrize("make", [sf.Lattice.covering, sf.Grid.covering])
+def test_with_visits_errors_are_from_the_true_point(run, visits_file, make):
+    visits = sf.read_visits(visits_file)
+    places = make(visits, "3 km")
+    prior = sf.Prior.from_visits(places, visits)
+    promise = sf.MetricPrivacy("1/km", places.metric(unit="km"))
+    made = sf.design(prior, loss=places.loss(visits), guarantees=promise, tie_break=False)
+    sf.save(sf.MechanismFile(made.mechanism, prior=prior), "places.sfm")
+    done = run("attack", "places.sfm", "--visits", visits_file)
+    assert done.code == 0, done.err
+    found = sf.attacks.true_place(made.mechanism, visits)
+    low = sf.rounding.amount_at_least(found.error.lower, "km")
+    high = sf.rounding.amount_at_most(found.error.upper, "km")
+    text = " ".join(done.text.split())
+    assert f"errs from where you truly are by at least {low} and at most {high} on average" in text
+    assert "Add --visits" not in text
+    assert ("centres of cells" in text) == isinstance(places, sf.Grid)
 
 
 def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):

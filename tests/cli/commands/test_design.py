@@ -29,9 +29,8 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert "epsilon is at most 1/km" in done.text
     d = held.mechanism.secrets.metric("euclidean", unit="km")
     away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, d), "km")
-    assert f"you appear at most {away} from where you are, counted between centres of cells" in " ".join(
-        done.text.split()
-    )
+    said = f"From the centre of your cell to that of the reported one it is at most {away} on average"
+    assert said in " ".join(done.text.split())
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
     )

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.geo.medians import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar.better_guesses import gains
 from sfumato.mechanisms.planar.cells import Block, Cell
-from sfumato.mechanisms.planar.medians import medians
 
 
 def gained(block, width, step, epsilon):

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sfumato.geo.medians import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import CoordinateNoise, LatticeNoise, PlaneRemap
 from sfumato.mechanisms.planar.cells import Block, Cell
-from sfumato.mechanisms.planar.medians import medians
 from sfumato.mechanisms.planar.quadrature import plane_error, raw_error
 from sfumato.mechanisms.planar.snapping import snapped
 from sfumato.sampling import SeededWords

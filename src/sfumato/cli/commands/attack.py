@@ -13,6 +13,7 @@ from ..places import visits_from
 if TYPE_CHECKING:
     from ...attacks import Attack, Goals
     from ...core import Mechanism, Metric, Prior, Side
+    from ...geo import Visits
     from ..screen import Screen
 
 _EXAMPLES = 20_000
@@ -62,6 +63,7 @@ def command(
     from ...errors import InputError
     from ...files import read_mechanism_file
     from ...geo import Lattice, Places
+    from ...report import place_sentence
     from ..screen import Screen
 
     shares = {"--informed": informed, "--misinformed": misinformed, "--sharper": sharper}
@@ -72,6 +74,7 @@ def command(
     mechanism = held.mechanism
     space = mechanism.secrets
     prior = held.prior
+    chosen: Visits | None = None
     if visits is not None:
         if not isinstance(space, Places):
             raise InputError(
@@ -79,18 +82,24 @@ def command(
                 "leave out --visits.",
             )
         found, _ = visits_from(visits, None, None, None)
-        prior = Prior.from_visits(space, found, user=user)
+        chosen = found if user is None else found.of_user(user)
+        prior = Prior.from_visits(space, chosen)
     elif user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if prior is None:
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
-    if isinstance(space, Lattice):
-        console.print(
-            "The secrets are vertices that points are rounded to at random: errors and hits are about the vertex, "
-            "not about the point itself."
+    if chosen is not None:
+        console.print(place_sentence(attacks.true_place(mechanism, chosen)))
+    if isinstance(space, Places):
+        what = (
+            "vertices that points are rounded to at random: errors and hits in the tables are about the vertex"
+            if isinstance(space, Lattice)
+            else "cells: errors in the tables are between centres of cells"
         )
+        more = "" if chosen is not None else " Add --visits for errors from the true point."
+        console.print(f"The secrets are {what}, not about the point itself.{more}")
     goals = attacks.goals(mechanism, prior, metric)
     _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
     if sharper is not None:

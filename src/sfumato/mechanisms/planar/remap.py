@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core.arrays import Floats, floats, frozen, integer
 from ...core.frozen import Frozen, Short
 from ...errors import InputError
-from .medians import medians
+from ...geo.medians import medians
 from .snapping import snapped
 
 Integers = NDArray[np.signedinteger[Any]]

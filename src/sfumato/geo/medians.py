@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...core.arrays import Floats
+from ..core.arrays import Floats
 
 _STEPS: Final = 60
 _PAIRS: Final = 1 << 15  # of posteriors and points at a time

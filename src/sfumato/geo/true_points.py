@@ -1,0 +1,223 @@
+"""True points: where people were, for which secrets they are taken, and the best guesses of where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from ..core.arrays import Floats
+from ..core.frozen import Short
+from ..rounding import UNIT, above, below
+from .medians import medians
+
+Indices = NDArray[np.intp]
+
+_ENTRIES: Final = 2_000_000  # points times targets at a time
+_GROUPS: Final = 1200  # of near points, where guesses are first looked for
+_ROUGH: Final = 1e-4  # of the spread: how near the first guesses should be
+_STEPS: Final = 12  # of Newton's method, on all points
+_GAP: Final = 1e-7  # relative, between an error and its bound: small enough
+_FLAT: Final = 1e-9  # of the trace squared: no second derivative to rely on
+_ROUNDING: Final = 64  # operations on each term of a sum, with room to spare
+
+DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
+    "euclidean": lambda a, b: np.hypot(a[:, None, 0] - b[None, :, 0], a[:, None, 1] - b[None, :, 1]),
+    "manhattan": lambda a, b: np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2),
+}
+"""Distances on the plane, from arrays (n, 2) and (m, 2) to an array (n, m)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Guesses(Short):
+    """The best guess of the true point for each report, anywhere on the plane.
+
+    Attributes:
+        points: Metres east and north, array (reports, 2); of an impossible report the best guess without one.
+        value: The expected distance from the true point to its guess, metres.
+        lower: Proved: no guesses err less than this on average, metres.
+    """
+
+    points: Floats
+    value: float
+    lower: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TruePoints(Short):
+    """Distinct points on the plane where people were, and for which secrets they are taken.
+
+    Attributes:
+        xy: Metres east and north, array (k, 2).
+        masses: Sparse (k, n): how often a visit is at this point and taken for this secret; sums to one.
+    """
+
+    xy: Floats
+    masses: csr_array
+
+    @classmethod
+    def of(cls, xy: Floats, shares: csr_array) -> TruePoints:
+        """Return points with those alike put together.
+
+        Args:
+            xy: Where each visit was, array (visits, 2) in metres.
+            shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
+        """
+        distinct, where = np.unique(xy + 0.0, axis=0, return_inverse=True)
+        visits = len(xy)
+        together = csr_array(
+            (np.full(visits, 1.0 / visits), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
+        )
+        return cls(distinct, csr_array(together @ shares))
+
+    def distances(self, targets: Floats, kind: str = "euclidean") -> Floats:
+        """Return the mean over all visits of mass times distance, array (n, targets), metres."""
+        total = np.zeros((self.masses.shape[1], len(targets)))
+        for rows in blocks(len(self.xy), len(targets)):
+            total += self.masses[rows].T @ DISTANCES[kind](self.xy[rows], targets)
+        return total
+
+    def guesses(self, channel: Floats) -> Guesses:
+        """Return the best guesses for the reports of a mechanism, with a proved bound of what any guesses err.
+
+        For each report o the mean distance F(y) of the true point from a guess y is convex in y. With unit
+        vectors u from y towards the points x, s = E[u] over the points given o (where a point is y itself, any
+        vector of length up to 1 may stand for u), z their mean and the probability of o as the weight, no guess
+        errs less than (F(y) - <s, z - y>) / (1 + |s|): that is duality, and F(y) itself where y is the median.
+
+        Args:
+            channel: Probabilities of reports, array (n, reports).
+        """
+        possible = self.masses.sum(axis=0) @ channel > 0
+        found = Guesses(np.empty((0, 2)), 0.0, 0.0)
+        if possible.any():
+            found = _Search(self, np.ascontiguousarray(channel[:, possible])).run()
+        points = np.empty((channel.shape[1], 2))
+        points[possible] = found.points
+        if not possible.all():
+            points[~possible] = self.guesses(np.ones((len(channel), 1))).points
+        return Guesses(points, found.value, found.lower)
+
+    @property
+    def reach(self) -> float:
+        """The largest distance of a point from the centre of the plane, metres."""
+        return float(np.hypot(*self.xy.T).max())
+
+
+def blocks(points: int, targets: int) -> list[slice]:
+    """Return slices of points whose distances to all targets fit into memory."""
+    tall = max(1, _ENTRIES // max(1, targets))
+    return [slice(start, start + tall) for start in range(0, points, tall)]
+
+
+@dataclass(slots=True)
+class _At:
+    """What is known of the reports' mean distances at one guess each."""
+
+    value: Floats  # (m,), weighted by the probability of the report
+    pull: Floats  # (m, 2), minus the gradient
+    held: Floats  # (m,), mass at the guess itself
+    bend: Floats  # (m, 3), the second derivatives: xx, xy, yy
+
+
+class _Search:
+    """Newton's method for all reports at once, from medians of grouped points."""
+
+    def __init__(self, points: TruePoints, channel: Floats) -> None:
+        self.points, self.channel = points, channel
+        moments = points.masses.T @ np.column_stack([np.ones(len(points.xy)), points.xy])
+        sums = channel.T @ moments
+        self.mass, self.mean = sums[:, 0], sums[:, 1:] / sums[:, :1]
+        self.spread = float(np.hypot(*(points.xy - points.xy.mean(axis=0)).T).max())
+
+    def run(self) -> Guesses:
+        """Improve the guesses until the bounds meet them, or nothing improves."""
+        best = self._start()
+        every = np.arange(len(best))
+        here = self._at(best, every)
+        value, lower, step = here.value, self._below(here, best, every), self._newton(here)
+        scale, near = np.ones(len(best)), cKDTree(self.points.xy)
+        for number in range(_STEPS):
+            open_ = np.flatnonzero(value - lower > _GAP * value)
+            if float((value - lower).sum()) <= _GAP * float(value.sum()) or not len(open_):
+                break
+            if number % 3 == 1:
+                tried = self.points.xy[near.query(best[open_])[1]]  # a place with many visits is often the median
+            else:
+                tried = best[open_] + scale[open_, None] * step[open_]
+            there = self._at(tried, open_)
+            lower[open_] = np.maximum(lower[open_], self._below(there, tried, open_))
+            better = there.value < value[open_]
+            moved = open_[better]
+            best[moved], value[moved] = tried[better], there.value[better]
+            step[moved] = self._newton(there)[better]
+            scale[moved] = 1.0
+            if number % 3 != 1:
+                scale[open_[~better]] /= 4
+        terms = len(self.points.xy) + self.channel.shape[0] + len(value)
+        error = 2 * (terms + 64) * UNIT * float(value.sum())
+        return Guesses(best, above(float(value.sum()), error), max(0.0, below(float(lower.sum()), error)))
+
+    def _start(self) -> Floats:
+        """Return medians of groups of near points, whose masses for a secret are at their mean."""
+        xy, masses = self.points.xy, self.points.masses
+        if len(xy) > _GROUPS:
+            low, extent = xy.min(axis=0), float(np.ptp(xy, axis=0).max())
+            side = extent / np.sqrt(_GROUPS)
+            _, where = np.unique(np.floor((xy - low) / side), axis=0, return_inverse=True)
+            groups = int(where.max()) + 1
+            into = csr_array((np.ones(len(xy)), (where.ravel(), np.arange(len(xy)))), shape=(groups, len(xy)))
+            weight = masses.sum(axis=1)
+            xy = (into @ (xy * weight[:, None])) / (into @ weight)[:, None]
+            masses = into @ masses
+        posterior = np.ascontiguousarray((masses @ self.channel).T)
+        tolerance = _ROUGH * max(self.spread, 1e-3)
+        return medians(xy, posterior, self.mean, tolerance)
+
+    def _at(self, y: Floats, reports: Indices) -> _At:
+        m, points, channel = len(y), self.points, self.channel[:, reports]
+        value, pull, held, bend = np.zeros(m), np.zeros((m, 2)), np.zeros(m), np.zeros((m, 3))
+        for rows in blocks(len(points.xy), m):
+            weight = points.masses[rows] @ channel
+            dx, dy = (points.xy[rows, k, None] - y[None, :, k] for k in (0, 1))
+            length = np.hypot(dx, dy)
+            value += np.einsum("ij,ij->j", weight, length)
+            there = length == 0
+            held += np.einsum("ij,ij->j", weight, there)
+            length[there] = 1.0
+            dx /= length
+            dy /= length
+            pull[:, 0] += np.einsum("ij,ij->j", weight, dx)
+            pull[:, 1] += np.einsum("ij,ij->j", weight, dy)
+            weight /= length
+            weight[there] = 0.0
+            bend[:, 0] += np.einsum("ij,ij,ij->j", weight, dy, dy)
+            bend[:, 1] -= np.einsum("ij,ij,ij->j", weight, dx, dy)
+            bend[:, 2] += np.einsum("ij,ij,ij->j", weight, dx, dx)
+        return _At(value, pull, held, bend)
+
+    def _newton(self, here: _At) -> Floats:
+        """Return steps towards the medians: Newton's, or Weiszfeld's where all points lie on a line."""
+        xx, xy, yy = here.bend.T
+        (east, north), trace, determinant = here.pull.T, xx + yy, xx * yy - xy * xy
+        sound = determinant > _FLAT * trace**2
+        by = np.where(sound, determinant, np.where(trace > 0, trace, 1.0))
+        step = np.where(sound, (yy * east - xy * north, xx * north - xy * east), (east, north)) / by
+        return np.where((np.hypot(east, north) > here.held)[:, None], step.T, 0.0)
+
+    def _below(self, here: _At, y: Floats, reports: Indices) -> Floats:
+        """Return the dual bound of each report's mean distance, array (m,)."""
+        mass, away = self.mass[reports], self.mean[reports] - y
+        force = np.hypot(*here.pull.T)
+        left = np.maximum(force - here.held, 0.0) / np.where(force > 0, force, 1.0)
+        rest = here.pull * left[:, None]
+        found = (here.value - np.einsum("ij,ij->i", rest, away)) / (1 + np.hypot(*rest.T) / mass)
+        terms = len(self.points.xy) + self.channel.shape[0] + _ROUNDING
+        error = 8 * terms * UNIT * (here.value + 4 * mass * (self.spread + np.hypot(*away.T)))
+        bound: Floats = np.maximum(found - error, 0.0)
+        return bound

@@ -1,0 +1,83 @@
+"""The cost in words: how far reports are from where people truly are, or from the secret."""
+
+from __future__ import annotations
+
+from ..core import Loss, Mechanism, Metric, Prior
+from ..evidence import expected_loss_above, worst_loss_above
+from ..geo import Cells, Lattice, Places, Visits
+from ..geo.places import TRUE_POINT
+from ..geo.true_points import DISTANCES
+from ..optimal import Design
+from ..rounding import amount, amount_at_most, percent_at_most
+
+
+def cost_sentences(
+    design: Design, ground: Metric | None, visits: Visits | None, held_out: Visits | None
+) -> list[str]:
+    """Return what the reports of a design cost.
+
+    Args:
+        design: The design.
+        ground: The metric on the secrets in which the cost is stated, where it is not the loss.
+        visits: The visits of the prior, where the secrets are places.
+        held_out: Visits that the design has not seen.
+    """
+    mechanism, problem, certificate = design.mechanism, design.problem, design.certificate
+    space, prior, loss = mechanism.secrets, problem.prior, problem.loss
+    place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
+    sentences = []
+    if of_points:
+        sentences.append(_true_sentence(loss, certificate.loss))
+    elif visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
+        true = space.loss(visits, observables=mechanism.observables)
+        sentences.append(_true_sentence(true, expected_loss_above(mechanism, prior, true)))
+    elif ground is not None and mechanism.observables == space:
+        expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
+        worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
+        sentences.append(
+            f"From the centre of your cell to that of the reported one it is at most {expected} on average (at "
+            f"most {worst} for the worst cell). Where in the cell you are is not counted."
+            if place
+            else f"On average the report is off by at most {expected} (at most {worst} for the worst value)."
+        )
+    if loss.name == "hamming":
+        what = "another place than the true one" if place else "another value than the true one"
+        if isinstance(space, Lattice):
+            what = "another vertex than the one that you are rounded to"
+        sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
+    elif not of_points and (ground is None or visits is not None or loss.name != ground.name):
+        sentences.append(loss_sentence(mechanism, loss, certificate.loss, certificate.worst_case_loss))
+    return [*sentences, *_held_out(mechanism, loss, held_out)]
+
+
+def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float) -> str:
+    """Return bounds of a loss; of an average over points no worst case follows."""
+    if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
+        return f"The loss ({loss.name}) is at most {amount_at_most(expected, loss.unit)} on average."
+    centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
+    return (
+        f"The {loss.name} loss{centres} is at most {amount_at_most(expected, loss.unit)} on average and at most "
+        f"{amount_at_most(worst, loss.unit)} at worst."
+    )
+
+
+def _true_sentence(loss: Loss, expected: float) -> str:
+    kind = loss.name.removesuffix(TRUE_POINT)
+    distance = "" if kind == "euclidean" else f" ({kind} distance)"
+    return (
+        f"On average you appear at most {amount_at_most(expected, loss.unit)} from where you truly are{distance}."
+    )
+
+
+def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[str]:
+    places, reports = mechanism.secrets, mechanism.observables
+    if visits is None or not isinstance(places, Places) or reports.coordinates is None:
+        return []
+    kind = loss.name.removesuffix(TRUE_POINT)
+    true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
+    expected = mechanism.expected_loss(Prior.from_visits(places, visits), true)
+    inside = int(places.inside(visits.lat, visits.lon).sum())
+    return [
+        f"On {inside:,} visits held out, which the design has not seen, you appear about "
+        f"{amount(expected, true.unit)} from where you truly are on average. That is an estimate, not a bound."
+    ]
