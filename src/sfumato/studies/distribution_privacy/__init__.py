@@ -4,26 +4,20 @@ Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probabil
 """
 
 from .figure import PANELS, figures, sweep_figure
-from .study import (
+from .groups import Groups
+from .lines import RADII_KM, SLOPES, TUPLED, Line, published_lines
+from .rows import (
     DELTA,
     DUMMIES,
-    LEVELS_KM,
     NONE,
-    RADII_KM,
-    SLOPES,
-    TUPLED,
-    DistributionPrivacyResults,
     DistributionRow,
-    Groups,
-    Line,
     accountant_seconds,
     best_within,
     measured,
     of_neighbours,
-    published_lines,
-    study,
     sweep,
 )
+from .study import LEVELS_KM, DistributionPrivacyResults, study
 
 __all__ = [
     "DELTA",

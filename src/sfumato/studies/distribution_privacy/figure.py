@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import InputError
 from ...report.drawing import blank
-from .study import DELTA, NONE, TUPLED, DistributionPrivacyResults, DistributionRow
+from .lines import TUPLED
+from .rows import DELTA, NONE, DistributionRow
+from .study import DistributionPrivacyResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,9 @@ privacy-preserving mechanisms", CCS 2017.
 """
 
 from .figure import figures
-from .study import (
+from .measure import Measure, advantage, of_mechanism, of_noise
+from .published import (
     CIRCLE,
-    COIN,
-    COIN_KM,
     EXPONENTIAL,
     EXPOST,
     GAUSSIAN,
@@ -17,16 +16,8 @@ from .study import (
     PUBLISHED,
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
-    DrawingBoardResults,
-    Measure,
-    advantage,
-    coins,
-    measures,
-    of_mechanism,
-    of_noise,
-    spots,
-    study,
 )
+from .study import COIN, COIN_KM, DrawingBoardResults, coins, measures, spots, study
 
 __all__ = [
     "CIRCLE",

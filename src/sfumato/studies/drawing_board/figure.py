@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import InputError
 from ...report.drawing import blank
-from .study import (
+from .published import (
     CIRCLE,
-    COIN,
     EXPONENTIAL,
     EXPOST,
     GAUSSIAN,
@@ -18,8 +17,8 @@ from .study import (
     PUBLISHED,
     PUBLISHED_COIN,
     PUBLISHED_PRIOR_BITS,
-    DrawingBoardResults,
 )
+from .study import COIN, DrawingBoardResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

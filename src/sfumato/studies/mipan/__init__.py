@@ -14,13 +14,12 @@ from .experiments import (
     OPTIMUM,
     Experiment,
     ExperimentResult,
-    GeneratorErrors,
-    generator_errors,
     learn_square,
     run_experiment,
     with_optimum_and_network,
 )
 from .figure import contest_figure, figures, swapping_figure
+from .generators import GeneratorErrors, generator_errors
 from .square import loss_of_cells, square_cells, square_data
 from .study import MAX_LOSSES_M, MipanResults, study
 from .swapping import CLASSIFIERS, GENERATORS, Payoffs, Swapping, payoffs, play_swapping
