@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sfumato.attacks.learned import Examples
-from sfumato.core import Space
+from sfumato.core import Mechanism, Space
 from sfumato.errors import InputError
-from sfumato.learn import Pairs, cell_counts, grid_error, nearest, plug_in_error
+from sfumato.geo import Grid, Visits
+from sfumato.learn import Pairs, cell_counts, grid_error, hiding, nearest, plug_in_error
 
 
 def test_joint_counts_labels_in_nearest_cells():
@@ -122,3 +123,27 @@ def test_no_estimate_of_the_error_exceeds_that_of_a_guess_without_the_report(lab
         found = grid_error(reports, 1.0, seed=int(rng.integers(10**9)))
         blind = 1 - np.bincount(seen, minlength=labels).max() / len(seen)
         assert found.plug_in <= found.error.value <= blind + 1e-12
+
+
+def test_the_loss_of_records_is_from_their_true_values():
+    """Against the mean over records, one by one; a cell without records counts from its centre."""
+    rng = np.random.default_rng(4)
+    grid = Grid.covering("3 km x 2 km around 48.85,2.35", "1 km")
+    points = rng.uniform(-1400, 400, (80, 2)) * (1, 0.6)
+    data = Pairs(rng.integers(0, 3, 80), points)
+    matrix = rng.dirichlet(np.ones(len(grid)), len(grid))
+    mechanism = Mechanism(matrix, grid, grid)
+    found = hiding(mechanism, data.joint(grid), data.loss(grid)).loss
+    total = 0.0
+    for point in points:
+        away = np.hypot(*(grid.coordinates - point).T)
+        total += mechanism.matrix[int(np.argmin(away))] @ away
+    assert found == pytest.approx(total / 80, rel=1e-12)
+    empty = np.flatnonzero(data.joint(grid).sum(axis=0) == 0)
+    assert len(empty)
+    np.testing.assert_allclose(data.loss(grid).array[empty], grid.metric(unit="m").array[empty])
+    assert data.loss(grid).unit == "m"
+    lat, lon = grid.projection.inverse(points).T
+    np.testing.assert_allclose(
+        data.loss(grid).array, grid.loss(Visits(lat, lon), unit="m").array, rtol=1e-9, atol=1e-6
+    )

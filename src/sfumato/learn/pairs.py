@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..attacks.learned import Examples
-from ..core import Space, units
+from ..core import Loss, Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
 from ..errors import DataError, InputError, argument
 from ..escaping import plain
 from ..geo import Places, Visits
+from ..geo.places import TRUE_POINT
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -179,6 +180,27 @@ class Pairs:
         joint = np.zeros((len(self.space), len(cells)))
         np.add.at(joint, (self.classes, nearest(self.points, cells)), 1.0 / len(self))
         return joint
+
+    def loss(self, cells: Space) -> Loss:
+        """Return what a report costs the true values of a cell on average, array (cells, cells).
+
+        With `joint`, the expected loss of a mechanism on the cells is the mean distance from the true values of
+        these records to their reports. A cell without records counts from its centre.
+
+        Args:
+            cells: A space with coordinates in the same plane and unit.
+
+        Raises:
+            InputError: If the space has no such coordinates.
+        """
+        from scipy.spatial.distance import cdist
+
+        found = nearest(self.points, cells)
+        centres = np.asarray(cells.coordinates)
+        costs = cdist(centres, centres)
+        for cell in np.unique(found):
+            costs[cell] = cdist(self.points[found == cell], centres).mean(axis=0)
+        return Loss(costs, self.unit, name=f"euclidean{TRUE_POINT}")
 
     def reported(self, reports: Floats) -> Examples:
         """Return the labels with reports in place of the useful values, for an attacker to learn from.

@@ -26,7 +26,7 @@ from ..places import cells_over, max_loss_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
 
 if TYPE_CHECKING:
-    from ...core import Guarantee, Mechanism, Prior
+    from ...core import Guarantee, Loss, Mechanism, Prior
     from ...geo import Places
     from ...learn import Ending, Pairs, Target, TrainingRound
     from ...learn.rounds import Progress
@@ -47,7 +47,9 @@ class Aim(StrEnum):
 
 def command(
     visits: VisitsFile,
-    max_loss: Annotated[str, typer.Option(help="A report may be off by at most this on average: '500 m'.")],
+    max_loss: Annotated[
+        str, typer.Option(help="Reports may be off from the true point by at most this on average: '500 m'.")
+    ],
     sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None,
     most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6,
     target: Annotated[
@@ -107,9 +109,9 @@ def command(
         f"{len(learning):,} visits to learn from, {len(judging):,} to judge; hiding {len(data.space)} values."
     )
     joint = learning.joint(places)
-    loss = places.metric("euclidean", unit="m")
+    loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
-    certified = None if epsilon is None else _certified(prior, places, epsilon, max_loss_m)
+    certified = None if epsilon is None else _certified(prior, places, loss, epsilon, max_loss_m)
     with (
         StopOnInterrupt() as stop,
         Screen(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
@@ -141,7 +143,10 @@ def command(
         guarantees = list(certified.problem.guarantees)
         promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
         kept = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
-        console.print(f"Proved on the integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km.")
+        console.print(
+            f"Proved on the integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km, between centres of "
+            "cells."
+        )
         mechanism = kept.mechanism
     within = _print(console, mechanism, optimum, learning, judging, places, max_loss_m)
     if output is not None:
@@ -159,7 +164,7 @@ def _check_numbers(most: int, held_out: float, rounds: int, seed: int) -> None:
         raise InputError(f"--held-out {held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth.")
 
 
-def _certified(prior: Prior, places: Places, epsilon: str, max_loss_m: float) -> Design:
+def _certified(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
     """Return the mechanism of least loss with metric privacy, if that is within the limit of the loss."""
     from ...core import MetricPrivacy
     from ...errors import InfeasibleError, argument
@@ -169,7 +174,7 @@ def _certified(prior: Prior, places: Places, epsilon: str, max_loss_m: float) ->
 
     guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
     with Screen(stderr=True).status(f"Finding the least loss at {guarantee}"):
-        found = design(prior, loss=places.metric("euclidean", unit="m"), guarantees=[guarantee], gap=_GAP)
+        found = design(prior, loss=loss, guarantees=[guarantee], gap=_GAP)
     proof = found.certificate
     if max_loss_m < proof.loss:
         least = amount_at_least(proof.bound, "m", 4)
@@ -212,7 +217,7 @@ def _trained(
             stop=stop,
         )
         return counted(network, places, seed=seed).mechanism, network.ending
-    joint, loss = learning.joint(places), places.metric("euclidean", unit="m")
+    joint, loss = learning.joint(places), learning.loss(places)
     settings: dict[str, Any] = {
         "target": aim,
         "records": len(learning) // 2,
@@ -251,7 +256,6 @@ def _print(
     from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent, percent_at_most
     from ..screen import print_table
 
-    loss = places.metric("euclidean", unit="m")
     rows = []
     for name, each, data in (
         ("learned", mechanism, learning),
@@ -259,11 +263,11 @@ def _print(
         ("certified optimum", optimum.mechanism, learning),
         ("certified optimum, on held-out visits", optimum.mechanism, judging),
     ):
-        found = hiding(each, data.joint(places), loss)
+        found = hiding(each, data.joint(places), data.loss(places))
         bits = at_most(found.information_bits, 3)
         rows.append((name, percent_at_most(found.hit_rate), bits, amount_at_most(found.loss, "m")))
     title = f"Hiding the value at a loss of at most {amount_at_most(max_loss_m, 'm')}"
-    print_table(console, title, ("", "finds the value", "information (bits)", "average loss"), rows)
+    print_table(console, title, ("", "finds the value", "information (bits)", "off from the true point"), rows)
     console.print(
         f"Without a report the best attacker finds the value about {percent(1 - learning.blind_error)} of "
         f"the time."
@@ -272,11 +276,11 @@ def _print(
         "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
         f"optimum by {gap_at_most(optimum.gap)} of its value."
     )
-    lost = hiding(mechanism, learning.joint(places), loss).loss
+    lost = hiding(mechanism, learning.joint(places), learning.loss(places)).loss
     within = lost <= max_loss_m * (1 + _ROUNDING)
     if not within:
         console.print(
-            f"NOT within the limit: the learned mechanism loses at least {amount_at_least(lost, 'm')} on average, "
-            f"but at most {amount_at_most(max_loss_m, 'm')} was allowed."
+            f"NOT within the limit: the learned mechanism is off by at least {amount_at_least(lost, 'm')} on "
+            f"average, but at most {amount_at_most(max_loss_m, 'm')} was allowed."
         )
     return within
