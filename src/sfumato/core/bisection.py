@@ -66,6 +66,19 @@ def bisect(
     return Ends(fails, holds)
 
 
+def doubled(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
+    """Return two arguments between which a condition begins to hold, as `bisect` needs them.
+
+    Args:
+        condition: It must hold somewhere far enough from 0.
+        fails: Where it fails.
+        holds: What is doubled until the condition holds there; not 0.
+    """
+    while not condition(holds):
+        fails, holds = holds, 2 * holds
+    return Ends(fails, holds)
+
+
 def geometric_mean(first: float, second: float) -> float:
     """Return the geometric mean of two positive numbers, for searches over orders of magnitude."""
     return math.sqrt(first * second)

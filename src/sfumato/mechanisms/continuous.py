@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, numbers
-from ..core.bisection import bisect
+from ..core.bisection import bisect, doubled
 from ..errors import InputError
 from .family import positive
 from .noise import RealNoise
@@ -170,13 +170,16 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     positive(sensitivity, "the sensitivity")
     if not 1e-250 <= delta < 1:
         raise InputError(f"delta is {delta}.", "use a number from 1e-250 to below 1, such as 1e-6.")
-    low = high = 1.0
-    while _delta(epsilon, 1 / low) <= delta:
-        low /= 2
-    while _delta(epsilon, 1 / high) > delta:
-        high *= 2
-    least = bisect(lambda sigma: _delta(epsilon, 1 / sigma) <= delta, fails=low, holds=high, relative=4e-16).holds
-    return least * sensitivity
+
+    def enough(sigma: float) -> bool:
+        return _delta(epsilon, 1 / sigma) <= delta
+
+    if enough(1.0):  # the same search for 1 / sigma, which is then at least 1
+        ends = doubled(lambda precise: not enough(1 / precise), fails=1.0, holds=2.0)
+        fails, holds = 1 / ends.holds, 1 / ends.fails
+    else:
+        fails, holds = doubled(enough, fails=1.0, holds=2.0)
+    return bisect(enough, fails, holds, relative=4e-16).holds * sensitivity
 
 
 def _delta(epsilon: float, mu: float) -> float:

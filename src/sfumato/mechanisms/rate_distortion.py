@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arrays import Floats
@@ -20,6 +22,8 @@ from ._strict import joined, lowered
 from .family import positive
 
 _SEARCH: Final = 100  # slopes tried for a wanted loss
+_STRIDE: Final = math.log(4)  # between the slopes that are tried first
+_SAME_SLOPE: Final = 1e-13  # relative difference of two slopes between which the loss jumps
 _SEARCH_BITS: Final = 1e-8
 _ROUNDING: Final = 2.0**-48  # of the terms of a bound, for each of their logarithms
 
@@ -224,30 +228,18 @@ def rate_distortion_of_loss(
 
 def _root(falling: Callable[[float], float], start: float, near: float) -> float:
     """Return a positive argument at which a falling function is nearly zero, or jumps over zero."""
-    low = high = start
-    above = below = falling(start)
-    while above <= 0:
-        high, below = low, above
-        low /= 4
-        above = falling(low)
-    while below > 0:
-        low, above = high, below
-        high *= 4
-        below = falling(high)
-    ends, values, last = [math.log(low), math.log(high)], [above, below], -1
-    for _ in range(_SEARCH):
-        # The chord's root, but well inside.
-        share = min(max(values[0] / (values[0] - values[1]), 0.01), 0.99)
-        middle = ends[0] + share * (ends[1] - ends[0])
-        value = falling(math.exp(middle))
-        if abs(value) <= near or not ends[0] < middle < ends[1]:
-            return math.exp(middle)
-        side = 0 if value > 0 else 1
-        ends[side], values[side] = middle, value
-        if side == last:
-            values[1 - side] /= 2  # Illinois: the end that stays counts for less
-        last = side
-    return math.exp(ends[1])
+
+    @cache
+    def value(log: float) -> float:
+        found = falling(math.exp(log))
+        return found if abs(found) > near else 0.0
+
+    low = high = math.log(start)
+    while value(low) < 0:
+        high, low = low, low - _STRIDE
+    while value(high) > 0:
+        low, high = high, high + _STRIDE
+    return math.exp(brentq(value, low, high, xtol=_SAME_SLOPE, maxiter=_SEARCH, disp=False))
 
 
 def _marginal(prior: Prior, loss: Floats, allowed: NDArray[np.bool_], slope: float, bits: float) -> Marginal:

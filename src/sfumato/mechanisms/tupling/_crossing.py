@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Final
+
+from scipy.optimize import brentq
 
 LEAST: Final = 1e-300
 """Below it a delta counts as this much where its logarithm is taken."""
+
+_SAME: Final = 1e-9  # near enough, in epsilon and in the logarithm of delta
+_STEPS: Final = 60
 
 
 def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
@@ -18,25 +24,19 @@ def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
         delta: Positive.
         end: The largest epsilon.
     """
+
+    @cache
+    def above(epsilon: float) -> float:
+        # The logarithm of a profile is nearly a line.
+        value = math.log(max(curve(epsilon), LEAST)) - math.log(delta)
+        return value if abs(value) >= _SAME else 0.0
+
     low, high = 0.0, min(1.0, end)
-    while high < end and curve(high) > delta:
+    while high < end and above(high) > 0:
         low, high = high, min(2 * high, end)
-    at_low, at_high = _log(curve(low)) - _log(delta), _log(curve(high)) - _log(delta)
-    if at_high >= 0:
-        return high
-    for _ in range(40):
-        if high - low <= 1e-9 * (1 + high):
-            break
-        # The logarithm of a profile is nearly a line; a step that gains too little is halved.
-        middle = low + (high - low) * min(0.95, max(0.05, at_low / (at_low - at_high)))
-        value = _log(curve(middle)) - _log(delta)
-        if abs(value) < 1e-9:
-            return middle
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2
-        else:
-            high, at_high, at_low = middle, value, at_low / 2
-    return (low + high) / 2
+    if above(low) <= 0 or above(high) >= 0:
+        return low if above(low) <= 0 else high
+    return float(brentq(above, low, high, xtol=_SAME, rtol=_SAME, maxiter=_STEPS, disp=False))
 
 
 def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, end: float) -> float:
@@ -55,7 +55,3 @@ def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, en
         step *= 2
         at += step
     return end
-
-
-def _log(value: float) -> float:
-    return math.log(max(value, LEAST))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core import Bracket
 from ...core.arrays import Floats
-from ...core.bisection import bisect
+from ...core.bisection import bisect, doubled
 from ...rounding import UNIT
 
 LOG_TAIL: Final = 42.0
@@ -220,8 +220,9 @@ def _saddle(values: Floats, masses: Floats) -> float:
 
     if mean(0.0) >= 0:
         return 0.0
-    high = 1 / (8 * top * max(1.0, -float(values.min()) / top))
-    while mean(high) < 0:
-        high *= 2
-    low = high / 2 if mean(high / 2) < 0 else 0.0
-    return bisect(lambda theta: mean(theta) >= 0, fails=low, holds=high, steps=_HALVINGS).holds
+    start = 1 / (8 * top * max(1.0, -float(values.min()) / top))
+
+    def enough(theta: float) -> bool:
+        return mean(theta) >= 0
+
+    return bisect(enough, *doubled(enough, fails=0.0, holds=start), steps=_HALVINGS).holds

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...core.arrays import Floats
-from ...core.bisection import bisect
+from ...core.bisection import bisect, doubled
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from .._rows import AnyMechanism, channel, check_delta, check_epsilon
@@ -125,10 +125,11 @@ class GaussianTradeOff(Curve):
             return 0.0
         if math.isinf(self.mu) or delta < _LEAST:
             return math.inf
-        low, high = 0.0, 1.0
-        while self.delta(high) > delta:
-            low, high = high, 2 * high
-        return bisect(lambda at: self.delta(at) <= delta, fails=low, holds=high, relative=1e-14).holds
+
+        def enough(epsilon: float) -> bool:
+            return self.delta(epsilon) <= delta
+
+        return bisect(enough, *doubled(enough, fails=0.0, holds=1.0), relative=1e-14).holds
 
 
 DESCRIPTION: Final = Description(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from ...core.arrays import Floats, readonly
+from ...core.bisection import bisect, geometric_mean
 from ...core.likelihood import Maximum, maximised
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
@@ -75,46 +77,66 @@ class _Program:
         self._matrix = pool.matrix[:, seen]
         self._frequencies = pool.frequencies[seen]
         # Attained, so at most the maximum: the set that it leaves is at least as large.
-        self._floor = float(self._frequencies @ np.log(best @ self._matrix)) - allowed
-        self._allowed = allowed
+        self.floor = float(self._frequencies @ np.log(best @ self._matrix)) - allowed
+        self.allowed = allowed
         received = best @ self._matrix
         root = self._matrix * np.sqrt(best)[:, None] * (np.sqrt(self._frequencies) / received)
         self._spread = np.linalg.pinv(root @ root.T, rcond=1e-6, hermitian=True)
-        self._best = best
+        self.best = best
 
     def highest(self, weights: Floats) -> float:
         """Return an upper bound, nearly attained, of a . p over the permitted p."""
         top, bottom = float(weights.max()), float(weights.min())
         if top == bottom:
             return top
-        a = (weights - bottom) / (top - bottom)
-        price, low, high, end = np.sqrt(2 * self._allowed) / self._deviation(a), 0.0, np.inf, 1.0
-        base = float(a @ self._best)
-        inside, outside = (base, 1.0), (1.0, -np.inf)  # a . p, and which share of the permitted loss is left
-        for _ in range(_TRIES):
-            found = self._solve(a, price)
-            value = float(a @ found.probabilities)
-            left = found.value - price * value - self._floor
-            end = min(end, value + (left + found.gap) / price)
-            share = left / self._allowed
-            if share >= 0:
-                low, inside = price, max(inside, (value, share))
-            else:
-                high, outside = price, (value, share)
-            # The likelihood is concave, so on the way from inside to outside this much is permitted.
-            reached = inside[0] + inside[1] / (inside[1] - outside[1]) * (outside[0] - inside[0])
-            if end - reached <= max(_FINE * (end - base), _CLOSE):
-                break
-            # The loss grows about as the square of the price.
-            guess = price * min(max(np.sqrt(1 / max(1 - share, 1e-6)), 1 / 30), 30.0)
-            price = guess if low < guess < high else np.sqrt(low * high) if low else price / 4
-        return top if end == 1.0 else bottom + (top - bottom) * end
+        search = _End(self, (weights - bottom) / (top - bottom))
+        bisect(search.permits, fails=math.inf, holds=0.0, middle=search.price, done=search.is_near, steps=_TRIES)
+        return top if search.upper == 1.0 else bottom + (top - bottom) * search.upper
 
-    def _deviation(self, a: Floats) -> float:
+    def deviation(self, a: Floats) -> float:
         """Return about how far a . p scatters, per root of the reports: where to begin, no more."""
-        weights = np.sqrt(self._best) * (a - self._best @ a)
-        return float(np.sqrt(max(float(weights @ self._spread @ weights), self._allowed)))
+        weights = np.sqrt(self.best) * (a - self.best @ a)
+        return float(np.sqrt(max(float(weights @ self._spread @ weights), self.allowed)))
 
-    def _solve(self, a: Floats, price: float) -> Maximum:
+    def solve(self, a: Floats, price: float) -> Maximum:
         n = len(a)
-        return maximised(self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self._allowed)
+        return maximised(self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self.allowed)
+
+
+class _End:
+    """The end of one interval: the price is sought whose solution has just the permitted likelihood."""
+
+    def __init__(self, program: _Program, weights: Floats) -> None:
+        self.program, self.weights = program, weights
+        self.upper = 1.0
+        self.base = float(weights @ program.best)
+        self.inside, self.outside = (self.base, 1.0), (1.0, -math.inf)  # a . p, and the share of the loss left
+        self.guess = math.sqrt(2 * program.allowed) / program.deviation(weights)
+
+    def permits(self, price: float) -> bool:
+        """Solve at a price: keep its bound of the end, and return whether its solution is permitted."""
+        found = self.program.solve(self.weights, price)
+        value = float(self.weights @ found.probabilities)
+        left = found.value - price * value - self.program.floor
+        self.upper = min(self.upper, value + (left + found.gap) / price)
+        share = left / self.program.allowed
+        if share >= 0:
+            self.inside = max(self.inside, (value, share))
+        else:
+            self.outside = value, share
+        # The loss grows about as the square of the price.
+        self.guess = price * min(max(math.sqrt(1 / max(1 - share, 1e-6)), 1 / 30), 30.0)
+        return share >= 0
+
+    def price(self, above: float, below: float) -> float:
+        """Return the price to try next, between one that is too high and one that is not."""
+        if below < self.guess < above:
+            return self.guess
+        return geometric_mean(above, below) if below else above / 4
+
+    def is_near(self, _above: float, _below: float) -> bool:
+        """Return whether the bound is near enough to what is permitted."""
+        (value, share), (beyond, lacking) = self.inside, self.outside
+        # The likelihood is concave, so on the way from inside to outside this much is permitted.
+        reached = value + share / (share - lacking) * (beyond - value)
+        return self.upper - reached <= max(_FINE * (self.upper - self.base), _CLOSE)
