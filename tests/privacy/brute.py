@@ -11,10 +11,7 @@ from scipy.special import ndtri
 
 from sfumato.core import Metric, Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.privacy.beliefs.events import Events
-from sfumato.privacy.beliefs.priors import Priors
-from sfumato.privacy.distributions.family import Family
-from sfumato.privacy.relation import Relation
+from sfumato.privacy import Events, Family, Priors, Relation
 
 GRAIN = 64
 """Probabilities are multiples of one over this, so that sums of them are exact."""

@@ -32,13 +32,13 @@ from sfumato.privacy import (
     DifferentialPrivacy,
     DistributionPrivacy,
     Family,
+    ProbabilisticDifferentialPrivacy,
     Relation,
     TestingRegion,
+    lifted_differential_privacy,
+    product_channel,
+    same_input,
 )
-from sfumato.privacy.distributions.composition import same_input
-from sfumato.privacy.distributions.implied import lifted_differential_privacy
-from sfumato.privacy.distributions.product_channel import product_channel
-from sfumato.privacy.point.probabilistic import ProbabilisticDifferentialPrivacy
 
 from ..catalogue import randomised_response, unused
 
@@ -46,24 +46,24 @@ TESTS = Path(__file__).parents[1]
 
 WHERE = {
     "H1": ["privacy/test_errata.py::test_missed_detections_are_no_false_alarms"],
-    "H2": ["privacy/test_testing_region.py::test_total_error_does_not_give_epsilon"],
+    "H2": ["privacy/curves/test_testing_region.py::test_total_error_does_not_give_epsilon"],
     "H3": [
         "privacy/test_errata.py::test_possible_errors_are_part_of_the_region_only",
-        "privacy/test_testing_region.py::test_one_order_is_not_the_other",
+        "privacy/curves/test_testing_region.py::test_one_order_is_not_the_other",
     ],
     "H4": [
-        "privacy/test_implied.py::test_the_factor_of_the_published_bound_is_unnecessary",
+        "privacy/distributions/test_implied.py::test_the_factor_of_the_published_bound_is_unnecessary",
         "privacy/test_errata.py::test_the_factor_is_unnecessary_in_compositions_too",
     ],
-    "H5": ["privacy/test_composition.py::test_reports_about_one_secret_do_not_add_up_for_any_pairs"],
+    "H5": ["privacy/distributions/test_composition.py::test_reports_about_one_secret_do_not_add_up_for_any_pairs"],
     "H6": ["mechanisms/tupling/test_accountant.py::test_golden_delta_beside_the_published_bound"],
     "H7": ["optimal/test_golden.py::test_joint_privacy_can_cost_more_than_either"],
     "H8": ["optimal/test_guarantees.py::test_the_tie_break_takes_the_more_private_optimum"],
     "H9": [
         "evidence/test_corpus.py::test_thresholded_pairs_are_not_all_pairs",
-        "privacy/test_atlas.py::test_metric_of_hops_and_dilation_are_attained_on_a_line",
+        "privacy/atlas/test_atlas.py::test_metric_of_hops_and_dilation_are_attained_on_a_line",
     ],
-    "H10": ["privacy/test_semantic.py::test_golden_example_in_which_only_a_set_tells"],
+    "H10": ["privacy/beliefs/test_semantic.py::test_golden_example_in_which_only_a_set_tells"],
     "H11": [
         "evidence/observed/test_guessing.py::"
         "test_the_plug_in_is_above_the_truth_on_average_and_the_tested_guess_below"

@@ -14,30 +14,32 @@ TESTS = Path(__file__).parents[1]
 
 WHERE = {
     "mu and total variation of randomised response": [
-        "privacy/test_gaussian.py::test_golden_values",
-        "privacy/test_point_differential.py::test_randomised_response_and_the_counterexample_have_their_golden_values",
+        "privacy/curves/test_gaussian.py::test_golden_values",
+        "privacy/point/test_differential.py::test_randomised_response_and_the_counterexample_have_their_golden_values",
     ],
-    "range of randomised response": ["privacy/test_point_bounded_range.py::test_the_coin_has_twice_its_epsilon"],
+    "range of randomised response": ["privacy/point/test_bounded_range.py::test_the_coin_has_twice_its_epsilon"],
     "delta of mu 1": [
-        "privacy/test_gaussian.py::test_golden_values",
+        "privacy/curves/test_gaussian.py::test_golden_values",
         "divergences/test_profile.py::test_discretised_gaussian_has_the_golden_profile",
     ],
     "counterexample F": [
-        "privacy/test_testing_region.py::test_total_error_does_not_give_epsilon",
+        "privacy/curves/test_testing_region.py::test_total_error_does_not_give_epsilon",
         "divergences/test_profile.py::test_counterexample_f",
     ],
-    "tanh of half of epsilon": ["privacy/test_point_differential.py::test_total_variation_is_at_most_tanh"],
+    "tanh of half of epsilon": ["privacy/point/test_differential.py::test_total_variation_is_at_most_tanh"],
     "adversarial privacy over all priors": [
-        "privacy/test_adversarial.py::test_golden_values_over_all_priors",
-        "privacy/test_atlas.py::test_adversarial_golden_values_and_their_inverse",
+        "privacy/beliefs/test_adversarial.py::test_golden_values_over_all_priors",
+        "privacy/atlas/test_atlas.py::test_adversarial_golden_values_and_their_inverse",
     ],
     "positive membership at one half": [
-        "privacy/test_membership.py::test_golden_values_at_one_half",
-        "privacy/test_atlas.py::test_membership_at_one_half_golden_values",
+        "privacy/beliefs/test_membership.py::test_golden_values_at_one_half",
+        "privacy/atlas/test_atlas.py::test_membership_at_one_half_golden_values",
     ],
-    "semantic privacy over sets": ["privacy/test_semantic.py::test_golden_example_in_which_only_a_set_tells"],
+    "semantic privacy over sets": [
+        "privacy/beliefs/test_semantic.py::test_golden_example_in_which_only_a_set_tells"
+    ],
     "figure 2.8": [
-        "privacy/test_bands.py::test_published_figure",
+        "privacy/beliefs/test_bands.py::test_published_figure",
         "studies/test_change_in_formalism.py::test_every_value_is_that_of_the_published_curves",
     ],
 }

@@ -10,6 +10,7 @@ import pytest
 from sfumato.divergences import CHI_SQUARED, HELLINGER, TOTAL_VARIATION
 from sfumato.errors import InputError
 from sfumato.privacy import (
+    PROPERTIES,
     AdversarialPrivacy,
     AposterioriNoiselessPrivacy,
     BoundedRange,
@@ -39,12 +40,12 @@ from sfumato.privacy import (
     Priors,
     ProbabilisticDifferentialPrivacy,
     ProbabilisticDistributionPrivacy,
+    Property,
     Pufferfish,
     RenyiPrivacy,
     SemanticPrivacy,
 )
 from sfumato.privacy.atlas._counterexamples import jointly
-from sfumato.privacy.atlas.properties import PROPERTIES, Property
 
 from .brute import ASKED, SETTING, channels
 

@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.core import Metric
 from sfumato.privacy import (
+    Claim,
     DeltaOfDifferentialPrivacy,
     DeltaOfProbabilisticDifferentialPrivacy,
     DifferentialPrivacy,
@@ -19,7 +20,6 @@ from sfumato.privacy import (
     ProbabilisticDifferentialPrivacy,
     ProbabilisticDistributionPrivacy,
 )
-from sfumato.privacy.atlas import Claim
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)"
 ADVANTAGE = re.compile(rf"the probability of any set of reports .* at most {NUMBER} times that .*, plus {NUMBER}")

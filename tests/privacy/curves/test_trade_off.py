@@ -1,0 +1,227 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sfumato.core import Metric
+from sfumato.divergences import TOTAL_VARIATION, hockey_stick
+from sfumato.errors import InputError
+from sfumato.privacy import Relation, TradeOff, TradeOffPrivacy
+
+from ...catalogue import CASES
+from ...divergences.pairs import several, subsets
+
+ALPHAS = st.one_of(st.sampled_from([0.0, 1e-300, 0.25, 1.0]), st.floats(0, 1))
+
+
+def best_test(p, q, alpha):
+    """The least type II error of a randomised test by linear programming (Neyman and Pearson)."""
+    found = linprog(-np.asarray(q), A_ub=[p], b_ub=[alpha], bounds=(0, 1))
+    return 1 + found.fun
+
+
+@settings(max_examples=60)
+@given(several(), ALPHAS)
+def test_curve_is_the_best_randomised_test(rows, alpha):
+    p, q = rows
+    assert float(TradeOff(p, q)(alpha)) == pytest.approx(best_test(p, q, alpha), abs=1e-9)
+
+
+@given(several(), st.floats(-4, 4))
+def test_duality_of_errors_and_hockey_stick(rows, epsilon):
+    p, q = rows
+    curve = TradeOff(p, q)
+    by_sets = max([0.0] + [q[list(R)].sum() - math.exp(epsilon) * p[list(R)].sum() for R in subsets(len(p))])
+    by_vertices = max([0.0, *(curve.powers - math.exp(epsilon) * curve.alphas)])
+    assert by_vertices == pytest.approx(by_sets, abs=1e-12)
+    assert float(curve.profile.delta(epsilon)) == pytest.approx(by_sets, abs=1e-12)
+    assert float(curve.inverse.profile.delta(epsilon)) == pytest.approx(
+        float(hockey_stick(p, q, epsilon)), abs=1e-12
+    )
+
+
+@given(several())
+def test_curve_is_convex_falling_and_below_the_diagonal(rows):
+    curve = TradeOff(*rows)
+    assert (np.diff(curve.alphas) > 0).all()
+    assert (np.diff(curve.betas) <= 0).all()
+    assert (np.diff(np.diff(curve.betas) / np.diff(curve.alphas)) > -1e-12).all()
+    assert (curve.betas <= curve.confidences + 1e-12).all()
+    assert curve.alphas + curve.confidences == pytest.approx(1)
+    assert curve.betas + curve.powers == pytest.approx(1)
+    assert curve(curve.alphas.clip(0, 1)) == pytest.approx(curve.betas, abs=1e-12)
+    assert curve.null.sum() == pytest.approx(1)
+    assert curve.alternative.sum() == pytest.approx(1)
+
+
+@given(several(), ALPHAS)
+def test_inverse_is_the_inverse_function(rows, beta):
+    curve = TradeOff(*rows)
+    alpha = float(curve.inverse(beta))
+    assert float(curve(min(1.0, alpha + 1e-12))) <= beta + 1e-9
+    if alpha > 1e-9:
+        assert float(curve(alpha - 1e-9)) > beta - 1e-12
+
+
+@given(several())
+def test_least_total_error_and_area(rows):
+    p, q = rows
+    curve = TradeOff(p, q)
+    assert curve.least_total_error == pytest.approx(1 - TOTAL_VARIATION(p, q))
+    # The area is the chance that the ratio of a draw from q is the smaller, ties counting half.
+    logs = [math.inf if a == 0 else b / a for a, b in zip(p, q, strict=True)]
+    chance = sum(
+        p[i] * q[j] * ((logs[j] < logs[i]) + (logs[j] == logs[i]) / 2)
+        for i, j in itertools.product(range(len(p)), repeat=2)
+        if p[i] and q[j]
+    )
+    assert curve.area == pytest.approx(chance, abs=1e-12)
+
+
+def test_equal_ratios_are_one_output_and_absent_ones_none():
+    curve = TradeOff([0.3, 0.2, 0.1, 0.4, 0.0], [0.06, 0.04, 0.02, 0.88, 0.0])
+    assert curve.null == pytest.approx([0.4, 0.6])
+    assert curve.alternative == pytest.approx([0.88, 0.12])
+
+
+def test_small_errors_keep_their_digits():
+    curve = TradeOff([1e-40, 0.5, 0.5 - 1e-20, 1e-20], [0.25, 0.25, 0.5, 1e-60])
+    assert curve.alphas[1] == pytest.approx(1e-40, rel=1e-12)
+    assert curve.betas[-2] == pytest.approx(1e-60, rel=1e-12)
+    assert float(curve(5e-41)) == pytest.approx(0.875)
+    kept = TradeOff.lowest([curve, TradeOff.of_epsilon(0.0)])
+    assert curve.shortfall(kept)[0] == 0
+    assert kept.betas[-2] == pytest.approx(1e-60, rel=1e-12)
+    assert kept.alphas[1] == pytest.approx(1e-40, rel=1e-12)
+
+
+@given(several(count=3), st.floats(-3, 3))
+def test_curve_of_a_mechanism_is_the_worst_over_all_pairs(rows, epsilon):
+    curve = TradeOff.of(rows)
+    worst = max(float(hockey_stick(p, q, epsilon)) for p, q in itertools.permutations(rows, 2))
+    assert float(curve.profile.delta(epsilon)) == pytest.approx(worst, abs=1e-12)
+    for p, q in itertools.permutations(rows, 2):
+        assert TradeOff(p, q).shortfall(curve)[0] <= 1e-14
+    assert curve.shortfall(curve.symmetrised)[0] <= 1e-14
+
+
+@given(several(count=4), st.floats(-3, 3))
+def test_lowest_of_curves_has_the_largest_profile(rows, epsilon):
+    curves = [TradeOff(rows[0], rows[1]), TradeOff(rows[2], rows[3])]
+    lowest = TradeOff.lowest(curves)
+    by_profiles = max(float(curve.profile.delta(epsilon)) for curve in curves)
+    assert float(lowest.profile.delta(epsilon)) == pytest.approx(by_profiles, abs=1e-12)
+    assert float(curves[0].symmetrised.profile.delta(epsilon)) == pytest.approx(
+        max(float(curve.profile.delta(epsilon)) for curve in (curves[0], curves[0].inverse)), abs=1e-12
+    )
+
+
+@given(several(count=4))
+def test_shortfall_is_the_largest_gap_and_is_attained(rows):
+    first, second = TradeOff(rows[0], rows[1]), TradeOff(rows[2], rows[3])
+    gap, alpha = first.shortfall(second)
+    grid = np.linspace(0, 1, 301)
+    assert gap >= (second(grid) - first(grid)).max() - 1e-12
+    if gap:
+        assert float(second(alpha)) - float(first(alpha)) == pytest.approx(gap, abs=1e-12)
+
+
+@given(st.floats(0, 5), st.floats(0, 1), ALPHAS)
+def test_curve_of_epsilon_and_delta(epsilon, delta, alpha):
+    formula = max(0.0, 1 - delta - math.exp(epsilon) * alpha, math.exp(-epsilon) * (1 - delta - alpha))
+    curve = TradeOff.of_epsilon(epsilon, delta)
+    assert float(curve(alpha)) == pytest.approx(formula, abs=1e-12)
+    assert float(curve.profile.delta(epsilon)) == pytest.approx(delta, abs=1e-12)
+
+
+@given(several(count=3), st.floats(0, 2))
+def test_differential_privacy_is_a_curve(rows, epsilon):
+    delta = max(float(hockey_stick(p, q, epsilon)) for p, q in itertools.permutations(rows, 2))
+    assert TradeOffPrivacy(TradeOff.of_epsilon(epsilon, delta)).measure(rows).value <= 1e-13
+    assume(delta > 1e-6)
+    assert TradeOffPrivacy(TradeOff.of_epsilon(epsilon, delta * 0.999)).measure(rows).value > 0
+
+
+@given(several(count=3), several())
+def test_slack_and_its_witness(rows, pair):
+    bound = TradeOff(*pair)
+    found = TradeOffPrivacy(bound).measure(rows)
+    gaps = [
+        float(bound(float(min(1.0, p[list(R)].sum())))) - q[[y for y in range(len(p)) if y not in R]].sum()
+        for p, q in itertools.permutations(rows, 2)
+        for R in [(), *subsets(len(p))]
+    ]
+    assert found.value == pytest.approx(max(0.0, *gaps), abs=1e-12)
+    if found.value > 1e-12:
+        assert found.witness.pair is not None
+        first, second = found.witness.pair
+        R = found.witness.outputs
+        alpha, beta = rows[first][R].sum(), 1 - rows[second][R].sum()
+        assert float(bound(min(1.0, alpha))) - beta == pytest.approx(found.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_catalogue_against_its_own_curve(case):
+    curve = TradeOff.of(case.mechanism)
+    found = TradeOffPrivacy(curve).measure(case.mechanism)
+    assert found.value <= found.rounding
+    assert found.upper < 1e-12
+    assert "secrets" in found.sentence
+    near = TradeOff.of(case.mechanism, Relation.within(case.metric, 1.0))
+    assert near.shortfall(curve)[0] <= 1e-14
+    if math.isfinite(case.epsilon):
+        assert near.shortfall(TradeOff.of_epsilon(case.epsilon * 1.00001))[0] <= 1e-12
+
+
+def test_one_way_relation_compares_one_order_only():
+    rows = np.array([[1.0, 0.0], [0.5, 0.5]])
+    relation = Relation(np.array([[False, True], [False, False]]))
+    curve = TradeOff.of(rows, relation)
+    assert float(curve(0.0)) == 0.5
+    assert TradeOffPrivacy(curve, relation).measure(rows).value == 0
+    assert TradeOffPrivacy(curve).measure(rows).witness.pair == (1, 0)
+
+
+def test_no_pair_to_compare_hides_perfectly():
+    assert TradeOff.of([[0.25, 0.75]]).least_total_error == 1
+    relation = Relation.within(Metric([[0.0, 2.0], [2.0, 0.0]]), 1.0)
+    assert TradeOff.of([[1.0, 0.0], [0.0, 1.0]], relation).area == 0.5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: TradeOff([0.5, 0.5], [0.5, 0.6]),
+        lambda: TradeOff([1.0], [0.5, 0.5]),
+        lambda: TradeOff.of_epsilon(-0.1),
+        lambda: TradeOff.of_epsilon(1.0, 1.5),
+        lambda: TradeOff.lowest([]),
+        lambda: TradeOff([1.0], [1.0])(1.5),
+        lambda: TradeOff([1.0], [1.0])(math.nan),
+    ],
+)
+def test_what_is_no_curve_is_refused(wrong):
+    with pytest.raises(InputError, match="Hint"):
+        wrong()
+
+
+def test_no_error_is_above_1():
+    p, q = np.array([0.0, 3, 8, 5, 3]) + 1e-12, np.array([8.0, 5, 8, 0, 4]) + 1e-12
+    assert TradeOff(p / p.sum(), q / q.sum())(0.0) <= 1
+
+
+def test_a_curve_is_made_of_its_vertices():
+    coin = TradeOff([0.75, 0.25], [0.25, 0.75])
+    again = TradeOff.of_vertices(coin.alphas, coin.betas)
+    np.testing.assert_allclose(again.null, coin.null)
+    np.testing.assert_allclose(again.alternative, coin.alternative)
+    # A curve that falls at once: what the first vertex lacks is told apart for certain.
+    np.testing.assert_allclose(TradeOff.of_vertices([0.0, 1.0], [0.9, 0.0]).betas, [0.9, 0.0])
+    with pytest.raises(InputError, match="not those of a trade-off curve"):
+        TradeOff.of_vertices([0.0, 0.5], [1.0, 0.0])
+    with pytest.raises(InputError, match="not convex"):
+        TradeOff.of_vertices([0.0, 0.5, 1.0], [1.0, 0.9, 0.0])

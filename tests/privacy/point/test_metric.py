@@ -1,0 +1,121 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core import Mechanism, Metric, MetricPrivacy
+from sfumato.divergences import Profile
+from sfumato.errors import InputError
+from sfumato.evidence import prove_metric_privacy
+from sfumato.privacy import DifferentialPrivacy, MetricDifferentialPrivacy
+
+from ...catalogue import CASES, geometric, line
+from ...divergences.pairs import several
+
+DELTAS = st.one_of(st.sampled_from([0.0, 1e-12, 0.02, 0.3]), st.floats(0, 1))
+TOWNS = Metric([[0, 1, np.inf], [1, 0, np.inf], [np.inf, np.inf, 0]], "km")
+TWINS = Metric([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_catalogue_and_the_proof_over_integers(case):
+    found = MetricDifferentialPrivacy(case.metric).measure(case.mechanism)
+    assert found.value == pytest.approx(case.epsilon, abs=1e-8)
+    assert found.lower <= case.epsilon + 1e-8
+    proof = prove_metric_privacy(case.mechanism, MetricPrivacy(max(1e-9, min(case.epsilon, 1e3)), case.metric))
+    assert found.value == pytest.approx(proof.upper, abs=1e-7)
+    if math.isfinite(found.upper):
+        # What rounding leaves room for is proved on the integers.
+        assert prove_metric_privacy(case.mechanism, MetricPrivacy(max(found.upper, 1e-14), case.metric)).holds
+
+
+@given(several(count=3), DELTAS)
+def test_least_epsilon_is_the_largest_of_the_pairs(rows, delta):
+    d = line(3)
+    found = MetricDifferentialPrivacy(Metric(d), delta).measure(rows)
+    expected = max(
+        float(Profile(rows[s], rows[t]).epsilon(delta)) / d[s, t] for s in range(3) for t in range(3) if s != t
+    )
+    assert found.value == pytest.approx(max(0.0, expected), abs=1e-9)
+    assert found.lower <= found.value <= found.upper
+
+
+@given(several(count=3), DELTAS)
+def test_the_definition_holds_at_the_upper_bound(rows, delta):
+    d = line(3)
+    upper = MetricDifferentialPrivacy(Metric(d), delta).measure(rows).upper
+    if math.isfinite(upper):
+        for s in range(3):
+            for t in range(3):
+                excess = np.maximum(rows[s] - np.exp(min(700.0, upper * d[s, t])) * rows[t], 0).sum()
+                assert excess <= delta + 1e-12
+
+
+@given(several(count=3), DELTAS)
+def test_the_discrete_metric_is_differential_privacy(rows, delta):
+    metric = Metric(1.0 - np.eye(3))
+    found = MetricDifferentialPrivacy(metric, delta).measure(rows)
+    assert found.value == DifferentialPrivacy(delta=delta).measure(rows).value
+
+
+def test_epsilon_is_per_unit():
+    metric = Metric(line(5), "km")
+    mechanism = Mechanism(geometric(5, 0.7))
+    found = MetricDifferentialPrivacy(metric).measure(mechanism)
+    assert found.value == pytest.approx(0.7)
+    assert MetricDifferentialPrivacy(metric.to("m")).measure(mechanism).value == pytest.approx(0.0007)
+    assert "0.70000000001/km" in found.sentence  # a little more than 0.7, once rounded to integers
+    assert MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).value < 0.7
+    assert "plus 0.01; the exponent" in MetricDifferentialPrivacy(metric, 0.01).measure(mechanism).sentence
+
+
+def test_pairs_at_infinite_distance_need_no_protection():
+    rows = [[0.75, 0.25, 0.0, 0.0], [0.25, 0.75, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
+    assert MetricDifferentialPrivacy(TOWNS).measure(rows).value == pytest.approx(math.log(3))
+    assert MetricDifferentialPrivacy(TOWNS, 0.01).measure(rows).value == pytest.approx(math.log(74 / 25))
+
+
+def test_secrets_at_distance_zero_must_look_alike():
+    alike, unlike = [0.5, 0.5, 0.0], [0.6, 0.4, 0.0]
+    same = MetricDifferentialPrivacy(TWINS).measure([alike, alike, unlike])
+    assert same.value == pytest.approx(math.log(0.5 / 0.4))
+    broken = MetricDifferentialPrivacy(TWINS).measure([alike, unlike, unlike])
+    assert broken.value == math.inf
+    assert broken.witness.pair == (0, 1)
+    assert "no epsilon" in broken.sentence
+    assert MetricDifferentialPrivacy(TWINS, 0.09).measure([alike, unlike, unlike]).value == math.inf
+    assert MetricDifferentialPrivacy(TWINS, 0.11).measure([alike, unlike, unlike]).upper < 1e-9
+    # Total variation 0.1 against delta 0.1: floats cannot tell, so nothing is promised.
+    doubtful = MetricDifferentialPrivacy(TWINS, 0.1).measure([alike, unlike, unlike])
+    assert doubtful.upper == math.inf
+    assert not MetricDifferentialPrivacy(TWINS, 0.1).holds([alike, unlike, unlike], 1e6)
+
+
+def test_rows_that_differ_in_one_integer_differ():
+    weights = np.array([[2**61, 2**61], [2**61 + 1, 2**61 - 1], [2**61, 2**61]], dtype=np.int64)
+    mechanism = Mechanism.from_weights(weights, 62)
+    assert (mechanism.matrix == 0.5).all()
+    assert MetricDifferentialPrivacy(TWINS).measure(mechanism).value == math.inf
+
+
+def test_short_distances_count_in_the_integers():
+    half = 1 << 61
+    weights = np.array([[half, half], [half + 120, half - 120], [half >> 1, half + (half >> 1)]])
+    mechanism = Mechanism.from_weights(weights, 62)
+    assert (mechanism.matrix[:2] == 0.5).all()
+    d = np.array([[0.0, 1e-17, 1.0], [1e-17, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = MetricDifferentialPrivacy(Metric(d)).measure(mechanism)
+    # Floats call the first two rows equal; that they differ by 120 units is much over 1e-17.
+    assert found.value == pytest.approx(120 / half / 1e-17)
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="delta"):
+        MetricDifferentialPrivacy(TWINS, 1.5)
+    with pytest.raises(InputError, match="metric is on 3"):
+        MetricDifferentialPrivacy(TWINS).measure([[1.0]])
