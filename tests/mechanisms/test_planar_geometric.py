@@ -14,7 +14,7 @@ from sfumato.errors import InputError, UnitError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.geo import Grid, Hexagons
 from sfumato.mechanisms import LatticeBasis, PlanarGeometric, exponential, geometric, planar_geometric
-from sfumato.mechanisms._window import ClampingWindow
+from sfumato.mechanisms.clamping_window import ClampingWindow
 from sfumato.sampling import Row
 
 GRID = Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")  # 4 x 3

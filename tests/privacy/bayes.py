@@ -64,6 +64,11 @@ def posteriors(matrix: Floats, prior: Floats, mask: Mask) -> Iterator[tuple[floa
             yield p, q, true / (true + false), false / (true + false)
 
 
+def jointly(first: Floats, second: Floats) -> Floats:
+    """Both reports of one secret as one report, array (n, m1 m2)."""
+    return np.array([np.outer(one, other).ravel() for one, other in zip(first, second, strict=True)])
+
+
 def log_ratio(a: float, b: float) -> float:
     """ln(a / b), where 0 against 0 asks nothing."""
     if a == 0:

@@ -45,8 +45,8 @@ from sfumato.privacy import (
     RenyiPrivacy,
     SemanticPrivacy,
 )
-from sfumato.privacy.atlas._counterexamples import jointly
 
+from .bayes import jointly
 from .brute import ASKED, SETTING, channels
 
 AT = SETTING

@@ -47,7 +47,7 @@ class NeuralClassifier(Classifier):
         device = device_for("The neural attack", self.device)
         import torch
 
-        from ._networks import dense, seeded, train_classifier
+        from .networks import dense, seeded, train_classifier
 
         centre, scale = examples.points.mean(axis=0), examples.points.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)

@@ -94,7 +94,7 @@ class LearnedGenerator:
         device = device_for("Drawing from a learned generator", "cpu")
         import torch
 
-        from ._networks import Obfuscator
+        from .networks import Obfuscator
 
         network = Obfuscator(self.seeds, self.width, self.heads).to(device)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})

@@ -69,7 +69,7 @@ class NeuralGame:
         """Split the records, build the generator and teach it planar Laplace noise."""
         import torch
 
-        from ._networks import Obfuscator, seeded
+        from .networks import Obfuscator, seeded
 
         # By chance alone a label may lack a tenth of its records; the gates would make up for it.
         judged, learned = self._data.split(self._judging, by_label=True, seed=self._seed(_INIT, 0))
@@ -118,7 +118,7 @@ class NeuralGame:
         """Train an attacker from nothing and judge them on records kept apart."""
         import torch
 
-        from ._networks import shares_of
+        from .networks import shares_of
 
         if self._training.heads > 1:
             self._network.blur.fill_(self._training.blur_at((number - 1) / self._rules.rounds))
@@ -155,7 +155,7 @@ class NeuralGame:
         """Take the generator's steps of a round, the attacker standing still."""
         import torch
 
-        from ._networks import shares_of
+        from .networks import shares_of
 
         settings, passed = self._training, (number - 1) / self._rules.rounds
         # Without a price nothing pulls reports apart, and a mild belief shows finer patterns.
@@ -244,7 +244,7 @@ class NeuralGame:
         """Return a new attacker of the present generator, who learns no more."""
         import torch
 
-        from ._networks import dense, seeded, shares_of, train_classifier
+        from .networks import dense, seeded, shares_of, train_classifier
 
         settings, source = self._training, self._source(_ATTACK, number)
 

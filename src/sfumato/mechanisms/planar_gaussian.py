@@ -11,8 +11,8 @@ import numpy as np
 from ..core import Mechanism, Space, units
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._window import ClampingWindow
 from .basis import LatticeBasis
+from .clamping_window import ClampingWindow
 from .continuous import Gaussian
 from .family import MechanismFamily, positive
 

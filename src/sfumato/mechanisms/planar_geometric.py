@@ -15,8 +15,8 @@ from ..core.arrays import Floats, numbers
 from ..core.bisection import bisect
 from ..errors import InputError
 from ._strict import lowered
-from ._window import ClampingWindow
 from .basis import LatticeBasis, check_norm, norms, plane
+from .clamping_window import ClampingWindow
 from .family import MechanismFamily, positive
 
 _WIDEST: Final = 1 << 13  # steps to which sums over the lattice go

@@ -14,8 +14,6 @@ from scipy.stats import binom
 from sfumato.core import Bracket
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import PairAccountant
-from sfumato.mechanisms.tupling._law import atoms, split, window
-from sfumato.mechanisms.tupling._sums import positive_part
 
 from . import exact
 
@@ -38,21 +36,15 @@ def test_brackets_hold_the_listed_multisets(setting, dummies, epsilon):
 
 
 @options(max_examples=40)
-@given(exact.settings(), st.integers(1, 6), st.floats(0, 2), st.integers(-6, 1))
-def test_a_lattice_of_any_spacing_is_bounded_on_both_sides(setting, dummies, epsilon, power):
+@given(exact.settings(), st.integers(1, 6), st.floats(0, 2), st.integers(1, 6))
+def test_a_lattice_of_any_spacing_is_bounded_on_both_sides(setting, dummies, epsilon, points):
+    """The first lattice has so few points, and a tolerance that large is content with it."""
     p, q, nu = setting
-    seen = nu > 0
-    values = (p[seen] - math.exp(epsilon) * q[seen]) / nu[seen]
-    kept = atoms(values, nu[seen], dummies + 1)
     truth = exact.delta(p, q, nu, dummies, epsilon)
-    if kept is None:
-        assert truth <= REFERENCE
-        return
-    part = positive_part(split(kept, 2.0**power), dummies + 1)
-    assert part is not None
-    assert part.value + part.error + REFERENCE >= truth
-    assert part.value - part.moved - part.error - part.moved_error - REFERENCE <= truth
-    assert part.moved >= -part.moved_error
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.mechanisms.tupling.accountant._COARSE", 2**points)
+        found = PairAccountant(p, q, nu, dummies).delta(epsilon, 1e9)
+    assert found.lower - REFERENCE <= truth <= found.upper + REFERENCE
 
 
 @pytest.mark.parametrize(
@@ -204,17 +196,6 @@ def test_rounded_arguments_stay_within_the_bounds():
     for _ in range(20):
         p, q = (np.array(law) * (1 + 1e-4 * rng.uniform(-1, 1, 4)) for law in (DOWN, UP))
         assert found.lower <= exact.delta(p, q, EVEN, 8, 0.4) <= found.upper
-
-
-@given(st.lists(st.floats(-3, 3), min_size=2, max_size=5), st.integers(2, 9))
-def test_windows_hold_almost_all_of_a_sum(values, copies):
-    masses = np.full(len(values), 1 / len(values))
-    low, high = window(np.array(values), masses, copies)
-    assert low <= copies * np.mean(values) + 1e-9
-    assert high >= copies * np.mean(values) - 1e-9
-    # A mass above exp(-42) must lie inside: all outcomes, as there are fewer than exp(42).
-    assert low <= copies * min(values) + 1e-6
-    assert high >= copies * max(values) - 1e-6
 
 
 def seconds(question):

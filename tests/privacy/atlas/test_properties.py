@@ -20,10 +20,9 @@ from sfumato.privacy import (
     answer,
     compose,
 )
-from sfumato.privacy.atlas._counterexamples import jointly
 
 from ...catalogue import unused
-from ..bayes import channels
+from ..bayes import channels, jointly
 from .claimed import DIVERGENCES, halves, line_relation, rho_above, satisfied, true_value
 
 N = 4

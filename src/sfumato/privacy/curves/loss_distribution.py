@@ -16,7 +16,7 @@ from ...core.bisection import bisect
 from ...divergences.distributions import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
-from ._lattice import LARGEST, Factor, added_by_splits, convolved, split
+from .lattice import LARGEST, Factor, added_by_splits, convolved, split
 from .trade_off import TradeOff
 
 _TAIL = 1e-16  # mass that a composition may leave outside its lattice

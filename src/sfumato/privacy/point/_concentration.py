@@ -43,7 +43,7 @@ class Moments(NamedTuple):
 
 
 class OpenIntervals(NamedTuple):
-    """OpenIntervals of t that are still open, and the rows that they belong to, arrays (k,)."""
+    """Intervals of t that are still open, and the rows that they belong to, arrays (k,)."""
 
     row: NDArray[np.intp]
     low: Floats
