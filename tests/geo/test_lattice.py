@@ -291,8 +291,24 @@ def test_a_release_rounds_points_at_random(tmp_path):
     wanted = np.zeros(len(lattice))
     wanted[rounding.positions[0]] = rounding.shares[0]
     assert (np.abs(found - wanted) < 6 * np.sqrt(wanted / len(labels)) + 1e-9).all()
-    with pytest.raises(InputError, match="break a promise"):
-        sf.release(keep, visits, tmp_path / "other.csv", outside="nearest")
+
+
+def test_a_release_moves_points_outside_where_that_keeps_the_promise(tmp_path):
+    lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "500 m")
+    keep = sf.Mechanism(np.eye(len(lattice)), lattice)
+    visits = Visits([48.85, 48.95, -30.0], [2.35, 2.36, 150.0])
+    done = sf.release(keep, visits, tmp_path / "out.csv", outside="nearest")
+    assert (done.rows, done.moved) == (3, 2)
+    with (tmp_path / "out.csv").open() as file:
+        reports = np.array([(float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(file)])
+    xy = lattice.projection.forward(*reports.T)
+    assert xy[1, 1] >= 500  # within a step of the north side
+    assert np.abs(xy[2]).max() <= 1000  # from beyond the antipode's side: as if at the centre
+    bay = Lattice(lattice.vertices[:-1], 500, lattice.origin, str(lattice.crs))
+    with pytest.raises(InputError, match=r"not convex.*break the promise"):
+        sf.release(
+            sf.Mechanism(np.eye(len(bay)), bay), Visits([48.85], [2.35]), tmp_path / "o.csv", outside="nearest"
+        )
 
 
 @pytest.mark.parametrize(

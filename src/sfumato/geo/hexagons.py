@@ -138,8 +138,11 @@ class Hexagons(Cells):
     def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
         """Return the position of the hexagon of each point, array (n,); -1 outside all of them."""
         cell_of, resolution, positions = _h3().latlng_to_cell, self.resolution, self._positions
-        points = zip(np.asarray(lat, float).tolist(), np.asarray(lon, float).tolist(), strict=True)
-        return np.array([positions.get(cell_of(y, x, resolution), -1) for y, x in points], dtype=np.intp)
+        north, east = np.asarray(lat, float), np.asarray(lon, float)
+        known = (np.abs(north) <= 90) & np.isfinite(east)
+        points = zip(np.where(known, north, 0.0).tolist(), np.where(known, east, 0.0).tolist(), strict=True)
+        found = np.array([positions.get(cell_of(y, x, resolution), -1) for y, x in points], dtype=np.intp)
+        return np.where(known, found, -1)
 
     def outlines_latlon(self) -> Floats:
         """Return the corners of each hexagon, counter-clockwise: array (n, corners, 2), degrees.

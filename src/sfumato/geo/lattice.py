@@ -17,9 +17,11 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
+from .convex import ConvexPart, served_polygon, served_rectangle, well_inside
 from .places import MOST_CELLS, Draw, Places, area_of, check_size
 from .projection import Projection
 from .region import Region
+from .single import SinglePoint
 from .vertices import (
     KINDS,
     ROWS,
@@ -29,6 +31,7 @@ from .vertices import (
     Kind,
     Rounding,
     block,
+    lattice_steps,
     spline_weights,
     strip,
     whole,
@@ -62,6 +65,8 @@ class Lattice(Places):
         spacing_m: The distance of neighbours, metres.
         origin: Where vertex (0, 0) lies on the plane, metres.
         kind: ``square`` or ``triangular``.
+        convex_part: A convex part of what is served, on the plane: all but some millimetres, where that is convex.
+            Where rows of triangles end a step apart at most it is the rectangle between; elsewhere it is None.
 
     Raises:
         InputError: If a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances
@@ -77,6 +82,7 @@ class Lattice(Places):
     spacing_m: float = field(init=False)
     origin: tuple[float, float] = field(init=False)
     kind: Kind = field(init=False)
+    convex_part: ConvexPart | None = field(init=False)
     _lookup: NDArray[np.intp] = field(init=False)
 
     @checked
@@ -117,11 +123,15 @@ class Lattice(Places):
         object.__setattr__(self, "origin", (west, south))
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "_lookup", readonly(lookup))
-        if not len(self.pieces):
+        pieces = self.pieces
+        if not len(pieces):
             raise InputError(
                 "the vertices surround no point, so the lattice serves none.",
                 "a square lattice needs at least a block of 3 x 3 vertices, a triangular one a triangle.",
             )
+        corners = served_rectangle(found[pieces[:, 4]]) if kind == "square" else served_polygon(found, pieces)
+        part = None if corners is None else well_inside((west, south) + spacing_m * corners, spacing_m)
+        object.__setattr__(self, "convex_part", part)
 
     @classmethod
     @checked
@@ -252,9 +262,42 @@ class Lattice(Places):
         return readonly(positions[(positions >= 0).all(axis=1)])
 
     @property
+    def reach_m(self) -> float:
+        """How far from the centre of the plane the farthest vertex is, metres, rounded up."""
+        return float(np.hypot(*self._centres().T).max()) * (1 + 1e-12)
+
+    @property
     def stretch(self) -> float:
         """How much longer than on the ground a distance between two points served can be on the plane, at most."""
-        return self.projection.stretch(float(np.hypot(*self._centres().T).max()) * (1 + 1e-12))
+        return self.projection.stretch(self.reach_m)
+
+    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
+        """Return points, those outside moved to the nearest point of a convex part of what is served.
+
+        What is promised of points served then holds for any two points on Earth: moving them so makes no distance
+        longer than the plane does. Points that are served, but outside of the part, are moved as well.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+
+        Raises:
+            InputError: If there is no such part, because the region has bays or islands.
+        """
+        part = self.convex_part
+        if part is None:
+            raise InputError(
+                f"points outside of {self!r} cannot be moved to its border: what it serves is not convex, and two "
+                "near points could be moved far apart, which would break the promise.",
+                f"use {argument('outside', 'error')} or {argument('outside', 'drop')}",
+                "use a lattice that serves a whole rectangle.",
+            )
+        north, east = np.array(lat, dtype=np.float64).ravel(), np.array(lon, dtype=np.float64).ravel()
+        xy = self.projection.forward(north, east)
+        there = part.nearest(xy, self.reach_m)
+        moved = np.flatnonzero((there != xy).any(axis=1) & np.isfinite(there).all(axis=1))
+        north[moved], east[moved] = self.projection.inverse(there[moved]).T
+        return north, east
 
     @property
     def slack_m(self) -> float:
@@ -273,7 +316,7 @@ class Lattice(Places):
             lon: Longitudes, array (n,) in degrees.
         """
         plane = (self.projection.forward(lat, lon) - self.origin) / self.spacing_m
-        steps = plane @ np.linalg.inv(TRIANGLE) if self.kind == "triangular" else plane
+        steps = np.column_stack(lattice_steps(self.kind, plane[:, 0], plane[:, 1]))
         limit = 2.0**30  # steps: far outside of every lattice
         steps = np.clip(np.where(np.isfinite(steps), steps, limit), -limit, limit)
         return np.rint(steps * 2**SNAP_BITS).astype(np.int64)
@@ -319,6 +362,14 @@ class Lattice(Places):
             step = np.column_stack([uniform < upto[:, 0], (uniform >= upto[:, 0]) & (uniform < upto[:, 1])])
             vertices = corner + side * step
         return np.where(inside, self._positions_of(vertices), -1)
+
+    def singly(self) -> SinglePoint:
+        """Return what draws as `drawn` does for single points, prepared for many of them."""
+        vertices = [(a, b) for a, b in self.vertices.tolist()]
+        middles = {vertices[piece[4]] for piece in self.pieces.tolist()} if self.kind == "square" else ()
+        positions = {vertex: position for position, vertex in enumerate(vertices)}
+        plane = self.projection, self.spacing_m, self.origin
+        return SinglePoint(*plane, self.kind, positions, middles, self.convex_part)
 
     @checked
     def steps(self) -> Metric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from ..core import Loss, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
+from ..core.distances import great_circle_m
 from ..core.space import WGS84
 from ..core.units import show
 from ..errors import DataError, InputError, argument
@@ -27,6 +28,14 @@ Draw = Callable[[int], NDArray[np.uint64]]
 
 TRUE_POINT: Final = " distance of the true point"
 """How the names of losses end that are counted from true points."""
+
+
+class OnePoint(Protocol):
+    """Draws the secret that one point is taken for."""
+
+    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:
+        """Return the position of the secret; None where `Places.drawn` has to say it."""
+
 
 MOST_CELLS: Final = 10_000
 """A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
@@ -61,6 +70,21 @@ class Places(Space, ABC):
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
+
+    @abstractmethod
+    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
+        """Return points, those outside moved to the nearest place: latitudes and longitudes, arrays (n,), degrees.
+
+        Points that are not on Earth stay what they are.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+        """
+
+    @abstractmethod
+    def singly(self) -> OnePoint:
+        """Return what draws as `drawn` does for single points, prepared for many of them."""
 
     @abstractmethod
     def outlines_latlon(self) -> Floats:
@@ -214,10 +238,35 @@ class Cells(Places):
         """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
         return self.locate(lat, lon)
 
+    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
+        """Return points, those outside moved to the nearest centre; see `Places.nearest`."""
+        north, east = np.array(lat, dtype=np.float64).ravel(), np.array(lon, dtype=np.float64).ravel()
+        away = np.flatnonzero((self.locate(north, east) < 0) & (np.abs(north) <= 90) & np.isfinite(east))
+        centres = self.latlon
+        for start in range(0, len(away), _BLOCK):
+            some = away[start : start + _BLOCK]
+            distances = great_circle_m(np.column_stack([north[some], east[some]]), centres)
+            north[some], east[some] = centres[np.argmin(distances, axis=1)].T
+        return north, east
+
+    def singly(self) -> OnePoint:
+        """Return what leaves single points to `locate`."""
+        return _Located()
+
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
         """Return the cell of each point, for certain."""
         positions = self.locate(lat, lon)[:, None]
         return Rounding(positions, np.ones(positions.shape))
+
+
+class _Located:
+    """Single points of cells: nothing is faster than to look them up."""
+
+    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
+        return None
+
+
+_BLOCK: Final = 1 << 10  # points at a time, each with its distance to every place
 
 
 def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:

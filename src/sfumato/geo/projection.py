@@ -17,6 +17,9 @@ from .geodesic import from_centre, to_degrees
 LIMIT_KM: Final = 1500
 """How far from its centre a projection is used; there it stretches by up to 0.95 %."""
 
+CLOSE_M: Final = 1e-7
+"""How far apart two projections of a point by different arithmetic may be, metres; in truth some nanometres."""
+
 _HALF_AXIS_M: Final = 6_356_752.3  # the polar one of WGS84, rounded down
 _FORM = "+proj=aeqd +lat_0={} +lon_0={} +datum=WGS84 +units=m +no_defs"
 _PATTERN: Final = re.compile(re.escape(_FORM).replace(r"\{\}", r"(-?[0-9.e-]+)"))
@@ -82,10 +85,19 @@ class Projection:
                 "pass as many of the one as the other.",
             )
         known = (np.abs(north) <= 90) & np.isfinite(east)
-        plane = from_centre(
-            (self.lat, self.lon), np.where(known, north, self.lat), np.where(known, east, self.lon)
+        x, y = from_centre(
+            np, (self.lat, self.lon), np.where(known, north, self.lat), np.where(known, east, self.lon)
         )
-        return np.where(known[:, None], plane, np.nan)
+        return np.where(known[:, None], np.column_stack([x, y]), np.nan)
+
+    def forward_one(self, lat: float, lon: float) -> tuple[float, float]:
+        """Return metres east and north of the centre of one point; see `forward`.
+
+        It is fast, and within `CLOSE_M` of what `forward` returns.
+        """
+        if not (abs(lat) <= 90 and math.isfinite(lon)):
+            return math.nan, math.nan
+        return from_centre(math, (self.lat, self.lon), lat, lon)
 
     def check_reach(self, xy: Floats) -> None:
         """Refuse places on the plane that are so far from its centre that distances are more than 1 % off.
@@ -122,4 +134,9 @@ class Projection:
 
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""
-        return to_degrees((self.lat, self.lon), np.array(xy, dtype=np.float64))
+        x, y = np.array(xy, dtype=np.float64).T
+        return np.column_stack(to_degrees(np, (self.lat, self.lon), x, y))
+
+    def inverse_one(self, x: float, y: float) -> tuple[float, float]:
+        """Return latitude and longitude of one point, metres east and north; see `inverse`."""
+        return to_degrees(math, (self.lat, self.lon), x, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ TRIANGLE: Final = np.array([(1.0, 0.0), (0.5, math.sqrt(3) / 2)])
 
 ROWS: Final = {"square": 1.0, "triangular": math.sqrt(3) / 2}
 """The distance of rows, in steps."""
+
+Number = TypeVar("Number", float, Floats)
 
 _ROUND: Final = 1e-8  # of a step: 8 km are 16 steps of 500 m, whatever the last bits say
 
@@ -59,6 +61,14 @@ def spline_weights(offsets: Integers) -> Integers:
     """
     half = 2 ** (SNAP_BITS - 1)
     return np.stack([(half - offsets) ** 2, 6 * half**2 - 2 * offsets**2, (half + offsets) ** 2], axis=-1)
+
+
+def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
+    """Return places on the plane, in steps from vertex (0, 0), in coordinates of the lattice."""
+    if kind == "square":
+        return x, y
+    across = y / ROWS["triangular"]
+    return x - across / 2, across
 
 
 def whole(vertices: ArrayLike) -> Integers:

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from ..core import WGS84, Mechanism, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.distances import great_circle_m
 from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
-from ..geo import Cells, Places, Projection, Visits, read_visits
+from ..geo import Places, Projection, Visits, read_visits
 from ..mechanisms.tupling import Tupling
 from ..sampling import Integers, Sampler, SystemWords
 from ..tables import ArrowStream, check_suffix, find, label_column, numeric, read_columns, write_table
@@ -30,7 +29,6 @@ Source = str | os.PathLike[str] | Visits | ArrowStream
 _OUTSIDE = ("error", "nearest", "drop")
 _WIDEST = 1000  # reports of a tuple, each with its columns
 _SHOWN = 12  # names of columns in a sentence
-_BLOCK = 1 << 10  # points at a time, each with its distance to every place
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,8 +100,9 @@ def release(
         time: The column of times.
         keep: Names of further columns that are carried over unchanged; of visits
             ``user``, ``time`` and their attributes.
-        outside: What to do with rows that are at none of the secrets: refuse, take the
-            nearest place, or leave them out.
+        outside: What to do with rows that are at none of the secrets: refuse, move them to the
+            nearest place, or leave them out. On a lattice that serves a convex region, moving keeps
+            the promise for any two points on Earth; on others it is refused.
 
     Raises:
         InputError: If the options do not fit the mechanism, or a tuple has too many reports for columns.
@@ -176,19 +175,11 @@ def _of_visits(
         visits = source
     else:
         visits = read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
-    if outside == "nearest" and not isinstance(secrets, Cells):
-        raise InputError(
-            f"moving points to the nearest of {secrets!r} would break a promise for points.",
-            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}, or a wider lattice.",
-        )
-    positions = secrets.drawn(visits.lat, visits.lon, SystemWords().draw)
+    lat, lon = secrets.nearest(visits.lat, visits.lon) if outside == "nearest" else (visits.lat, visits.lon)
+    moved = int(np.count_nonzero((lat != visits.lat) | (lon != visits.lon)))
+    positions = secrets.drawn(lat, lon, SystemWords().draw)
     kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
-    away = np.flatnonzero(positions < 0)
-    if outside != "nearest" or not away.size:
-        return _Rows(positions, kept, notes=visits.notes)
-    positions = positions.copy()
-    positions[away] = _nearest(np.column_stack([visits.lat[away], visits.lon[away]]), secrets.latlon)
-    return _Rows(positions, kept, len(away), visits.notes)
+    return _Rows(positions, kept, moved, visits.notes)
 
 
 def _of_labels(
@@ -242,11 +233,6 @@ def _arrow(values: NDArray[Any]) -> Any:
         return pa.array(values, from_pandas=True)  # NaN and NaT become nulls
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types
         return pa.array([None if value is None else str(value) for value in values.tolist()])
-
-
-def _nearest(points: Floats, centres: Floats) -> Positions:
-    blocks = [points[start : start + _BLOCK] for start in range(0, len(points), _BLOCK)]
-    return np.concatenate([np.argmin(great_circle_m(block, centres), axis=1) for block in blocks])
 
 
 def _columns(observables: Space, reports: Integers) -> dict[str, Any]:

@@ -80,6 +80,18 @@ class AliasTables:
                 own[tie] = words.draw(tie.size) >> np.uint64(2) < self.low.reshape(-1)[cell[tie]]
         return np.where(own, column, self.alias.reshape(-1)[cell])
 
+    def draw_one(self, row: int, words: Words) -> int:
+        """Return one observable's position for one row: as `draw` does, from the same words, in less time."""
+        k = self.log_columns
+        spare = 2 if self.low is None else 0
+        word = int(words.draw(1)[0])
+        column, rest = word >> (64 - k), (word >> spare) & ((1 << (64 - spare - k)) - 1)
+        threshold = self.high.item(row, column)
+        own = rest < threshold
+        if self.low is not None and rest == threshold:
+            own = int(words.draw(1)[0]) >> 2 < self.low.item(row, column)
+        return column if own else self.alias.item(row, column)
+
 
 def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:
     """Return thresholds and aliases, arrays (secrets, 2**k).

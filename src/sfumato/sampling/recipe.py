@@ -81,3 +81,7 @@ class Row(Frozen, Recipe):
     def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
         """Return positions of observables, array (count,), each of probability weights[s, o] / 2**bits exactly."""
         return self._tables.draw(rows.astype(np.intp, copy=False), words)
+
+    def draw_one(self, row: int, words: Words) -> int:
+        """Return the position of one observable; as `draw` does, from the same words, in less time."""
+        return self._tables.draw_one(row, words)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Mechanism
-from ..core.arrays import Floats, numbers
+from ..core.arrays import Floats
 from ..core.frozen import Frozen
 from ..errors import InputError
-from .entropy import SeededWords, SystemWords, Uints, Words
+from .blurring import Outside, blurred, points_of
+from .entropy import SeededWords, SystemWords, Words
 from .points import PointRecipe
 from .recipe import Drawable, Integers, Recipe, Row
 
@@ -43,11 +43,13 @@ class Sampler(Frozen):
     drawable: Mechanism | Drawable
     _recipe: Recipe | PointRecipe = field(init=False)
     _words: SystemWords = field(init=False)
+    _points: PointRecipe | None = field(init=False)
 
     def __init__(self, drawable: Mechanism | Drawable) -> None:
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "_recipe", _recipe(drawable))
         object.__setattr__(self, "_words", SystemWords())
+        object.__setattr__(self, "_points", None)
 
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one report per secret, fresh and independent.
@@ -67,23 +69,28 @@ class Sampler(Frozen):
         """
         return _drawn(self._recipe, self._words, indices)
 
-    def blur(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
+    def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
         """Return reports for points on the ground, fresh and independent, as latitudes and longitudes.
 
         Each point is taken for a secret, as the promise of the mechanism's places says (a cell, or a vertex of a
-        lattice drawn at random), and then a report is drawn.
+        lattice drawn at random), and then a report is drawn. One point, given as two floats, takes some
+        microseconds.
 
         Args:
             lat: Latitudes in degrees, a number or an array.
             lon: Longitudes in degrees, of the same shape.
+            outside: Whether points outside are refused (``error``), or moved to the nearest place first. On a
+                lattice that needs a convex region, such as a rectangle, and the promise then holds for any two
+                points on Earth; cells promise nothing for points outside.
 
         Returns:
             Array (..., 2) of latitudes and longitudes.
 
         Raises:
-            InputError: If secrets or reports are not places, or a point is not served.
+            InputError: If secrets or reports are not places, a point is outside, or points cannot be moved.
         """
-        return _blurred(self.drawable, self._recipe, self._words, lat, lon)
+        points = self._points or _kept(self, points_of(self.drawable, self._recipe))
+        return blurred(points, self._words, lat, lon, outside)
 
     def __repr__(self) -> str:
         return f"Sampler of a {self.drawable!r}: exact, cryptographic"
@@ -111,6 +118,7 @@ class Simulator:
     seed: int
     _recipe: Recipe | PointRecipe
     _words: SeededWords
+    _points: PointRecipe | None
 
     def __init__(self, drawable: Mechanism | Drawable, seed: int) -> None:
         words = SeededWords(seed)
@@ -118,14 +126,16 @@ class Simulator:
         object.__setattr__(self, "seed", words.seed)
         object.__setattr__(self, "_recipe", _recipe(drawable))
         object.__setattr__(self, "_words", words)
+        object.__setattr__(self, "_points", None)
 
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one simulated report per secret; see `Sampler.draw`."""
         return _drawn(self._recipe, self._words, indices)
 
-    def blur(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
+    def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
         """Return simulated reports for points on the ground; see `Sampler.blur`."""
-        return _blurred(self.drawable, self._recipe, self._words, lat, lon)
+        points = self._points or _kept(self, points_of(self.drawable, self._recipe))
+        return blurred(points, self._words, lat, lon, outside)
 
     def __repr__(self) -> str:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
@@ -178,47 +188,10 @@ def _recipe(drawable: object) -> Recipe | PointRecipe:
     )
 
 
-@runtime_checkable
-class _Ground(Protocol):
-    """Places that know for which secret a point is taken."""
-
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
-
-
-def _blurred(
-    drawable: object, recipe: Recipe | PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike
-) -> Floats:
-    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-    if north.shape != east.shape:
-        raise InputError(
-            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
-            "pass as many of the one as of the other.",
-        )
-    flat = north.ravel(), east.ravel()
-    if isinstance(recipe, PointRecipe):
-        return recipe.blurred(*flat, words, nearest=False).reshape(*north.shape, 2)
-    return _through(drawable, recipe, words, *flat).reshape(*north.shape, 2)
-
-
-def _through(drawable: object, recipe: Recipe, words: Words, lat: Floats, lon: Floats) -> Floats:
-    """Return a report for each point through the secret that it is taken for."""
-    if not isinstance(drawable, Mechanism) or not isinstance(drawable.secrets, _Ground):
-        raise InputError(
-            f"points cannot be blurred by {drawable!r}: its secrets are not places on the ground.",
-            "design a mechanism on a Lattice, a Grid or Hexagons",
-            "use draw() with positions of secrets.",
-        )
-    places = drawable.observables.latlon
-    secrets = drawable.secrets.drawn(lat, lon, words.draw)
-    if (secrets < 0).any():
-        first = int(np.argmax(secrets < 0))
-        raise InputError(
-            f"{int((secrets < 0).sum()):,} of {secrets.size:,} points are not served by {drawable.secrets!r} "
-            f"(the first is number {first + 1}).",
-            "leave them out, or design for a wider region.",
-        )
-    reports: Floats = places[recipe.draw(secrets, words)]
-    return reports
+def _kept(sampler: Sampler | Simulator, points: PointRecipe) -> PointRecipe:
+    """Return how a sampler reports points, and keep it: tables for it are made only where points are asked for."""
+    object.__setattr__(sampler, "_points", points)
+    return points
 
 
 def _drawn(recipe: Recipe | PointRecipe, words: Words, given: ArrayLike) -> Integers:
