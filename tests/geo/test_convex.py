@@ -135,6 +135,7 @@ def test_points_inside_stay_and_points_outside_go_to_the_border(kind):
     lat, lon = lattice.nearest([48.85, 90.0], [3.35, 0.0])
     assert lat[0] == pytest.approx(48.85, abs=1e-2)
     xy = lattice.projection.forward(lat, lon)
+    assert lattice.convex_part is not None
     west, south = lattice.convex_part.corners.min(axis=0)
     east, north = lattice.convex_part.corners.max(axis=0)
     assert xy[0, 0] == pytest.approx(east, abs=1e-3)

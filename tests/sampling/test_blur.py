@@ -67,11 +67,12 @@ def test_points_outside_are_reported_as_if_on_the_border(kind):
             sampler.blur(*point)
     reports = sampler.blur(np.full(500, 48.85), np.full(500, 9.0), outside="nearest")
     xy = lattice.projection.forward(*reports.T)
+    assert lattice.convex_part is not None
     east = lattice.convex_part.corners[:, 0].max()
     assert xy[:, 0].min() >= east - 1500
     assert xy[:, 0].mean() == pytest.approx(east, abs=300)  # rounding keeps the mean
     with pytest.raises(InputError, match="outside='drop' is unknown"):
-        sampler.blur(48.85, 2.35, outside="drop")
+        sampler.blur(48.85, 2.35, outside="drop")  # type: ignore[arg-type]
     for bad in (np.nan, np.inf, 91.0):
         for outside in ("error", "nearest"):
             with pytest.raises(InputError, match="not served"):
