@@ -59,9 +59,8 @@ def test_nearly_all_points_inside_are_settled_and_extreme_words_fit(kind):
     lat, lon = lattice.projection.inverse(rng.uniform(-2500, 2500, (5000, 2))).T
     words = rng.integers(0, 2**64, (5000, 2), dtype=np.uint64)
     words[::7], words[1::7] = 0, 2**64 - 1
-    found = [
-        single.drawn(*point, Fixed(word)) for *point, word in zip(lat.tolist(), lon.tolist(), words, strict=True)
-    ]
+    points = zip(lat.tolist(), lon.tolist(), words, strict=True)
+    found = [single.drawn(north, east, Fixed(word)) for north, east, word in points]
     assert found.count(None) <= 25  # two in a thousand at most
     wanted = lattice.drawn(lat, lon, lambda _: words.ravel() if kind == "square" else words[:, 0])
     assert all(a == b for a, b in zip(found, wanted.tolist(), strict=True) if a is not None)
