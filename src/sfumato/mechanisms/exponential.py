@@ -12,8 +12,8 @@ from ..core import Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._strict import exponents_of, joined, lowered, strictly_private
 from .family import MechanismFamily, positive
+from .strict import exponents_of, joined, lowered, strictly_private
 from .utility_table import UtilityTable
 
 Convention = Literal["mcsherry-talwar", "introductory"]

@@ -7,7 +7,7 @@ import numpy as np
 from ..core import Mechanism, MetricPrivacy, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ._strict import exponents_of, strictly_private
+from .strict import exponents_of, strictly_private
 
 
 @checked

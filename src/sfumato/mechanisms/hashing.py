@@ -15,9 +15,9 @@ from ..core.arrays import Floats
 from ..errors import InputError
 from ..sampling import AliasTables, Integers, Recipe, Words
 from ..sampling.coins import below
-from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
 from .response import randomised_response
+from .strict import lowered
 
 Number = TypeVar("Number", int, Integers)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core import Mechanism, MetricPrivacy, units
 from ..core.arrays import Floats
-from ._strict import lowered
 from .family import MechanismFamily, positive
+from .strict import lowered
 from .utility_table import UtilityTable
 
 

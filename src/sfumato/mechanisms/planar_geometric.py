@@ -14,10 +14,10 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
 from ..core.bisection import bisect
 from ..errors import InputError
-from ._strict import lowered
 from .basis import LatticeBasis, check_norm, norms, plane
 from .clamping_window import ClampingWindow
 from .family import MechanismFamily, positive
+from .strict import lowered
 
 _WIDEST: Final = 1 << 13  # steps to which sums over the lattice go
 _DEEP: Final = 64.0  # exponents beyond it belong to probabilities that are lifted anyway

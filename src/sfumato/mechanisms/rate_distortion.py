@@ -17,9 +17,9 @@ from ..core.arrays import Floats
 from ..errors import InfeasibleError
 from ..leakage import mutual_information_bits
 from ..rounding import amount_at_most, at_most
-from ._information import Marginal, best_marginal
-from ._strict import joined, lowered
 from .family import positive
+from .information import Marginal, best_marginal
+from .strict import joined, lowered
 
 _SEARCH: Final = 100  # slopes tried for a wanted loss
 _STRIDE: Final = math.log(4)  # between the slopes that are tried first

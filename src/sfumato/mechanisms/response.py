@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ._strict import exponents_of, strictly_private
 from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .strict import exponents_of, strictly_private
 
 
 @checked

@@ -17,9 +17,9 @@ from ..errors import InputError
 from ..rounding import float_above
 from ..sampling import Words
 from ..sampling.coins import below, signed, stairs
-from ._strict import lowered
 from .family import positive
 from .noise import Noise, NoiseRecipe, RealNoise, check_scale, integers, rational, whole
+from .strict import lowered
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,8 +15,8 @@ from ..core.arrays import Floats
 from ..errors import InputError
 from ..sampling import AliasTables, Integers, Recipe, Words
 from ..sampling.coins import below
-from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .strict import lowered
 
 _COIN = Space((0, 1))
 _ONE = Space(("own",))

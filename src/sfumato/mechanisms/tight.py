@@ -8,7 +8,7 @@ from ..core import Mechanism, Metric, MetricPrivacy, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._strict import exponents_of, strictly_private
+from .strict import exponents_of, strictly_private
 
 _SUM_TOLERANCE = 1e-9
 

@@ -13,8 +13,8 @@ from ..core import Mechanism, MetricPrivacy, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..sampling import AliasTables, Integers, Recipe, Words
-from ._strict import lowered
 from .family import FrequencyOracle, categorical, check_listable, reports_of
+from .strict import lowered
 
 Kind = Literal["symmetric", "optimised"]
 _BIT: Final = Space((0, 1))

@@ -14,7 +14,7 @@ from typing import ClassVar, Self, final
 from ..core import Bracket, Metric, Space
 from ..core.frozen import Short
 from ..rounding import Logarithm, log_below
-from ._rows import AnyMechanism, rows_equal
+from .rows import AnyMechanism, rows_equal
 from .witness import Witness
 
 

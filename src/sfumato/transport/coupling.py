@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.arrays import Floats, floats, readonly
 from ..core.prior import SUM_TOLERANCE
 from ..errors import InputError
-from ._inputs import Distances, Distribution, distances_between, distribution, relation_between
+from .inputs import Distances, Distribution, distances_between, distribution, relation_between
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Bracket
 from ..core.arrays import readonly
 from ..errors import InputError
-from ._inputs import Distances, Distribution, check_tolerance, distances_between, relation_between
-from ._problem import ROUNDING, Layer, TransportProblem
 from .coupling import Coupling
+from .inputs import Distances, Distribution, check_tolerance, distances_between, relation_between
+from .problem import ROUNDING, Layer, TransportProblem
 from .wasserstein import powers, wasserstein
 
 

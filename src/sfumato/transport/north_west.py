@@ -6,9 +6,9 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..errors import InputError
-from ._inputs import Distances, Distribution, distances_between, distribution
-from ._simplex import exact_masses
 from .coupling import Coupling
+from .inputs import Distances, Distribution, distances_between, distribution
+from .simplex import exact_masses
 
 _ROUNDING = 1e-12  # of the largest cost
 

@@ -97,7 +97,7 @@ def test_a_charge_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypat
 
 
 def test_a_lock_that_stays_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.releases.budget._stores._PATIENCE_S", 0.02)
+    monkeypatch.setattr("sfumato.releases.budget.stores._PATIENCE_S", 0.02)
     (tmp_path / "l.json.lock").touch()
     with pytest.raises(FileError, match=r"remove .*l\.json\.lock"):
         Ledger(tmp_path / "l.json", 1.0).charge("ada", 0.1)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import sfumato as sf
-from sfumato.releases.estimate import Reports, _em, bayesian_updates, likelihood, maximum_likelihood, unbiased
+from sfumato.releases.estimate import Reports, bayesian_updates, likelihood, maximum_likelihood, unbiased
+from sfumato.releases.estimate.expectation_maximisation import fit
 from sfumato.releases.estimate.reports import pooled
 
 from .cases import channel, collected, population, response
@@ -100,7 +101,7 @@ def test_accelerated_updates_never_lose_likelihood_and_get_further(size, total):
     seen = pool.counts > 0
     start = np.full((1, size), 1 / size)
     fits = [
-        _em.fit(pool.matrix[:, seen], pool.frequencies[None, seen], start, np.zeros(1), budget)
+        fit(pool.matrix[:, seen], pool.frequencies[None, seen], start, np.zeros(1), budget)
         for budget in range(1, 200, 3)
     ]
     values = [pool.log_likelihood(fit.probabilities[0]) for fit in fits]

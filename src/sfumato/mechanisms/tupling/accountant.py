@@ -15,10 +15,10 @@ from ...core.arrays import Floats, readonly
 from ...divergences.distributions import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
-from ._crossing import LEAST, passing, proved_beyond
-from ._law import Atoms, atoms, rare, split, tilted, window
-from ._sums import LARGEST, positive_part
+from .crossing import LEAST, passing, proved_beyond
+from .law import Atoms, atoms, rare, split, tilted, window
 from .mechanism import Tupling, check_dummies
+from .sums import LARGEST, positive_part
 
 FARTHEST: Final = 700.0
 """The largest epsilon that is searched; one above counts as infinite."""

@@ -16,10 +16,10 @@ from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import power
-from ._law import Atoms, Law, atoms, split, window
-from ._sums import positive_part
 from .accountant import first_spacing
 from .family import FamilyAccountant
+from .law import Atoms, Law, atoms, split, window
+from .sums import positive_part
 
 FLOOR: Final = 1e-3
 _POWER: Final = 16.0  # of the mean over pairs that stands for their maximum

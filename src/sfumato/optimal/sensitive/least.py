@@ -15,12 +15,12 @@ from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...evidence import relative_gap
 from ..solver import Control, OnProgress, Progress, Status, Stop
-from ._finish import Found, finished
-from ._information import InformationSteps
-from ._program import LeakProgram, leak_program
-from ._vulnerability import VulnerabilitySteps
+from .finish import Found, finished
+from .information import InformationSteps
 from .problem import INFORMATION, VULNERABILITY, SensitiveProblem
+from .program import LeakProgram, leak_program
 from .result import SensitiveDesign
+from .vulnerability import VulnerabilitySteps
 
 _STEPS: Final = 200
 _PATIENCE: Final = 12  # steps without a better value or bound

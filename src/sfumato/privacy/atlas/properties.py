@@ -10,9 +10,9 @@ from typing import Final
 from ...errors import InputError
 from ...intervals import above, exact
 from ..vocabulary import described
-from . import _counterexamples
-from ._counterexamples import Counterexample
+from . import counterexamples
 from .claims import Claim, covers, to_one_default
+from .counterexamples import Counterexample
 
 
 class Property(Enum):
@@ -48,7 +48,7 @@ class PropertyAnswer:
         if self.make is None:
             raise InputError("the property holds, so it has no counterexample.", "check `holds` first.")
         name, key = self.make
-        maker = getattr(_counterexamples, name)
+        maker = getattr(counterexamples, name)
         found: Counterexample = maker(key) if key else maker()
         return found
 

@@ -12,10 +12,10 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
-from .._rows import AnyMechanism, check_delta
 from ..notion import Description, Finding, Notion
-from ._posterior import Chance, Odds, Rated, gain, posterior, worst
+from ..rows import AnyMechanism, check_delta
 from .events import Events
+from .posterior import Chance, Odds, Rated, gain, posterior, worst
 from .priors import Priors
 
 _LARGEST = 700.0  # e to this is still a float

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism, channel
-from ._posterior import odds
+from ..rows import AnyMechanism, channel
 from .events import Events, events_on
+from .posterior import odds
 from .priors import Priors
 
 _RATIO: Final = frozenset(

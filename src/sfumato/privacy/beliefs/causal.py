@@ -16,12 +16,12 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
+from ..rows import AnyMechanism, channel
 from ..witness import Witness
-from ._likelihoods import scenarios, terms
+from .likelihoods import scenarios, terms
 from .priors import Priors
 
 DESCRIPTION: Final = Description(

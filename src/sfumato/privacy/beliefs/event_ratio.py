@@ -12,7 +12,7 @@ from ...core.arrays import Floats
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors
 from ..notion import Description
-from ._posterior import Odds, OfFacts, Rated
+from .posterior import Odds, OfFacts, Rated
 
 EVENT_RATIO: Final = Description(
     "event-ratio",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._rows import AnyMechanism
 from ..notion import Description, Finding, Notion
-from ._posterior import both, worst
+from ..rows import AnyMechanism
+from .posterior import both, worst
 from .priors import Priors
 
 DESCRIPTION: Final = Description(

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
 from ..notion import Description
-from ._posterior import Odds, OfFacts, Rated, both, downward, upward
+from .posterior import Odds, OfFacts, Rated, both, downward, upward
 
 POSITIVE: Final = Description(
     "positive-membership",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
-from ._likelihoods import told_apart
-from ._posterior import Odds, OfFacts, Rated, both
+from ..rows import AnyMechanism, channel
 from .events import Events, events_on
+from .likelihoods import told_apart
+from .posterior import Odds, OfFacts, Rated, both
 from .priors import Priors
 
 NOISELESS: Final = Description(

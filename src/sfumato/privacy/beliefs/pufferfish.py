@@ -15,10 +15,10 @@ from ...core.arrays import readonly
 from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
-from ._likelihoods import told_apart
+from ..rows import AnyMechanism, channel
 from .events import Events, events_on
+from .likelihoods import told_apart
 from .priors import Priors
 
 

@@ -16,10 +16,10 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
+from ..rows import AnyMechanism, channel
 from ..witness import Witness
-from ._worst_sets import members, subset_sums, worst_set
+from .worst_sets import members, subset_sums, worst_set
 
 MOST_OUTPUTS = 20
 """The largest number of used observables for which all sets of reports are tried."""

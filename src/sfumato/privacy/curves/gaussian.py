@@ -15,12 +15,12 @@ from ...core.arrays import Floats
 from ...core.bisection import bisect, doubled
 from ...errors import InputError
 from ...rounding import UNIT, at_most
-from .._rows import AnyMechanism, channel, check_delta, check_epsilon
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, relation_on
+from ..rows import AnyMechanism, channel, check_delta, check_epsilon
 from ..witness import Witness
-from ._errors_of_tests import Errors, blocks, errors, tested
 from .curve import Curve
+from .errors_of_tests import Errors, blocks, errors, tested
 
 LARGEST: Final = 38.5
 """No float above 0 has a quantile further out."""

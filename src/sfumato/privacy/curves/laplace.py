@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import up
-from .._rows import check_epsilon
+from ..rows import check_epsilon
 from .curve import Curve
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
-from .._rows import AnyMechanism
 from ..relation import Relation
+from ..rows import AnyMechanism
 from .trade_off import TradeOff
 
 

@@ -15,11 +15,11 @@ from ...divergences import Profile
 from ...divergences.distributions import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
-from .._rows import AnyMechanism, channel, check_delta, check_epsilon
 from ..relation import Relation, relation_on
-from ._errors_of_tests import Errors, blocks, errors, in_order
-from ._points import below, envelope, steps, through
+from ..rows import AnyMechanism, channel, check_delta, check_epsilon
 from .curve import Curve
+from .errors_of_tests import Errors, blocks, errors, in_order
+from .points import below, envelope, steps, through
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 

@@ -8,12 +8,12 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from ...rounding import UNIT, at_most
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, relation_on
+from ..rows import AnyMechanism, channel
 from ..witness import Witness
-from ._errors_of_tests import Errors, blocks, errors, tested
 from .curve import Curve
+from .errors_of_tests import Errors, blocks, errors, tested
 
 DESCRIPTION: Final = Description(
     "trade-off",

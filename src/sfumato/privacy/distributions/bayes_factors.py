@@ -13,9 +13,9 @@ from ...core.arrays import Floats, readonly
 from ...divergences.distributions import log_ratios
 from ...errors import InputError
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism
-from ._lifted import reports_of
+from ..rows import AnyMechanism
 from .family import Family
+from .lifted import reports_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -20,13 +20,13 @@ from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import UNIT, at_most
-from .._rows import AnyMechanism, channel, check_delta
-from ._lifted import epsilon_below, reports_of
-from ._worst_set import Ball, largest_excess
+from ..rows import AnyMechanism, channel, check_delta
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
+from .lifted import epsilon_below, reports_of
 from .preprocessing import after_steps
 from .promise import PROOFS, Promise, Reason
+from .worst_set import Ball, largest_excess
 
 _SOURCE: Final = "Kawamoto and Murakami, section III-F"
 _LARGEST: Final = 600.0  # beyond it the exponential leaves too little room in floats

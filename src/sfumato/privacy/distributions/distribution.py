@@ -16,11 +16,11 @@ from ...divergences import max_divergence
 from ...divergences.distributions import log_ratios
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
-from .._rows import AnyMechanism, check_delta
 from ..notion import Description, Finding, Notion
-from ._lifted import epsilon_below, epsilons, finding_between, pair_witness, reports_of
+from ..rows import AnyMechanism, check_delta
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
+from .lifted import epsilon_below, epsilons, finding_between, pair_witness, reports_of
 
 DISTRIBUTION: Final = Description(
     "distribution-privacy",

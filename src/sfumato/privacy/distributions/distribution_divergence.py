@@ -27,11 +27,11 @@ from ...divergences import (
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism
 from ..notion import Description, Finding, Notion
-from ._lifted import compared, finding_between, pair_witness, reports_of
+from ..rows import AnyMechanism
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
+from .lifted import compared, finding_between, pair_witness, reports_of
 
 DIVERGENCE: Final = Description(
     "divergence-distribution-privacy",

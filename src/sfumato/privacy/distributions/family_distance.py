@@ -13,10 +13,10 @@ from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
 from ...escaping import plain
 from ...transport import wasserstein
-from .._rows import AnyMechanism
 from ..notion import Notion
-from ._lifted import same_reports
+from ..rows import AnyMechanism
 from .family import Family
+from .lifted import same_reports
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -25,9 +25,9 @@ from ...divergences import (
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import at_most
-from .._rows import check_delta
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
+from ..rows import check_delta
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family

@@ -15,12 +15,12 @@ from ...errors import InputError
 from ...intervals import Interval, above, exact
 from ...rounding import at_most
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism
-from ._lifted import same_reports
+from ..rows import AnyMechanism
 from .composition import known_everywhere
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_distance import FamilyDistance
+from .lifted import same_reports
 from .promise import PROOFS, Promise, Reason
 from .stability import images_of, members_of, stability
 

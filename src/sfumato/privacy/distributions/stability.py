@@ -12,10 +12,10 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding.errors import log_error
 from ...transport import wasserstein
-from .._rows import AnyMechanism
 from ..relation import Relation
-from ._lifted import reports_of
+from ..rows import AnyMechanism
 from .family import Family
+from .lifted import reports_of
 
 _SAME: Final = 1e-12  # relative difference up to which an image is a member; it counts in epsilon
 

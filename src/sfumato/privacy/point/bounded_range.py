@@ -11,10 +11,10 @@ import numpy as np
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
-from .._exact import largest_range
-from .._rows import AnyMechanism, channel, check_epsilon, largest
+from ..exact import largest_range
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, channel, check_epsilon, largest
 from ..witness import Witness
 
 DESCRIPTION: Final = Description(

@@ -11,11 +11,11 @@ import numpy as np
 from ...core.arrays import Floats
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors
-from .._rows import AnyMechanism, channel, span
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, channel, span
 from ..witness import Witness
-from ._concentration import Search
+from .renyi_over_order import Search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together
 

@@ -14,8 +14,10 @@ from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import inversion_error, log_error, log_errors, mass_error
-from .._exact import largest_factor, largest_mass, rounded
-from .._rows import (
+from ..exact import largest_factor, largest_mass, rounded
+from ..notion import Description, Finding, Notion
+from ..relation import Relation, related, relation_on
+from ..rows import (
     AnyMechanism,
     Mask,
     channel,
@@ -28,8 +30,6 @@ from .._rows import (
     span,
     unequal,
 )
-from ..notion import Description, Finding, Notion
-from ..relation import Relation, related, relation_on
 from ..witness import Witness
 
 DESCRIPTION: Final = Description(

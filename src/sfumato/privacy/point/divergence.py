@@ -25,10 +25,10 @@ from ...divergences import (
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
-from .._exact import largest_mass, rounded
-from .._rows import AnyMechanism, Mask, channel, check_epsilon, largest, per_unit, span, unequal
+from ..exact import largest_mass, rounded
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, Mask, channel, check_epsilon, largest, per_unit, span, unequal
 from ..witness import Witness
 from .metric import metric_on, protected, same_place
 

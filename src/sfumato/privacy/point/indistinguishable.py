@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 from ...rounding import at_most, factor_at_most
-from .._rows import AnyMechanism, channel
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, channel
 from .differential import DifferentialPrivacy
 
 DESCRIPTION: Final = Description(

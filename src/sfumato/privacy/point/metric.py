@@ -14,9 +14,9 @@ from ...divergences import MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
-from .._exact import largest_factor, largest_rate
-from .._rows import AnyMechanism, Mask, channel, check_delta, excesses, largest, least_epsilon, per_unit, unequal
+from ..exact import largest_factor, largest_rate
 from ..notion import Description, Finding, Notion
+from ..rows import AnyMechanism, Mask, channel, check_delta, excesses, largest, least_epsilon, per_unit, unequal
 from .differential import attained, epsilon_rounding
 
 DESCRIPTION: Final = Description(

@@ -13,9 +13,9 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
-from .._rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
 from ..witness import Witness
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below

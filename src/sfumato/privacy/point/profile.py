@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import InputError
 from ...rounding.errors import inversion_error, mass_error
-from .._rows import AnyMechanism, Mask, channel, check_epsilon, excesses, grown, largest, span
 from ..relation import Relation, relation_on
+from ..rows import AnyMechanism, Mask, channel, check_epsilon, excesses, grown, largest, span
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

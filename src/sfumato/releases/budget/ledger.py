@@ -11,7 +11,7 @@ from pathlib import Path
 from ...core import units
 from ...core.arguments import checked
 from ...errors import FileError, InfeasibleError, InputError
-from ._stores import Account, Accounts, locked, read_accounts, write_accounts
+from .stores import Account, Accounts, locked, read_accounts, write_accounts
 
 
 class BudgetError(InfeasibleError):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Mechanism
 from ...errors import InputError
 from ...sampling import Sampler
-from ._stores import locked, read_memos, write_memos
+from .stores import locked, read_memos, write_memos
 
 KEY_BYTES: Final = 32
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from . import _em
+from .expectation_maximisation import updates
 from .reports import AnyReports, Pooled, pooled
 
 _GROWTH: Final = 1.15  # from one number of updates that is tried to the next
@@ -54,7 +54,7 @@ def cross_validated_updates(
     p = np.full((folds, len(matrix)), 1.0 / len(matrix))
     best, best_value, done, goal = 1, -np.inf, 0, 1
     while True:
-        p = _em.updates(matrix, kept, p, goal - done).probabilities
+        p = updates(matrix, kept, p, goal - done).probabilities
         done = goal
         value = float((held[:, seen] * np.log(p @ matrix)).sum())
         if value > best_value:

@@ -11,7 +11,7 @@ from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...core.likelihood import maximised
 from ...errors import InputError
-from . import _em
+from .expectation_maximisation import Fits, fit, updates
 from .reports import AnyReports, Pooled, pooled
 from .result import Estimate
 
@@ -98,11 +98,11 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
         )
     begin = np.full(n, 1.0 / n) if start is None else start.probabilities
     seen = pool.counts > 0
-    found = _em.updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
+    found = updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
     return _estimate(pool, found, "iterative Bayesian update", math.inf)
 
 
-def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> _em.Fits:
+def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
     """Return maximum-likelihood fits to rows of frequencies of a pool's columns.
 
     Args:
@@ -117,7 +117,7 @@ def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int
     goal = max(tolerance, RESOLVED)
     finishing = n <= _NEWTON
     budget = min(max_updates, _BEFORE_NEWTON) if finishing else max_updates
-    found = _em.fit(matrix, shares, np.full((len(shares), n), 1.0 / n), np.full(len(shares), goal), budget)
+    found = fit(matrix, shares, np.full((len(shares), n), 1.0 / n), np.full(len(shares), goal), budget)
     if not finishing:
         return found
     p, gaps, steps = found.probabilities, found.gaps.copy(), found.iterations
@@ -127,10 +127,10 @@ def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int
         if best.gap < gaps[i]:
             p[i], gaps[i] = best.probabilities, best.gap
         steps = max(steps, found.iterations + best.steps)
-    return _em.Fits(p, gaps, steps)
+    return Fits(p, gaps, steps)
 
 
-def _estimate(pool: Pooled, fits: _em.Fits, method: str, tolerance: float) -> Estimate:
+def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estimate:
     p = readonly(fits.probabilities[0].copy())
     gap = max(float(fits.gaps[0]), 0.0) * pool.total
     return Estimate(

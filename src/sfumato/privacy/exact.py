@@ -14,7 +14,7 @@ from ..core.arrays import Floats
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
-from ._rows import AnyMechanism, Mask, channel, unequal
+from .rows import AnyMechanism, Mask, channel, unequal
 
 Row = list[int]
 """The probabilities of a row in a common unit."""

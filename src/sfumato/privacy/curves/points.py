@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
-from ._errors_of_tests import Errors
+from .errors_of_tests import Errors
 
 _Point = tuple[float, float, float, float]
 

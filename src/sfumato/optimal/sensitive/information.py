@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.arrays import Floats
-from ._newton import PROXIMAL, Newton, longest, over, single
-from ._program import LeakProgram
+from .newton import PROXIMAL, Newton, longest, over, single
+from .program import LeakProgram
 
 _BACK = 0.995  # of the way to the nearest bound
 _FLOOR = 1e-9  # of the even mass of a report: no class starts as impossible

@@ -13,7 +13,7 @@ from scipy import fft
 
 from ...core.arrays import Floats
 from ...rounding import UNIT, power
-from ._law import LOG_TAIL, Law, window
+from .law import LOG_TAIL, Law, window
 
 LARGEST: Final = 2**21
 """Points of a lattice that are held at once."""

@@ -20,8 +20,8 @@ from ...evidence.sensitive import (
     class_vulnerability_bound,
 )
 from ..solver import Progress, Status
-from ._program import LeakProgram
 from .problem import VULNERABILITY, SensitiveProblem
+from .program import LeakProgram
 from .result import SensitiveDesign
 
 _DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that costs nothing that counts

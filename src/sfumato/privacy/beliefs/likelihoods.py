@@ -12,8 +12,8 @@ from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
 from ...rounding.errors import log_error
-from .._rows import AnyMechanism, channel
 from ..notion import Finding, Notion
+from ..rows import AnyMechanism, channel
 from ..witness import Witness
 from .priors import Priors
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from ...core import Prior, Space
 from ...core.arrays import Floats, readonly
 from ...rounding.errors import log_errors
-from .._rows import AnyMechanism, channel
 from ..notion import Finding, Notion
+from ..rows import AnyMechanism, channel
 from ..witness import Witness
-from ._likelihoods import Likelihoods, blocks, likelihoods, scenarios, terms
 from .events import Events, events_on
+from .likelihoods import Likelihoods, blocks, likelihoods, scenarios, terms
 from .priors import Priors
 
 

@@ -13,8 +13,8 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding.errors import log_error, mass_error
-from .._rows import AnyMechanism, channel, grown
 from ..notion import Finding, Notion
+from ..rows import AnyMechanism, channel, grown
 from ..witness import Witness
 from .family import Family
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ._inputs import Distribution, distribution
-from ._simplex import Bools, Tree, exact_masses
 from .coupling import Coupling
+from .inputs import Distribution, distribution
+from .simplex import Bools, Tree, exact_masses
 
 ROUNDING = 1e-12
 """Mass that is taken for the rounding of the distributions, unless told otherwise."""
