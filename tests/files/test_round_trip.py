@@ -39,7 +39,7 @@ def test_a_mechanism_alone_comes_back(tmp_path: Path, tiny: bool) -> None:
     mechanism = plain_file(tiny=tiny).mechanism
     assert mechanism.bits == (126 if tiny else 62)
     save(mechanism, tmp_path / "plain.sfm")
-    again = load(tmp_path / "plain.sfm")
+    again = read_mechanism_file(tmp_path / "plain.sfm").mechanism
     assert again == mechanism
     assert again.weights.dtype == mechanism.weights.dtype
     assert not again.weights.flags.writeable
@@ -150,7 +150,7 @@ def test_labels_come_back_with_their_types(label: Any) -> None:
 def test_labels_that_only_look_alike_stay_apart(tmp_path: Path) -> None:
     rows, columns = sf.Space([1, 0]), sf.Space([True, False])
     save(sf.Mechanism(np.eye(2), rows, columns), tmp_path / "alike.sfm")
-    again = load(tmp_path / "alike.sfm")
+    again = read_mechanism_file(tmp_path / "alike.sfm").mechanism
     assert [type(label) for label in again.secrets.labels] == [int, int]
     assert [type(label) for label in again.observables.labels] == [bool, bool]
 

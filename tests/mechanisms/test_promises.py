@@ -61,7 +61,7 @@ def test_a_saved_closed_form_keeps_its_promise(name, tmp_path):
     assert np.array_equal(kept.metric.array, promise.metric.array)
     assert (kept.metric.unit, kept.metric.name) == (promise.metric.unit, promise.metric.name)
     assert held.mechanism.guarantees == (kept,)
-    assert sf.load(tmp_path / "m.sfm").guarantees[0].epsilon == promise.epsilon
+    assert sf.read_mechanism_file(tmp_path / "m.sfm").mechanism.guarantees[0].epsilon == promise.epsilon
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -26,11 +27,13 @@ from ..core.guarantees import Asked
 from ..core.weights import ONE_WORD, from_words
 from ..errors import FileError, InputError, MetricWarning
 from ..evidence import Multipliers, Optimality
-from ..geo import places_from
+from ..geo import Projection, places_from
+from ..mechanisms.planar import CoordinateNoise, PlaneRemap
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .manifest import DAMAGED, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
+_LONGEST: Final = 1 << 512  # of a fraction's whole numbers
 Arrays = Mapping[str, NDArray[Any]]
 _Part = TypeVar("_Part", Space, Metric, Loss)
 
@@ -53,6 +56,34 @@ class Contents:
     def mechanism(self) -> Mechanism:
         """Return the mechanism."""
         return self._mechanism(self.manifest.fields("mechanism"))
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the file is one of noise for coordinates."""
+        return self.manifest.has("noise")
+
+    def noise(self) -> tuple[CoordinateNoise, Prior | None, str]:
+        """Return the noise for coordinates, the prior if there is one, and whose places they are from."""
+        entry = self.manifest.fields("noise")
+        table = None
+        if entry.has("table"):
+            arrays = entry.fields("table")
+            table = PlaneRemap.from_arrays(
+                self._array(arrays, "frames", np.int64, 2), self._array(arrays, "targets", np.float64, 2)
+            )
+        try:
+            found = CoordinateNoise(
+                entry.number("epsilon_per_km"),
+                _fraction(entry, "step_m"),
+                Projection.from_crs(entry.text("crs")),
+                entry.number("reach_m"),
+                table,
+            )
+        except (OverflowError, ZeroDivisionError) as error:
+            raise FileError(f"a number of its noise cannot be used ({error}).", DAMAGED) from error
+        if found.noise.rate != _fraction(entry, "rate"):
+            raise FileError("the rate of its noise is not the one that keeps its promise.", DAMAGED)
+        return found, self.prior(), self.manifest.text("source")
 
     def tupling(self, inner: Mechanism) -> Tupling | None:
         """Return the tupling of the mechanism, if there is one."""
@@ -182,6 +213,14 @@ class Contents:
                 DAMAGED,
             )
         return array
+
+
+def _fraction(entry: Fields, key: str) -> Fraction:
+    """Return a positive fraction of whole numbers that are not absurdly long."""
+    parts = entry.items(key)
+    if len(parts) != 2 or not all(type(part) is int and 0 < part < _LONGEST for part in parts):
+        raise FileError(f"its {entry.name} has an entry {key!r} that is not a fraction of whole numbers.", DAMAGED)
+    return Fraction(*parts)
 
 
 def _check_axioms(array: Floats, name: str) -> None:

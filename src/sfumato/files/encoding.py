@@ -15,6 +15,7 @@ from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
 from ..evidence import Optimality, VertexPrivacy
 from ..geo import Places, places_from
+from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES, packed
 from .manifest import encoded_label
@@ -43,6 +44,20 @@ def encoded(
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
 
 
+def encoded_noise(
+    noise: CoordinateNoise, prior: Prior | None, source: str, claims: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest of noise for coordinates, and the members' bytes by name."""
+    parts = _Parts()
+    manifest = {
+        "noise": parts.noise(noise),
+        "prior": None if prior is None else parts.prior(prior),
+        "source": source,
+        "claims": claims,
+    }
+    return {**manifest, "spaces": parts.spaces}, parts.members
+
+
 @dataclass(slots=True)
 class _Parts:
     """The parts that the entries of the manifest refer to, collected while they are made."""
@@ -67,6 +82,20 @@ class _Parts:
 
     def tupling(self, tupling: Tupling) -> dict[str, Any]:
         return {"dummies": tupling.dummies, "source": self.mechanism(tupling.source)}
+
+    def noise(self, noise: CoordinateNoise) -> dict[str, Any]:
+        table = None
+        if noise.remap is not None:
+            frames, targets = noise.remap.arrays()
+            table = {"frames": self.array("frames", frames), "targets": self.array("targets", targets)}
+        return {
+            "epsilon_per_km": noise.epsilon,
+            "rate": list(noise.noise.rate.as_integer_ratio()),
+            "step_m": list(noise.step_m.as_integer_ratio()),
+            "crs": None if noise.projection is None else noise.projection.crs,
+            "reach_m": noise.reach_m,
+            "table": table,
+        }
 
     def prior(self, prior: Prior) -> dict[str, Any]:
         return {"space": self.space(prior.space), "probabilities": self.array("prior", prior.probabilities)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,11 +13,14 @@ from ..core.guarantees import Asked, as_guarantees, check_size
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
 from ..evidence import Optimality, bound_to, check_optimality
+from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive, write_archive
+from .claims import json_of
 from .decoding import MOST_GUARANTEES, Contents
-from .encoding import encoded
+from .encoding import encoded, encoded_noise
 from .manifest import DAMAGED
+from .noise_file import NoiseFile
 from .stated import stated
 
 
@@ -117,7 +119,7 @@ class MechanismFile:
         object.__setattr__(self, "loss", costs)
         object.__setattr__(self, "guarantees", promised)
         object.__setattr__(self, "optimality", optimality)
-        object.__setattr__(self, "claims", _json_of(claims or {}))
+        object.__setattr__(self, "claims", json_of(claims or {}))
         object.__setattr__(self, "stated", stated(mechanism, costs, promised, optimality))
 
     def __repr__(self) -> str:
@@ -152,8 +154,10 @@ class MechanismFile:
 
 
 @checked
-def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[str]) -> None:
-    """Write a mechanism, or all of a `MechanismFile`, to a mechanism file (.sfm).
+def save(
+    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | NoiseFile, path: str | os.PathLike[str]
+) -> None:
+    """Write a mechanism, or all of a `MechanismFile` or `NoiseFile`, to a mechanism file (.sfm).
 
     The same content gives the same bytes. On any failure nothing half-written remains,
     and a file that existed stays as it was.
@@ -164,8 +168,12 @@ def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[s
 
     Raises:
         FileError: If the file cannot be written.
-        InputError: If a label is of a type that the file cannot hold.
+        InputError: If a label is of a type that the file cannot hold, or noise has no projection.
     """
+    if isinstance(content, CoordinateNoise | NoiseFile):
+        noise = content if isinstance(content, NoiseFile) else NoiseFile(content)
+        write_archive(path, *encoded_noise(noise.noise, noise.prior, noise.source, noise.claims))
+        return
     file = content if isinstance(content, MechanismFile) else MechanismFile(content)
     manifest, members = encoded(
         file.tupling or file.mechanism,
@@ -179,8 +187,8 @@ def save(content: Mechanism | Tupling | MechanismFile, path: str | os.PathLike[s
 
 
 @checked
-def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
-    """Return all that a mechanism file holds.
+def read_any(path: str | os.PathLike[str]) -> MechanismFile | NoiseFile:
+    """Return all that a mechanism file holds, be it a matrix or noise for coordinates.
 
     Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
     checked before memory is taken, checksums before anything is used. The checksums
@@ -195,6 +203,8 @@ def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
     """
     try:
         held = Contents(*read_archive(path))
+        if held.noisy:
+            return NoiseFile(*held.noise(), held.claims())
         mechanism = held.mechanism()
         return MechanismFile(
             held.tupling(mechanism) or mechanism,
@@ -216,13 +226,34 @@ def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
 
 
 @checked
-def load(path: str | os.PathLike[str]) -> Mechanism:
-    """Return the mechanism of a mechanism file; `read_mechanism_file` gives all that the file holds.
+def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
+    """Return all that the file of a mechanism with a matrix holds; `read_any` reads noise, too.
 
     Raises:
-        FileError: As `read_mechanism_file`, or if it holds a tupling: `load_tupling` returns that.
+        FileError: As `read_any`, or if it holds noise for coordinates, which has no matrix.
     """
-    held = read_mechanism_file(path)
+    held = read_any(path)
+    if isinstance(held, NoiseFile):
+        raise FileError(
+            f"{os.fspath(path)!r} holds a {held.noise!r}, which has no matrix.",
+            "use the file of a design on cells or on a lattice",
+            python("read it with sf.files.read_any(path)."),
+        )
+    return held
+
+
+@checked
+def load(path: str | os.PathLike[str]) -> Mechanism | CoordinateNoise:
+    """Return the mechanism of a mechanism file, or its noise for coordinates.
+
+    `read_any` gives all that the file holds.
+
+    Raises:
+        FileError: As `read_any`, or if it holds a tupling: `load_tupling` returns that.
+    """
+    held = read_any(path)
+    if isinstance(held, NoiseFile):
+        return held.noise
     if held.tupling is not None:
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
@@ -260,15 +291,3 @@ def _sorted(
     every = tuple(given)
     single = as_guarantees([each for each in every if not isinstance(each, TuplePrivacy)])
     return single, tuple(each for each in every if isinstance(each, TuplePrivacy))
-
-
-def _json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the claims as they will be read back."""
-    try:
-        again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"the claims are not what JSON can hold ({error}).",
-            "use texts, finite numbers, true, false, None, lists and mappings.",
-        ) from None
-    return again

@@ -97,7 +97,7 @@ def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
 def test_hexagons(run):
     done = run("design", "--hexagons", "3 km", "--no-picture")
     assert done.code == 0, done.err
-    assert isinstance(sf.load("city.sfm").secrets, sf.Hexagons)
+    assert isinstance(sf.read_mechanism_file("city.sfm").mechanism.secrets, sf.Hexagons)
 
 
 @pytest.mark.parametrize(

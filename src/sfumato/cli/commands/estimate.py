@@ -68,7 +68,7 @@ def command(
     It finds shares of the population, as far as the reports tell them apart, and nobody's
     own secret. Exit code 3 if the estimate did not converge.
     """
-    from ...files import load
+    from ...files import read_mechanism_file
     from ...releases.estimate import estimate_population, identifiability, read_reports
     from ..screen import Screen
 
@@ -77,7 +77,7 @@ def command(
     if seed < 0:
         raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
     check_outputs([output], [file, reports])
-    mechanism = load(file)
+    mechanism = read_mechanism_file(file).alone().mechanism
     received = read_reports(mechanism, reports, column)
     found = estimate_population(
         received,

@@ -1,8 +1,19 @@
 """Noise for coordinates: planar geometric noise on a fine lattice, drawn exactly, and its Bayes remap."""
 
+from .blind import blind_error
+from .coarsening import Coarsening, coarsened
 from .coordinate_noise import CoordinateNoise
 from .lattice_noise import LatticeNoise
 from .quadrature import PlaneError
 from .remap import PlaneRemap, RemapWindow
 
-__all__ = ["CoordinateNoise", "LatticeNoise", "PlaneError", "PlaneRemap", "RemapWindow"]
+__all__ = [
+    "Coarsening",
+    "CoordinateNoise",
+    "LatticeNoise",
+    "PlaneError",
+    "PlaneRemap",
+    "RemapWindow",
+    "blind_error",
+    "coarsened",
+]

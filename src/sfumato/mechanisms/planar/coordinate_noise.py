@@ -30,6 +30,7 @@ REACH_M: Final = 100_000.0
 """How far from a projection's centre places are told apart by default; beyond it they are moved to it."""
 
 _BITS: Final = 64  # of the noise's rate per step
+_ROUNDING: Final = 1e-9  # of medians of places at the rim
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -102,6 +103,11 @@ class CoordinateNoise(Frozen):
         object.__setattr__(self, "projection", projection)
         object.__setattr__(self, "reach_m", reach_m)
         object.__setattr__(self, "remap", remap)
+        if remap is not None and not _farthest(remap) <= reach_m * (1 + _ROUNDING):
+            raise InputError(
+                f"a place of the table is farther than the reach of {reach_m / 1000:,.6g} km from the centre.",
+                "make the table of places within the reach, with for_places.",
+            )
         widest = 1.0 if projection is None else stretch(reach_m)
         object.__setattr__(
             self, "noise", LatticeNoise(_rounded(Fraction(rate) / 1000 * self.step_m / Fraction(widest)))
@@ -300,6 +306,10 @@ def _round(length: float) -> str:
     """Return a length with one digit, no longer than the one given, as text."""
     size = 10.0 ** math.floor(math.log10(length))
     return f"{math.floor(length / size * (1 + 1e-9)) * size:.12g} m"
+
+
+def _farthest(remap: PlaneRemap) -> float:
+    return float(np.hypot(*remap.arrays()[1].T).max())
 
 
 def _rounded(rate: Fraction) -> Fraction:

@@ -66,7 +66,7 @@ def plane_error(
     mid = error = gain = 0.0
     for level, window in enumerate(remap.windows):
         cell = Cell.of(window.width, step, float(rate / step_m))
-        centres, targets = _uncovered(window, remap.windows[level - 1] if level else None)
+        centres, targets = uncovered(window, remap.windows[level - 1] if level else None)
         tall = max(1, _PAIRS // len(x))
         for first in range(0, len(centres), tall):
             rows = slice(first, first + tall)
@@ -100,7 +100,7 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     return Bracket(lower, min(max(mean.value * step, lower), upper), upper)
 
 
-def _uncovered(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, Floats]:
+def uncovered(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, Floats]:
     """Return the middles in steps and the places of the cells that no finer window covers."""
     centres, targets = window.centres.reshape(-1, 2), window.targets.reshape(-1, 2)
     if inner is None:
@@ -111,8 +111,18 @@ def _uncovered(window: RemapWindow, inner: RemapWindow | None) -> tuple[Floats, 
 
 def _beyond(x: Floats, w: Floats, spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> float:
     """Return a bound of the loss of reports beyond the table."""
-    edge = np.minimum(spots - window.corner + 1, window.corner + window.size - spots).min(axis=1)
     low, high = window.targets.reshape(-1, 2).min(axis=0), window.targets.reshape(-1, 2).max(axis=0)
     farthest = np.hypot(*np.maximum(x - low, high - x).T)
-    shares = sums.share_beyond(rate, np.maximum(edge, 0).astype(np.float64))
-    return float((w * shares * farthest).sum()) * (1 + _ROUNDING)
+    return float((w * share_beyond_table(spots, rate, window) * farthest).sum()) * (1 + _ROUNDING)
+
+
+def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> Floats:
+    """Return bounds of the probability that noise leads beyond the last window of a table, array (n,).
+
+    Args:
+        spots: Lattice points, array (n, 2) in steps.
+        rate: Of the noise, per step.
+        window: The window.
+    """
+    edge = np.minimum(spots - window.corner + 1, window.corner + window.size - spots).min(axis=1)
+    return sums.share_beyond(rate, np.maximum(edge, 0).astype(np.float64))

@@ -142,16 +142,7 @@ class PlaneRemap(Frozen):
                 large would be wider than 1 / epsilon.
         """
         x, w = weighted(points_m, weights)
-        if not (0 < fineness <= 1 and epsilon > 0):
-            raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
-        width = max(1, int(fineness / (epsilon * float(step_m))))
-        while (cells := _cells(frames := _frames(x, epsilon, step_m, width))) > CELLS:
-            width = width * 5 // 4 + 1
-            if width * epsilon * float(step_m) > 1:
-                raise InputError(
-                    f"a table of places with cells as wide as 1 / epsilon has {cells:,}, more than {CELLS:,}.",
-                    "use a smaller region or a smaller epsilon.",
-                )
+        frames, width = _fitting(x, epsilon, step_m, fineness)
         spread = float(w @ np.hypot(*(x - w @ x).T)) + float(step_m)
         near, mass = (
             (x, w) if len(x) <= _MANY else _grouped(x, w, min(_GROUPS * width * float(step_m), _CLOSE * spread))
@@ -163,6 +154,25 @@ class PlaneRemap(Frozen):
             window = RemapWindow(corner, wide, np.zeros((columns, rows, 2)))
             windows.append(_filled(window, windows[-1:], near, mass, epsilon, float(step_m), tolerance))
         return cls(tuple(windows))
+
+    @classmethod
+    def squares(cls, points_m: Floats, epsilon: float, step_m: Fraction, fineness: float = 0.1) -> PlaneRemap:
+        """Return the table that takes each report for the middle of its cell, and so moves it hardly at all.
+
+        Args:
+            points_m: Where people are, metres east and north, array (n, 2).
+            epsilon: Of the noise, per metre.
+            step_m: The step of the lattice.
+            fineness: As for `of`.
+
+        Raises:
+            InputError: As for `of`.
+        """
+        frames, _ = _fitting(points_m, epsilon, step_m, fineness)
+        empty = (
+            RemapWindow(corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames
+        )
+        return cls(tuple(RemapWindow(w.corner, w.width, w.centres * float(step_m)) for w in empty))
 
     def places(self, reports: Integers) -> Floats:
         """Return the place in metres that each report is replaced by, array (n, 2).
@@ -250,6 +260,23 @@ def _frames(
         low, high = (ends[0] - margin) // unit, -((-ends[1] - margin - 1) // unit)
         found.append((low * unit, (high - low) * unit, width * times))
     return found
+
+
+def _fitting(
+    x: Floats, epsilon: float, step_m: Fraction, fineness: float
+) -> tuple[list[tuple[NDArray[np.int64], NDArray[np.int64], int]], int]:
+    """Return the frames of a table that is not too large, and the width of its finest cells in steps."""
+    if not (0 < fineness <= 1 and epsilon > 0):
+        raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
+    width = max(1, int(fineness / (epsilon * float(step_m))))
+    while (cells := _cells(frames := _frames(x, epsilon, step_m, width))) > CELLS:
+        width = width * 5 // 4 + 1
+        if width * epsilon * float(step_m) > 1:
+            raise InputError(
+                f"a table of places with cells as wide as 1 / epsilon has {cells:,}, more than {CELLS:,}.",
+                "use a smaller region or a smaller epsilon.",
+            )
+    return frames, width
 
 
 def _cells(frames: list[tuple[NDArray[np.int64], NDArray[np.int64], int]]) -> int:

@@ -1,0 +1,184 @@
+"""Noise for coordinates seen on cells: a matrix of probabilities from points to cells of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from ...core import Mechanism
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...errors import InputError
+from ...geo import Cells, Grid, Projection, Region
+from ...rounding import at_most
+from . import sums
+from .cells import Block, Cell
+from .coordinate_noise import CoordinateNoise
+from .quadrature import share_beyond_table, uncovered
+from .remap import PlaneRemap
+from .snapping import snapped
+
+_Locate = Callable[[Floats], NDArray[np.intp]]
+
+_USUAL: Final = 100  # cells: seen well on a map, and audited in seconds
+_MOST: Final = 1000
+_PAIRS: Final = 1 << 16  # of cells of the table and points at a time
+_ROUNDING: Final = 1e-9  # of sums of positive terms, of exponentials and roots
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Coarsening(Short):
+    """Noise for coordinates seen on cells: people at points of each cell, reports counted in the cells.
+
+    A report outside all cells counts for the nearest. Reports that no table moves are first taken for
+    the middle of a small square of lattice points, a tenth of 1 / epsilon wide.
+
+    Attributes:
+        noise: The noise.
+        cells: The cells.
+        spread: Whether somebody in a cell is equally often at each of the points halfway from its middle to its
+            corners; otherwise they are at its middle.
+        mechanism: The probabilities, from cells to cells, in integers.
+        off: How far one of the probabilities may be from the true one, at most.
+        table: From reports of the noise to places.
+    """
+
+    noise: CoordinateNoise
+    cells: Cells
+    spread: bool
+    mechanism: Mechanism
+    off: float
+    table: PlaneRemap
+
+    @property
+    def sentence(self) -> str:
+        """What was coarsened, and how well the probabilities are known, in words."""
+        where = "spread over their cell" if self.spread else "at the middle of their cell"
+        return (
+            f"These numbers are of a coarsening: people are taken to be {where} (one of {len(self.cells):,}), and "
+            f"reports are counted in the same cells, those outside in the nearest; no probability is off by more "
+            f"than {at_most(self.off, 2)}. Nothing here is about two points of one cell."
+        )
+
+    def positions(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
+        """Return the position of the cell that each report counts for, array (n,).
+
+        Args:
+            lat: Latitudes of reports in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+
+        Raises:
+            InputError: If one is not on the Earth.
+        """
+        plane = _plane(self.noise)
+        xy = plane.forward(lat, lon)
+        if not np.isfinite(xy).all():
+            first = int(np.argmin(np.isfinite(xy).all(axis=1)))
+            raise InputError(
+                f"report number {first + 1} is not a latitude and a longitude.",
+                "use degrees: -90 to 90, -180 to 180.",
+            )
+        if self.noise.remap is None:
+            steps = np.rint(xy / float(self.noise.step_m)).astype(np.int64)
+            xy = self.table.places(steps)
+        return _located(self.cells, plane, xy)
+
+
+def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
+    """Return noise for coordinates seen on cells.
+
+    Args:
+        noise: The noise, with a projection.
+        cells: The cells, at most 1,000; by default about 100 over the places of the noise's table.
+        spread: Let somebody in a cell be equally often at each of the points halfway from its middle to
+            its corners, instead of at its middle.
+
+    Raises:
+        InputError: If the noise has no projection, a cell is beyond its reach, there are too many cells, or none
+            were given and there is no table.
+    """
+    plane = _plane(noise)
+    chosen = _usual_cells(noise, plane) if cells is None else cells
+    if len(chosen) > _MOST:
+        raise InputError(f"{len(chosen):,} cells are too many.", f"use at most {_MOST:,}.")
+    if not noise.serves(*chosen.latlon.T).all():
+        raise InputError("a cell is farther from the centre than the noise serves.", "use cells within its reach.")
+    middles = plane.forward(*chosen.latlon.T)
+    points, each = middles, 1
+    if spread:
+        corners = chosen.outlines_latlon()
+        each = corners.shape[1]
+        outline = plane.forward(*corners.reshape(-1, 2).T)
+        points = (np.repeat(middles, each, axis=0) + outline) / 2
+    epsilon = float(noise.noise.rate / noise.step_m)
+    table = noise.remap or PlaneRemap.squares(points, epsilon, noise.step_m)
+    shares, off = _shares(noise, table, points, lambda xy: _located(chosen, plane, xy), len(chosen))
+    rows = shares.reshape(len(chosen), each, -1).mean(axis=1)
+    missing = float(np.abs(1 - rows.sum(axis=1)).max())
+    mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), chosen, chosen)
+    return Coarsening(noise, chosen, spread, mechanism, min(1.0, off + missing), table)
+
+
+def _shares(
+    noise: CoordinateNoise, table: PlaneRemap, points: Floats, located: _Locate, cells: int
+) -> tuple[Floats, float]:
+    """Return the probability of each cell of reports for each point, array (n, cells), and how far one is off."""
+    rate, step = noise.noise.rate, float(noise.step_m)
+    spots = snapped(points, noise.step_m)
+    origins: Floats = spots.astype(np.float64) * step
+    total = sums.total(rate)
+    found = np.zeros((cells, len(points)))
+    error = np.zeros(len(points))
+    for level, window in enumerate(table.windows):
+        cell = Cell.of(window.width, step, float(rate / noise.step_m))
+        centres, targets = uncovered(window, table.windows[level - 1] if level else None)
+        where = located(targets)
+        tall = max(1, _PAIRS // len(points))
+        for first in range(0, len(centres), tall):
+            rows = slice(first, first + tall)
+            block = Block.of(cell, points, origins, np.ones(len(points)), centres[rows] * step, targets[rows])
+            mean, off = block.mean_kernel()
+            groups = csr_array((np.ones(len(mean)), (where[rows], np.arange(len(mean)))), shape=(cells, len(mean)))
+            found += cell.count * (groups @ mean)
+            error += cell.count * off.sum(axis=0)
+    beyond = share_beyond_table(spots, rate, table.windows[-1])
+    widest = (error / total.lower + beyond + (total.upper - total.lower) / total.lower) * (1 + _ROUNDING)
+    return found.T / total.value, float(widest.max()) + _ROUNDING
+
+
+def _located(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
+    """Return the cell of each place on the plane, or the nearest, array (n,)."""
+    found = cells.locate(*plane.inverse(xy).T)
+    outside = found < 0
+    if outside.any():
+        found = found.copy()
+        found[outside] = cKDTree(plane.forward(*cells.latlon.T)).query(xy[outside])[1]
+    return found
+
+
+def _usual_cells(noise: CoordinateNoise, plane: Projection) -> Cells:
+    """Return about a hundred cells over the places of the table."""
+    if noise.remap is None:
+        raise InputError(
+            f"{noise!r} has no table, so nothing says where people are.", "give cells that cover the places."
+        )
+    targets = noise.remap.arrays()[1]
+    margin = 500 / noise.epsilon
+    low, high = targets.min(axis=0) - margin, targets.max(axis=0) + margin
+    ends = plane.inverse([low, high, (low[0], high[1]), (high[0], low[1])])
+    region = Region(*ends.min(axis=0), *ends.max(axis=0))
+    return Grid.covering(region, shape=region.shape_of(_USUAL))
+
+
+def _plane(noise: CoordinateNoise) -> Projection:
+    if noise.projection is None:
+        raise InputError(
+            "this noise is for points of a plane, and cells are on the ground.", "make it with a Projection."
+        )
+    return noise.projection
