@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Bracket
+from ...geo.medians import medians
 from ...rounding import down, up
-from .medians import medians
 from .remap import weighted
 
 _TOLERANCE: Final = 1e-4  # of the places' spread
