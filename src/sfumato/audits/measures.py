@@ -39,6 +39,23 @@ NEEDS: Final = {
 
 _PARAMETERS: Final = {"probability": "bayes-vulnerability", "error": "distortion", "bits": "shannon-capacity"}
 
+# Names that the literature uses for what has another name here.
+_OTHER_NAMES: Final = {
+    other: key
+    for others, key in (
+        ("dp ldp pure-dp local-differential-privacy approximate-dp", "differential-privacy"),
+        ("geo-indistinguishability geoind d-privacy metric-dp metric-differential-privacy mdp", "metric-privacy"),
+        ("rdp renyi rényi-privacy", "renyi-privacy"),
+        ("zcdp cdp zero-concentrated", "concentrated-privacy"),
+        ("gdp mu-gdp", "gaussian"),
+        ("f-dp fdp", "trade-off"),
+        ("mi information-leakage", "mutual-information"),
+        ("min-entropy leakage", "min-entropy-leakage"),
+        ("adversarial-error expected-error", "distortion"),
+    )
+    for other in others.split()
+}
+
 
 def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None:
     """Check that a name is that of a measure, or its parameter, and that what it needs was given.
@@ -49,7 +66,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
         known = (*VOCABULARY, *(each for each in NEEDS if each not in VOCABULARY))
-        near = get_close_matches(name, known, 3)
+        near = [_OTHER_NAMES[name.lower()]] if name.lower() in _OTHER_NAMES else get_close_matches(name, known, 3)
         raise InputError(
             f"no notion or measure is called {name!r}.",
             f"{'did you mean' if near else 'the names are'} {', '.join(near or known)}{'?' if near else '.'}",

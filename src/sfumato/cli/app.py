@@ -6,13 +6,14 @@ import io
 import sys
 import warnings
 from importlib import import_module
-from typing import Any, Final, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import SfumatoError
+from .hints import command_hint, option_hint
 from .messages import PARTIAL, say, told
 
 _COMMANDS: Final = (
@@ -34,7 +35,24 @@ _UsageError: Final[Any] = typer.BadParameter.__base__
 
 
 class _Commands(TyperGroup):
-    """The commands; their errors name options, and wrong options are followed by a hint."""
+    """The commands; their errors name options, and wrong options and commands are followed by a hint."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            if getattr(error, "option_name", None) is None:  # not a wrong option: the help is asked for
+                raise
+            self._end(error, option_hint(error, None, self.commands))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as error:
+            hint = command_hint(args[0], self.commands)
+            if not hint.startswith("the commands are"):
+                error.message = error.message.partition(" Did you mean")[0]
+            self._end(error, hint)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -44,25 +62,14 @@ class _Commands(TyperGroup):
                 say(line, err=True)
             raise typer.Exit(1) from None
         except _UsageError as error:
-            error.show()
-            say(f"Hint: {self._hint(error, self.commands.get(ctx.invoked_subcommand or ''))}", err=True)
-            raise typer.Exit(error.exit_code) from None
+            self._end(error, option_hint(error, self.commands.get(ctx.invoked_subcommand or ""), self.commands))
 
-    def _hint(self, error: Any, command: Any) -> str:
-        """Say what an option or argument is for, or which commands have it."""
-        if command is None:
-            return f"the commands are {', '.join(self.commands)}."
-        option = getattr(error, "option_name", None)
-        wrong = getattr(error, "param", None)
-        for found in command.params:
-            if found is wrong or option in found.opts:
-                return f"{max(found.opts, key=len)}: {found.help}"
-        others = [
-            name for name, each in self.commands.items() if any(option in found.opts for found in each.params)
-        ]
-        if others:
-            return f"{option} is an option of: sfumato {', '.join(others)}."
-        return f"'sfumato {command.name} --help' lists what it takes."
+    def _end(self, error: Any, hint: str) -> NoReturn:
+        """Show a wrong use of the command line, and a hint."""
+        error.possibilities = None  # options spelt alike; the hint knows better
+        error.show()
+        say(f"Hint: {hint}", err=True)
+        raise typer.Exit(error.exit_code) from None
 
 
 app = typer.Typer(
@@ -72,6 +79,7 @@ app = typer.Typer(
     f"{PARTIAL} not finished or not decided, though everything written is proved; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

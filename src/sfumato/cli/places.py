@@ -30,6 +30,10 @@ def visits_from(
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
         say(f"Note: no file was given, so this uses {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
+    if not (path.suffix or _piped(path) or path.exists()):
+        raise InputError(
+            f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
+        )
     visits = read_visits(path, lat=lat, lon=lon, user=user_column)
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)

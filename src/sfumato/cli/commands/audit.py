@@ -11,7 +11,7 @@ import typer
 from ...errors import InputError
 from ..messages import PARTIAL, check_failure, say
 from ..options import Failure
-from ..outputs import check_folder, check_outputs
+from ..outputs import check_ending, check_folder, check_outputs
 
 if TYPE_CHECKING:
     from ...audits import Audit, Requirement
@@ -141,6 +141,7 @@ def command(
     also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
     _check_options(context, file, function, samples=samples, promises=promises)
     check_failure(failure)
+    check_ending(output, ".json")
     check_outputs([output], [file])
     check_folder(figures)
     given = Given(
@@ -216,7 +217,8 @@ def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
         if source is not None and source.name == "COMMANDLINE" and name not in _FITTING[what]:
             option = max(parameter.opts, key=len)
             problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
-            raise InputError(f"{option} was given, {problem}.", f"leave {option} out.")
+            asked = "to test a claim, use --require 'epsilon <= 0.7/km'" if option == "--epsilon" else ""
+            raise InputError(f"{option} was given, {problem}.", f"leave {option} out.", asked)
 
 
 def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
