@@ -29,7 +29,7 @@ sweep --epsilon 1/km | --epsilons: The epsilons
 sweep --seed 1 | nothing in a design is random
 audit m.sfm --plot | --figures: Write figures
 audit m.sfm --notion dp | --measure: Also measure
-audit m.sfm --epsilon 1/km | no file 'm.sfm'
+audit m.sfm --epsilon 1/km | use --require 'epsilon <= 0.7/km'
 attack m.sfm -o x.csv | only printed
 attack m.sfm --prior p.csv | --visits takes another one
 release m.sfm -o out.csv | the last argument: sfumato release city.sfm visits.csv reports.csv
