@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..errors import InputError
 from .messages import option, say
 
 if TYPE_CHECKING:
-    from ..core import Metric, MetricPrivacy, Prior
-    from ..geo import Places, Visits
+    from ..core import CoordinatePrivacy, Metric, MetricPrivacy, Prior
+    from ..geo import Lattice, Places, Visits
+    from ..geo.vertices import Kind
 
 _CELLS = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
 BUILT_IN = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
@@ -44,6 +45,47 @@ def visits_from(
 def name_of(visits: Path | None) -> str:
     """Return the name of what is made from visits, without its ending."""
     return "city" if visits is None else "mechanism" if _piped(visits) else visits.stem or "mechanism"
+
+
+def lattice_over(
+    visits: Visits,
+    promise: CoordinatePrivacy | None,
+    region: str | None,
+    spacing: str | None,
+    kind: str,
+    near: str | None,
+) -> tuple[Lattice, str]:
+    """Return the lattice that the options ask for, and why it has its spacing: "" where that was asked for.
+
+    Args:
+        visits: The visits to cover.
+        promise: The promise that the spacing should suit; None where none is per metre.
+        region: ``--region``.
+        spacing: ``--spacing``; None where it is to be chosen.
+        kind: ``--lattice``.
+        near: ``--near``.
+    """
+    from ..core import units
+    from ..geo import Lattice, Region
+    from ..geo.vertices import KINDS
+    from ..optimal import suited_lattice
+
+    area = None
+    if region is not None:
+        with option("--region"):
+            area = Region.parse(region)
+    if kind not in KINDS:
+        raise InputError(f"--lattice {kind} is unknown.", f"use {' or '.join(KINDS)}.")
+    shape = cast("Kind", kind)
+    if near is not None:
+        with option("--near"):
+            if not units.parse(near, unit="m", what="the distance to visits") > 0:
+                raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
+    if spacing is None:
+        found = suited_lattice(visits, promise, kind=shape, region=area, near=near)
+        return found.lattice, found.sentence
+    with option("--spacing"):
+        return Lattice.covering(visits, spacing, kind=shape, region=area, near=near), ""
 
 
 def cells_over(
@@ -81,8 +123,8 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
     from ..core import Prior
 
     prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
-    inside = int(places.counts(visits, user).sum())
-    asked = len(visits) if user is None else len(visits.of_user(user))
+    chosen = visits if user is None else visits.of_user(user)
+    asked, inside = len(chosen), int(places.inside(chosen.lat, chosen.lon).sum())
     text = source if user is None else f"{asked:,} visits of user {user} in {source}"
     if inside < asked:
         text += f"; {asked - inside:,} of them outside the region are left out"

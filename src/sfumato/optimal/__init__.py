@@ -2,7 +2,7 @@
 
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
-from .coordinates import CoordinateBound, coordinate_bound
+from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
 from .design import Design, design, design_private
 from .effort import check_size
 from .generate import LinearSolver
@@ -36,6 +36,8 @@ __all__ = [
     "Solver",
     "Status",
     "Structured",
+    "SuitedLattice",
+    "check_lattice",
     "check_size",
     "closed_form",
     "coordinate_bound",
@@ -43,5 +45,6 @@ __all__ = [
     "design_private",
     "least_information",
     "least_vulnerability",
+    "suited_lattice",
     "sweep",
 ]

@@ -34,18 +34,32 @@ def check_memory(blocks: int, size: int) -> None:
     Raises:
         InputError: If it does not fit; the hint says what does.
     """
+    short = shortage(blocks, size)
+    if short is None:
+        return
+    problem, fits = short
+    cells = argument("cells", f"({math.isqrt(fits)}, {math.isqrt(fits)})")
+    raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
+
+
+def shortage(blocks: int, size: int) -> tuple[str, int] | None:
+    """Return how much memory is missing, in words, and how many secrets fit; None where nothing is missing.
+
+    Args:
+        blocks: The number of blocks: observables, or orbits of them under a symmetry.
+        size: The length of each: the number of secrets, or one more.
+    """
     free = _SHARE * free_bytes()
     wanted = needed_bytes(blocks, size)
     if wanted <= free:
-        return
+        return None
     fits = size
     while fits > 1 and needed_bytes(fits, fits) > free:
         fits -= 1 + fits // 50
-    cells = argument("cells", f"({math.isqrt(fits)}, {math.isqrt(fits)})")
-    raise InputError(
+    return (
         f"the optimum for {size:,} secrets takes about {_gigabytes(wanted)} of memory, and "
         f"{_gigabytes(free)} is available.",
-        f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.",
+        fits,
     )
 
 

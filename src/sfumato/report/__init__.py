@@ -10,7 +10,7 @@ from .curves import (
 from .drawing import save_picture
 from .frontier import frontier, save_rows
 from .picture import picture
-from .promises import extremes, promises
+from .promises import coordinate_extremes, extremes, promises
 from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "attack_sentences",
     "audited",
     "bands_figure",
+    "coordinate_extremes",
     "epsilon_by_distance_figure",
     "extremes",
     "frontier",

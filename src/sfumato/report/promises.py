@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space
+from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.guarantees import ThresholdPrivacy
 from ..core.units import per_unit
 from ..evidence import DistortionProof, EpsilonProof, VertexPrivacy
@@ -20,6 +20,7 @@ _BORDER: Final = (
     "Distances are between the centres of cells: two people a metre apart, on the two sides of a border, count as "
     "far apart as the centres of their cells."
 )
+_NEAR_M: Final = 100.0  # metres: a block of houses
 _TELLS_NOTHING: Final = 0.01  # no report is more than 1.01 times likelier from one secret than from another
 
 
@@ -109,6 +110,32 @@ def extremes(guarantee: Guarantee) -> list[str]:
         return [
             f"{shown} leaves nothing to learn: even for values {amount(farthest, metric.unit)} apart all reports "
             "are almost equally likely. Ask for a larger one."
+        ]
+    return []
+
+
+def coordinate_extremes(promise: CoordinatePrivacy, lattice: Lattice) -> list[str]:
+    """Return what to say about a promise per metre that hides nothing, or reveals nothing.
+
+    Args:
+        promise: The promise.
+        lattice: What it is for.
+
+    Returns:
+        A sentence, or none where epsilon is moderate.
+    """
+    per_m = promise.epsilon * units.factor("m", promise.unit)
+    shown = f"epsilon {about(promise.epsilon)}{per_unit(promise.unit)}"
+    if per_m * _NEAR_M >= _TELLS_ALL:
+        return [
+            f"{shown} hides almost nothing: for points {_NEAR_M:g} m apart, reports may differ in likelihood by a "
+            f"factor of {_factor(per_m * _NEAR_M)}. Ask for a smaller one."
+        ]
+    farthest_m = float(lattice.metric("euclidean").array.max())
+    if per_m * farthest_m <= _TELLS_NOTHING:
+        return [
+            f"{shown} leaves nothing to learn: even for points {amount(farthest_m, 'm')} apart all reports are "
+            "almost equally likely. Ask for a larger one."
         ]
     return []
 

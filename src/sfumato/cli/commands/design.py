@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import InputError
+from ..grounds import POINTS_GAP, cells_ground, points_ground, wants_cells
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
@@ -15,26 +16,30 @@ from ..options import (
     Cells,
     Gap,
     Hexagons,
+    LatticeKind,
     Latitude,
     Longitude,
     Loss,
+    Near,
     Objective,
     Picture,
     PrivacyMetric,
     Region,
     Smoothing,
+    Spacing,
     TimeLimit,
     User,
     UserColumn,
     VisitsOrCity,
 )
 from ..outputs import check_ending, check_outputs, draw
-from ..places import cells_over, max_loss_of, metric_on, name_of, prior_of, promise_of, visits_from
+from ..places import max_loss_of, name_of, prior_of, visits_from
 from ..progress import StopOnInterrupt, progress_line
 
 if TYPE_CHECKING:
-    from ...core import Guarantee, Metric, Prior
+    from ...core import Prior
     from ...optimal import Design
+    from ..grounds import Ground
 
 
 def command(
@@ -57,6 +62,9 @@ def command(
     loss: Loss = "euclidean",
     objective: Objective = "expected",
     metric: PrivacyMetric = "euclidean",
+    spacing: Spacing = None,
+    lattice: LatticeKind = "square",
+    near: Near = None,
     cell: Cell = None,
     cells: Cells = None,
     hexagons: Hexagons = None,
@@ -83,13 +91,15 @@ def command(
 ) -> None:
     """Design the mechanism of least loss, and prove it.
 
-    The privacy is what the options ask for; without any it is an epsilon of 1/km. Writes
-    the mechanism file (.sfm), a report (.md) and maps (.png); files of these names are
-    replaced. The mechanism file holds the prior: anyone with it can see how often each
+    The privacy is what the options ask for; without any it is an epsilon of 1/km, for any
+    two points wherever they are. Points are rounded at random to a lattice, whose spacing
+    is chosen and said. With --cell, --cells or --hexagons there are cells instead, and the
+    promise is about their centres.
+    Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these names
+    are replaced. The mechanism file holds the prior: anyone with it can see how often each
     place is visited. Exit code 3 if the optimum was not reached.
     """
-    from ...core import DistortionPrivacy, ThresholdPrivacy
-    from ...optimal import check_size
+    from ...core import DistortionPrivacy
 
     check_ending(output, ".sfm")
     target = output or Path(name_of(visits)).with_suffix(".sfm")
@@ -105,27 +115,36 @@ def command(
         )
     if within is not None and epsilon is None and not (distortion is None and max_loss is None):
         raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
+    on_cells = wants_cells(
+        {"--cell": cell, "--cells": cells, "--hexagons": hexagons},
+        {"--spacing": spacing, "--near": near, "--lattice": None if lattice == "square" else lattice},
+        {
+            "--within": within,
+            "--metric": None if metric == "euclidean" else metric,
+            "--objective": None if objective != "worst-case" else objective,
+        },
+    )
     found, source = visits_from(visits, lat, lon, user_column)
-    places = cells_over(found, region, cell, cells, hexagons)
-    check_size(len(places), len(places), time_limit)
-    distances = metric_on(places, metric, "--metric")
-    costs = metric_on(places, loss, "--loss")
-    prior, text = prior_of(places, found, user, smoothing, source)
-    guarantees: list[Guarantee] = []
-    if within is not None:
-        with option("--epsilon and --within"):
-            guarantees.append(ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within))
-    elif epsilon is not None or (distortion is None and max_loss is None):
-        guarantees.append(promise_of(DEFAULT_EPSILON if epsilon is None else epsilon, distances, "--epsilon"))
+    if epsilon is None and within is None and distortion is None and max_loss is None:
+        epsilon = DEFAULT_EPSILON
+    if on_cells:
+        chosen = {"cell": cell, "cells": cells, "hexagons": hexagons, "region": region, "time_limit": time_limit}
+        ground = cells_ground(found, loss, metric, epsilon, within, **chosen)
+    else:
+        chosen = {"region": region, "spacing": spacing, "kind": lattice, "near": near, "time_limit": time_limit}
+        ground = points_ground(found, user, loss, epsilon, **chosen)
+        gap = POINTS_GAP if gap is None else gap
+    prior, text = prior_of(ground.places, found, user, smoothing, source)
+    guarantees = list(ground.promises)
     if distortion is not None:
         with option("--distortion"):
-            guarantees.append(DistortionPrivacy(distortion, distances))
-    limit = None if max_loss is None else max_loss_of(max_loss, costs.unit)
-    with StopOnInterrupt() as stop, progress_line(costs.unit if limit is None else distances.unit) as report:
+            guarantees.append(DistortionPrivacy(distortion, ground.distances))
+    limit = None if max_loss is None else max_loss_of(max_loss, ground.costs.unit)
+    unit = ground.costs.unit if limit is None else ground.distances.unit
+    with StopOnInterrupt() as stop, progress_line(unit) as report:
         result = _solved(
             prior,
-            costs,
-            distances,
+            ground,
             limit,
             guarantees=guarantees,
             objective=objective,
@@ -136,21 +155,19 @@ def command(
             stop=stop,
             progress=report,
         )
-    _finish(result, distances, text, target, solver=solver, picture=picture)
+    _finish(result, ground, text, target, solver=solver, picture=picture)
 
 
-def _solved(
-    prior: Prior, costs: Metric, distances: Metric, limit: float | None, *, objective: str, **request: Any
-) -> Design:
+def _solved(prior: Prior, ground: Ground, limit: float | None, *, objective: str, **request: Any) -> Design:
     """Return the design of least loss, or of most distortion where the loss has a limit."""
     from ...optimal import design, design_private
 
     if limit is None:
-        return design(prior, loss=costs, objective=objective, **request)
-    return design_private(prior, loss=costs, distance=distances, max_loss=limit, **request)
+        return design(prior, loss=ground.costs, objective=objective, **request)
+    return design_private(prior, loss=ground.costs, distance=ground.distances, max_loss=limit, **request)
 
 
-def _finish(result: Design, distances: Metric, source: str, target: Path, *, solver: str, picture: bool) -> None:
+def _finish(result: Design, ground: Ground, source: str, target: Path, *, solver: str, picture: bool) -> None:
     from ...core.atomic import atomically
     from ...evidence import as_dict
     from ...files import MechanismFile, save
@@ -160,7 +177,7 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, sol
     from ..screen import print_summary
 
     problem = result.problem
-    summary = summarise(result, distances, source=source)
+    summary = summarise(result, ground.distances, source=source)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
         result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
@@ -173,7 +190,7 @@ def _finish(result: Design, distances: Metric, source: str, target: Path, *, sol
     print_summary(summary)
     if picture:
         written += draw(
-            lambda: maps(result.mechanism, problem.prior, distances), target.with_suffix(".png"), "maps were"
+            lambda: maps(result.mechanism, problem.prior, ground.distances), target.with_suffix(".png"), "maps were"
         )
     say(f"Written: {', '.join(map(str, written))}")
     if not result.finished:

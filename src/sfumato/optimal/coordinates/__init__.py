@@ -1,7 +1,16 @@
-"""The least loss of any mechanism that keeps a promise per metre."""
+"""Designs for coordinates: the spacing of a lattice, and the least loss of any mechanism with such a promise."""
 
 from .bound import coordinate_bound
 from .closed_form import certify_noise
 from .result import CoordinateBound, Round
+from .spacing import SuitedLattice, check_lattice, suited_lattice
 
-__all__ = ["CoordinateBound", "Round", "certify_noise", "coordinate_bound"]
+__all__ = [
+    "CoordinateBound",
+    "Round",
+    "SuitedLattice",
+    "certify_noise",
+    "check_lattice",
+    "coordinate_bound",
+    "suited_lattice",
+]

@@ -1,0 +1,136 @@
+"""The spacing of a lattice for a promise: as fine as pays, and no finer than can be designed in about a minute."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from ...core import CoordinatePrivacy, units
+from ...core.arguments import checked
+from ...core.frozen import Short
+from ...errors import InputError, argument
+from ...geo import Lattice, Region, Visits
+from ...geo.places import MOST_CELLS
+from ...geo.vertices import Kind
+from ...rounding import about
+from ..effort import check_time, shortage
+
+MOST: Final = 400
+"""Vertices that are designed for in about a minute on two cores."""
+
+_FINE: Final = 0.5  # times 1 / epsilon: finer gains about 2 %
+_PLACES: Final = 10  # steps along the longer side of what is covered, at least
+_GROWTH: Final = 1.03  # of the spacing from one try to the next
+_DIGITS: Final = 2  # of a spacing
+_WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SuitedLattice(Short):
+    """A lattice whose spacing was chosen for a promise, and why it is what it is.
+
+    Attributes:
+        lattice: The lattice.
+        sentence: Why it has this spacing.
+    """
+
+    lattice: Lattice
+    sentence: str
+
+
+@checked
+def suited_lattice(
+    places: Visits | Region | str,
+    promise: CoordinatePrivacy | None,
+    *,
+    most: int = MOST,
+    kind: Kind = "square",
+    region: Region | str | None = None,
+    near: float | str | None = None,
+) -> SuitedLattice:
+    """Return a lattice with a spacing that suits a promise.
+
+    The spacing is half of 1 / epsilon, beyond which a finer one gains only about 2 % (a tenth of the longer side of
+    what is covered, where that is less), or the least for which no more than ``most`` vertices are needed.
+
+    Args:
+        places: What to cover: visits, a region, or a region as text.
+        promise: The promise; None where the finest of ``most`` vertices is wanted.
+        most: The most vertices; a design of 400 takes about a minute on two cores.
+        kind: ``square`` or ``triangular``.
+        region: The region to cover, where it is not all that the visits cover.
+        near: Serve only what is within this distance of a visit.
+
+    Raises:
+        InputError: If what is covered has no extent, or is too wide for a flat map.
+    """
+    if most < 9:
+        raise InputError(f"a lattice of at most {most} vertices serves nothing.", f"use {argument('most', MOST)}.")
+    area = places if region is None else region
+    if isinstance(area, str):
+        area = Region.parse(area)
+    width, height = (area.region() if isinstance(area, Visits) else area).size_m
+    if not max(width, height) > 0:
+        raise InputError(
+            "all visits are at one place, so there is nothing to hide it among.",
+            f"choose a region with {argument('region', '8 km x 6 km around 48.85,2.35')}",
+            f"choose {argument('spacing', '500 m')}.",
+        )
+    wanted = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
+    finest = max(width, height) / (_PLACES if promise is not None else most)
+    step, held = _rounded(min(wanted, finest) or finest, down=True), ""
+    while True:
+        wide = (width / step + 3) * (height / step + 3)  # about the vertices of the whole rectangle
+        if wide < _WIDEST:
+            found = Lattice.covering(places, step, kind=kind, region=region, near=near)
+            if len(found) <= most:
+                return SuitedLattice(found, _reason(found.spacing_m, wanted, held))
+            wide, aim, held = float(len(found)), float(most), _few(most)
+        else:
+            aim, held = _WIDEST, "the finest for so wide a region"
+        step = _rounded(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
+
+
+def check_lattice(lattice: Lattice, time_limit: float) -> None:
+    """Refuse, before any large array is made, a lattice too fine for the memory or the time.
+
+    Args:
+        lattice: The lattice.
+        time_limit: Seconds for the whole design; ``inf`` for no limit.
+
+    Raises:
+        InputError: If a design on it does not fit into memory, or its proof alone takes longer than the time
+            limit; the hint says what fits.
+    """
+    size = len(lattice)
+    short = shortage(size, size)
+    if short is not None:
+        problem, fits = short
+        wider = units.show(_rounded(lattice.spacing_m * math.sqrt(size / fits) * _GROWTH), "m")
+        raise InputError(
+            problem, f"about {fits:,} vertices fit: use {argument('spacing', wider)}, or a smaller region."
+        )
+    check_time(size, size, time_limit)
+
+
+def _few(most: int) -> str:
+    return f"the finest with at most {most} vertices{', which take about a minute' if most == MOST else ''}"
+
+
+def _reason(spacing_m: float, wanted: float, held: str) -> str:
+    chosen = f"The spacing of {units.show(spacing_m, 'm')} was chosen: "
+    if held:
+        relative = f" It is {about(_FINE * spacing_m / wanted, 2)} times 1/epsilon." if wanted else ""
+        return f"{chosen}{held}.{relative}"
+    if spacing_m < 0.9 * wanted:
+        return f"{chosen}a tenth of the longer side of the region."
+    return f"{chosen}half of 1/epsilon. A finer one loses little less and takes longer."
+
+
+def _rounded(metres: float, *, down: bool = False) -> float:
+    """Return a length with few digits."""
+    unit = 10.0 ** (math.floor(math.log10(metres)) + 1 - _DIGITS)
+    steps = metres / unit
+    whole = math.floor(steps + 1e-9) if down else math.ceil(steps - 1e-9)
+    return float(f"{whole * unit:.12g}")
