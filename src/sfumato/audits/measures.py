@@ -26,6 +26,8 @@ from ..privacy import VOCABULARY
 from ..rounding import about, at_least, at_most
 from .findings import Entry
 
+COORDINATE_PRIVACY: Final = "coordinate-privacy"
+
 NEEDS: Final = {
     "bayes-vulnerability": ("prior",),
     "min-entropy-leakage": ("prior",),
@@ -33,7 +35,7 @@ NEEDS: Final = {
     "distortion": ("prior", "metric"),
     "min-entropy-capacity": (),
     "shannon-capacity": (),
-    "coordinate-privacy": (),
+    COORDINATE_PRIVACY: (),
 }
 """The keys of the measures, and what each needs besides the mechanism."""
 
@@ -170,7 +172,7 @@ def _between_points(mechanism: Mechanism) -> Entry:
     report = mechanism.observables.labels[found.observable]
     exponent = f"{at_most(found.epsilon.upper)} x distance in {found.unit}"
     return Entry(
-        "coordinate-privacy",
+        COORDINATE_PRIVACY,
         "Coordinate privacy",
         "epsilon",
         found.epsilon,

@@ -12,10 +12,12 @@ from ..core.frozen import Short
 from ..errors import InputError
 from ..rounding import at_least
 from .findings import Audit, Entry
+from .measures import COORDINATE_PRIVACY
 from .request import Request
 
 _FORM: Final = re.compile(r"^(?P<request>[^<>=≤≥]*(?:\([^()]*\))?)\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$")
 _AMOUNT: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*(?:%|(?:/|per\s)?\s*[^\W\d_]*)")
+_METRIC_PRIVACY: Final = "metric-privacy"
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
     '"error >= 500 m".'
@@ -79,19 +81,20 @@ class Requirement(Short):
         if _AMOUNT.fullmatch(bound) is None:
             raise InputError(f"the bound {bound!r} in {text!r} is not a number.", _HINT)
         request = Request.parse(match["request"])
-        if request.name == "epsilon" and ("/" in bound or "per " in bound):
-            request = Request("metric-privacy", request.given)
+        if request.name == "epsilon" and _is_rate(bound):
+            request = Request(_METRIC_PRIVACY, request.given)
         return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
 
     def hold_against(self, audit: Audit) -> Verdict:
         """Return whether what the audit found keeps the requirement.
 
-        A bare ``epsilon`` per unit means metric privacy, a pure one differential privacy.
+        A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
+        privacy.
 
         Raises:
             InputError: If the audit has no such entry, or the unit does not fit.
         """
-        entry = audit.find(self.request.name, **self.request.given)
+        entry = self._entry(audit)
         bound, found = self._value(entry), entry.bracket
         shown = _quantity(bound, entry)
         kept, broken = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
@@ -110,6 +113,12 @@ class Requirement(Short):
             reason = f"{shown} lies within the rounding of the value, {_quantity(found.value, entry)}."
         return Verdict(self, Outcome.UNDECIDED, entry, reason)
 
+    def _entry(self, audit: Audit) -> Entry:
+        points = [entry for entry in audit.entries if entry.key == COORDINATE_PRIVACY]
+        if points and self.request.name == _METRIC_PRIVACY and not self.request.given and _is_rate(self.bound):
+            return points[0]  # the steps of a lattice have no unit: a rate is about points
+        return audit.find(self.request.name, **self.request.given)
+
     def _value(self, entry: Entry) -> float:
         text = self.bound
         if "/" in text and not entry.per:
@@ -120,6 +129,10 @@ class Requirement(Short):
         if text.endswith("%") and not entry.unit:
             return units.parse(text[:-1].strip(), unit="", what=self.request.name) / 100
         return units.parse(text, per=entry.per, unit=entry.unit, what=self.request.name)
+
+
+def _is_rate(bound: str) -> bool:
+    return "/" in bound or "per " in bound
 
 
 def _bound(entry: Entry, side: Side) -> str:

@@ -23,7 +23,7 @@ from ..core import (
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
-from ..evidence import Certificate, Optimality
+from ..evidence import Certificate, Optimality, VertexPrivacy
 from ..rounding import amount, amount_at_least, amount_at_most, at_most
 from .effort import check_time
 from .fallback import fallback, standing_in
@@ -392,8 +392,13 @@ def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
 
 
 def _ground(problem: Problem) -> Loss | None:
-    """Return the distance of the first metric guarantee, to stand in for the adversary's own."""
+    """Return the distance of the first metric guarantee, to stand in for the adversary's own.
+
+    Steps of a lattice do not: they are between vertices, not between the points that are rounded to them.
+    """
     for guarantee in problem.guarantees:
+        if isinstance(guarantee, VertexPrivacy):
+            continue
         if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
             return as_distance(guarantee.metric)
     return None

@@ -81,6 +81,7 @@ def summarise(
     source: str = "",
     visits: Visits | None = None,
     held_out: Visits | None = None,
+    remarks: Sequence[str] = (),
 ) -> Summary:
     """Return a design in words.
 
@@ -90,6 +91,7 @@ def summarise(
         source: Where the prior comes from, in a few words.
         visits: The visits of the prior, on places: cost and errors are then also stated from the true point.
         held_out: Visits that the design has not seen, on which its loss is stated, too.
+        remarks: Sentences on how it was made.
     """
     problem, mechanism, certificate = design.problem, design.mechanism, design.certificate
     if isinstance(mechanism.secrets, Lattice):
@@ -100,7 +102,7 @@ def summarise(
         Section("Cost", tuple(cost_sentences(design, ground, visits, held_out))),
         Section("Optimality", tuple(_optimality(design))),
         Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits))),
-        Section("How it was made", tuple(_making(design, source))),
+        Section("How it was made", (*remarks, *_making(design, source))),
     ]
     title = f"A mechanism for {len(mechanism.secrets):,} {nouns(mechanism.secrets)[1]}"
     return Summary(title, tuple(section for section in sections if section is not None))
@@ -239,10 +241,10 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
 
 
 def _others(mechanism: Mechanism) -> str:
-    """Return which mechanisms a bound is about: on a lattice another spacing or rounding may lose less."""
+    """Return which mechanisms a bound is about: others may lose less with other places to report."""
     if isinstance(mechanism.secrets, Lattice):
         return "on these vertices, with these reports and the rows that prove the promise,"
-    return "with this promise"
+    return "with this promise and these reports" if isinstance(mechanism.secrets, Places) else "with this promise"
 
 
 def _optimality(design: Design) -> list[str]:

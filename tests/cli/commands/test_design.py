@@ -27,10 +27,9 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert proof.holds
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
-    d = held.mechanism.secrets.metric("euclidean", unit="km")
-    away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, d), "km")
-    said = f"From the centre of your cell to that of the reported one it is at most {away} on average"
-    assert said in " ".join(done.text.split())
+    true = held.mechanism.secrets.loss(sf.synthetic_city())
+    away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, true), "km")
+    assert f"On average you appear at most {away} from where you truly are" in done.text
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
     )
@@ -59,7 +58,7 @@ def test_the_attack_sentence_is_true(run):
     [
         (("--distortion", "1200 m"), "errs by at least 1.2 km on average (proved: 1.2"),
         (("--epsilon", "1", "--within", "2.1 km"), "Of two near places (hops of at most 2.1 km)"),
-        (("--max-loss", "700 m"), "makes the best attacker err by more than"),
+        (("--max-loss", "1200 m"), "makes the best attacker err by more than"),
         (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
         (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),
         (
@@ -109,7 +108,8 @@ def test_hexagons(run):
         (("--epsilon", "0.6 km"), "an amount per unit"),
         (("--epsilon", "much"), "is not a number with a unit"),
         (("--distortion", "900 km"), "an attacker who sees no report errs by"),
-        (("--max-loss", "10 m", "--epsilon", "1/km"), "the least possible is"),
+        (("--max-loss", "900 m", "--epsilon", "1/km"), "the least possible is"),
+        (("--max-loss", "10 m"), "the best report for every secret already loses"),
         (("--objective", "median"), "is unknown"),
         (("--loss", "beauty"), "is unknown"),
         (("--region", "here"), "is not understood"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import InputError
-from ..grounds import POINTS_GAP, cells_ground, points_ground, wants_cells
+from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
@@ -38,8 +38,9 @@ from ..progress import StopOnInterrupt, progress_line
 
 if TYPE_CHECKING:
     from ...core import Prior
+    from ...geo import Visits
     from ...optimal import Design
-    from ..grounds import Ground
+    from ..sites import Site
 
 
 def command(
@@ -129,22 +130,24 @@ def command(
         epsilon = DEFAULT_EPSILON
     if on_cells:
         chosen = {"cell": cell, "cells": cells, "hexagons": hexagons, "region": region, "time_limit": time_limit}
-        ground = cells_ground(found, loss, metric, epsilon, within, **chosen)
+        site = site_of_cells(found, user, loss, objective, metric, epsilon, within, **chosen)
     else:
         chosen = {"region": region, "spacing": spacing, "kind": lattice, "near": near, "time_limit": time_limit}
-        ground = points_ground(found, user, loss, epsilon, **chosen)
+        site = site_of_points(found, user, loss, epsilon, **chosen)
         gap = POINTS_GAP if gap is None else gap
-    prior, text = prior_of(ground.places, found, user, smoothing, source)
-    guarantees = list(ground.promises)
+    prior, text = prior_of(site.places, found, user, smoothing, source)
+    used = found if user is None else found.of_user(user)
+    used = used.select(site.places.inside(used.lat, used.lon))
+    guarantees = list(site.promises)
     if distortion is not None:
         with option("--distortion"):
-            guarantees.append(DistortionPrivacy(distortion, ground.distances))
-    limit = None if max_loss is None else max_loss_of(max_loss, ground.costs.unit)
-    unit = ground.costs.unit if limit is None else ground.distances.unit
+            guarantees.append(DistortionPrivacy(distortion, site.distances))
+    limit = None if max_loss is None else max_loss_of(max_loss, site.costs.unit)
+    unit = site.costs.unit if limit is None else site.distances.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
         result = _solved(
             prior,
-            ground,
+            site,
             limit,
             guarantees=guarantees,
             objective=objective,
@@ -155,19 +158,21 @@ def command(
             stop=stop,
             progress=report,
         )
-    _finish(result, ground, text, target, solver=solver, picture=picture)
+    _finish(result, site, used, text, target, solver=solver, picture=picture)
 
 
-def _solved(prior: Prior, ground: Ground, limit: float | None, *, objective: str, **request: Any) -> Design:
+def _solved(prior: Prior, site: Site, limit: float | None, *, objective: str, **request: Any) -> Design:
     """Return the design of least loss, or of most distortion where the loss has a limit."""
     from ...optimal import design, design_private
 
     if limit is None:
-        return design(prior, loss=ground.costs, objective=objective, **request)
-    return design_private(prior, loss=ground.costs, distance=ground.distances, max_loss=limit, **request)
+        return design(prior, loss=site.costs, objective=objective, **request)
+    return design_private(prior, loss=site.costs, distance=site.distances, max_loss=limit, **request)
 
 
-def _finish(result: Design, ground: Ground, source: str, target: Path, *, solver: str, picture: bool) -> None:
+def _finish(
+    result: Design, site: Site, visits: Visits, source: str, target: Path, *, solver: str, picture: bool
+) -> None:
     from ...core.atomic import atomically
     from ...evidence import as_dict
     from ...files import MechanismFile, save
@@ -177,7 +182,8 @@ def _finish(result: Design, ground: Ground, source: str, target: Path, *, solver
     from ..screen import print_summary
 
     problem = result.problem
-    summary = summarise(result, ground.distances, source=source)
+    remarks = [site.said] if site.said else []
+    summary = summarise(result, site.distances, source=source, visits=visits, remarks=remarks)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
         result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
@@ -190,7 +196,7 @@ def _finish(result: Design, ground: Ground, source: str, target: Path, *, solver
     print_summary(summary)
     if picture:
         written += draw(
-            lambda: maps(result.mechanism, problem.prior, ground.distances), target.with_suffix(".png"), "maps were"
+            lambda: maps(result.mechanism, problem.prior, site.distances), target.with_suffix(".png"), "maps were"
         )
     say(f"Written: {', '.join(map(str, written))}")
     if not result.finished:

@@ -107,7 +107,9 @@ def check_lattice(lattice: Lattice, time_limit: float) -> None:
     short = shortage(size, size)
     if short is not None:
         problem, fits = short
-        wider = units.show(_rounded(lattice.spacing_m * math.sqrt(size / fits) * _GROWTH), "m")
+        ring = 3.0  # vertices beyond what is served, and halves of steps, along each side
+        by = (math.sqrt(size) - 2) / max(1.0, math.sqrt(fits) - ring)
+        wider = units.show(_rounded(lattice.spacing_m * max(by, _GROWTH)), "m")
         raise InputError(
             problem, f"about {fits:,} vertices fit: use {argument('spacing', wider)}, or a smaller region."
         )

@@ -1,4 +1,4 @@
-"""The ground of a design: a lattice for points or cells, what a report costs there, and what is promised."""
+"""The site of a design: a lattice for points or cells, what a report costs there, and what is promised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Site:
     """Where a design is made.
 
     Attributes:
@@ -61,7 +61,7 @@ def wants_cells(
     return bool(asked)
 
 
-def points_ground(
+def site_of_points(
     visits: Visits,
     user: str | None,
     loss: str,
@@ -72,7 +72,7 @@ def points_ground(
     kind: str,
     near: str | None,
     time_limit: float,
-) -> Ground:
+) -> Site:
     """Return the lattice that the options ask for, with the loss of the true point.
 
     Args:
@@ -87,12 +87,13 @@ def points_ground(
         time_limit: ``--time-limit``.
     """
     from ..core import CoordinatePrivacy
+    from ..geo.true_points import DISTANCES
     from ..optimal import check_lattice
     from ..report import coordinate_extremes
 
-    if loss not in ("euclidean", "manhattan"):
+    if loss not in DISTANCES:
         raise InputError(
-            f"--loss {loss}: the loss of a point is its distance from the report, which is euclidean or manhattan.",
+            f"--loss {loss} is unknown for points: it is their distance from the report, euclidean or manhattan.",
             f"choose one of them; {_CELLS}.",
         )
     promise: CoordinatePrivacy | None = None
@@ -103,7 +104,7 @@ def points_ground(
     check_lattice(lattice, time_limit)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
-    return Ground(
+    return Site(
         lattice,
         lattice.loss(visits, loss, user=user),
         metric_on(lattice, "euclidean", "--metric"),
@@ -112,9 +113,11 @@ def points_ground(
     )
 
 
-def cells_ground(
+def site_of_cells(
     visits: Visits,
+    user: str | None,
     loss: str,
+    objective: str,
     metric: str,
     epsilon: str | float | None,
     within: str | None,
@@ -124,12 +127,14 @@ def cells_ground(
     cells: str | None,
     hexagons: str | None,
     time_limit: float,
-) -> Ground:
+) -> Site:
     """Return the cells that the options ask for, with the distances of their centres.
 
     Args:
         visits: The visits to cover.
+        user: The user whose visits count for the loss; None for everyone's.
         loss: ``--loss``.
+        objective: ``--objective``.
         metric: ``--metric``.
         epsilon: As the user wrote it; None where no metric privacy is promised.
         within: ``--within``.
@@ -140,6 +145,7 @@ def cells_ground(
         time_limit: ``--time-limit``.
     """
     from ..core import ThresholdPrivacy
+    from ..geo.true_points import DISTANCES
     from ..optimal import check_size
 
     places = cells_over(visits, region, cell, cells, hexagons)
@@ -151,4 +157,7 @@ def cells_ground(
             promises = (ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within),)
     elif epsilon is not None:
         promises = (promise_of(epsilon, distances, "--epsilon"),)
-    return Ground(places, metric_on(places, loss, "--loss"), distances, promises)
+    # The distance of the true point is an average over those in a cell: it has no worst case.
+    averaged = loss in DISTANCES and objective != "worst-case"
+    costs = places.loss(visits, loss, user=user) if averaged else metric_on(places, loss, "--loss")
+    return Site(places, costs, distances, promises)

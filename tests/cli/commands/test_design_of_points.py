@@ -1,0 +1,152 @@
+"""``sfumato design`` without cells: the lattice that it chooses, what it promises of points, and what it refuses."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.evidence import prove
+from sfumato.optimal import suited_lattice
+
+FAST = ("--spacing", "1.5 km", "--no-picture")
+
+
+def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tmp_path):
+    done = run("design", "--epsilon", "0.4/km")
+    assert done.code == 0, done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["city.md", "city.png", "city.sfm"]
+    held = sf.read_mechanism_file("city.sfm")
+    lattice, visits = held.mechanism.secrets, sf.synthetic_city()
+    assert isinstance(lattice, sf.Lattice)
+    chosen = suited_lattice(visits, sf.CoordinatePrivacy("0.4/km"))
+    assert lattice == chosen.lattice
+    assert chosen.sentence in done.text
+    assert held.prior is not None
+    ((proof,), _) = prove(held.mechanism, held.prior, held.guarantees)
+    assert proof.holds
+    assert proof.upper <= 0.4
+    assert "for any two points that the lattice serves, wherever they are" in done.text
+    # The stated loss, by another route: simulated reports of the visits themselves.
+    stated = re.search(r"On average you appear at most ([\d.]+) km from where you truly are", done.text)
+    assert stated is not None
+    reports = sf.simulator(held.mechanism, 7).blur(np.tile(visits.lat, 8), np.tile(visits.lon, 8))
+    plane = lattice.projection
+    true, shown = plane.forward(np.tile(visits.lat, 8), np.tile(visits.lon, 8)), plane.forward(*reports.T)
+    away = np.hypot(*(true - shown).T) / 1000
+    error = 4 * away.std() / np.sqrt(len(away))
+    assert away.mean() == pytest.approx(float(stated[1]), abs=error + 0.01)
+    report = (tmp_path / "city.md").read_text(encoding="utf-8")
+    assert report.startswith(f"# A mechanism for {len(lattice)} vertices")
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"), [((), "square"), (("--lattice", "triangular"), "triangular"), (("--near", "10 m"), "square")]
+)
+def test_a_lattice_of_a_given_spacing(run, options, kind):
+    done = run("design", *FAST, *options)
+    assert done.code == 0, done.err
+    lattice = sf.load("city.sfm").secrets
+    assert isinstance(lattice, sf.Lattice)
+    assert (lattice.kind, lattice.spacing_m) == (kind, 1500)
+    assert "The spacing of" not in done.text
+    whole = sf.Lattice.covering(sf.synthetic_city(), "1.5 km")
+    assert len(lattice) <= len(whole) or kind == "triangular"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--distortion", "1200 m"), "errs by at least 1.2 km on average (proved: 1.2"),
+        (("--max-loss", "1500 m", "--epsilon", "2/km"), "makes the best attacker err by more than"),
+        (("--loss", "manhattan"), "manhattan"),
+        (("--epsilon", "1/mi"), "e^(0.62137"),
+        (("--pairs", "spanner"), "epsilon is at most 1/km"),
+    ],
+)
+def test_requests_on_a_lattice(run, options, sentence):
+    done = run("design", *FAST, *options)
+    assert done.code == 0, done.err
+    assert sentence in done.text
+
+
+def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
+    visits = sf.read_visits(visits_file)
+    user = next(iter(visits.users()))
+    done = run("design", visits_file, *FAST, "--user", user)
+    assert done.code == 0, done.err
+    held = sf.read_mechanism_file("visits.sfm")
+    lattice = held.mechanism.secrets
+    assert isinstance(lattice, sf.Lattice)
+    assert held.prior is not None
+    assert held.loss is not None
+    np.testing.assert_allclose(
+        held.prior.probabilities, sf.Prior.from_visits(lattice, visits, user=user).probabilities
+    )
+    np.testing.assert_allclose(held.loss.array, lattice.loss(visits, user=user).array)
+    assert f"{len(visits.of_user(user)):,} visits of user {user}" in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "hint"),
+    [
+        (("--spacing", "1 km", "--cells", "4x3"), "--spacing is for points, but --cells asks for cells", "leave one"),
+        (("--near", "1 km", "--cell", "1 km"), "--near is for points, but --cell asks for cells", "leave one"),
+        (("--lattice", "triangular", "--hexagons", "1 km"), "--lattice is for points", "leave one"),
+        (("--within", "1 km", "--epsilon", "1"), "--within is for cells", "--cells 20x15"),
+        (("--metric", "manhattan"), "--metric is for cells", "--cells 20x15"),
+        (("--objective", "worst-case"), "--objective is for cells", "--cells 20x15"),
+        (("--objective", "median"), "is unknown", "expected"),
+        (("--loss", "hamming"), "--loss hamming is unknown for points", "--cells 20x15"),
+        (("--lattice", "round"), "--lattice round is unknown", "square or triangular"),
+        (("--spacing", "500"), "--spacing: the spacing '500' has no unit", "'500 m'"),
+        (("--spacing", "-1 km"), "--spacing: a spacing of -1 km is not positive", "'500 m'"),
+        (("--spacing", "nan km"), "--spacing", "'"),
+        (("--near", "0 m"), "--near: a distance of 0 m to visits is not positive", "'300 m'"),
+        (("--near", "close"), "--near: the distance to visits 'close' is not a number with a unit", "m'"),
+        (("--spacing", "10 m"), "at most 10,000", "--spacing"),
+        (("--epsilon", "0.6/year"), "--epsilon", "0.6/km"),
+    ],
+)
+def test_refusals_explain_and_write_nothing(run, tmp_path, options, problem, hint):
+    done = run("design", *options)
+    assert done.code == 1
+    assert problem in done.err
+    assert hint in " ".join(done.err.partition("Hint: ")[2].split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spacing_too_fine_for_the_memory_is_refused_with_one_that_fits(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.optimal.effort.free_bytes", lambda: 1e9)
+    done = run("design", "--spacing", "200 m")
+    assert done.code == 1
+    assert "of memory" in done.err
+    fits = re.search(r"use --spacing '([^']+)'", done.err)
+    assert fits is not None
+    city = sf.Lattice.covering(sf.synthetic_city(), fits[1])
+    sf.optimal.check_lattice(city, float("inf"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_visits_at_one_place_have_nothing_to_hide_among(run, tmp_path):
+    (tmp_path / "one.csv").write_text("lat,lon\n48.85,2.35\n48.85,2.35\n")
+    done = run("design", "one.csv")
+    assert done.code == 1
+    assert "all visits are at one place" in done.err
+    assert "--region" in done.err
+    assert run("design", "one.csv", "--region", "3 km x 3 km around 48.85,2.35", *FAST).code == 0
+
+
+def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
+    assert "Warning: epsilon 200/km hides almost nothing" in run("design", *FAST, "--epsilon", "200/km").err
+    assert "Warning: epsilon 0.00001/km leaves nothing to learn" in run("design", *FAST, "--epsilon", "1e-5/km").err
+    assert "Warning" not in run("design", *FAST).err
+
+
+def test_what_follows_a_design_of_points(run, visits_file):
+    assert run("design", visits_file, *FAST, "-o", "m.sfm").code == 0
+    assert run("audit", "m.sfm", "--require", "epsilon <= 1/km", "-o", "a.json").code == 0
+    assert run("attack", "m.sfm").code == 0
+    released = run("release", "m.sfm", visits_file, "out.csv", "--outside", "drop")
+    assert released.code == 0, released.err
+    assert len(sf.read_visits("out.csv")) == len(sf.read_visits(visits_file))
