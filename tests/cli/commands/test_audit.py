@@ -27,7 +27,9 @@ def test_audit_proves_the_file_again(run, designed):
     assert done.code == 0, done.err
     assert "epsilon is at most 1/km" in done.text
     assert "comes closest to the bound" in done.text
-    assert "By the prices in the file, no mechanism with this promise and these reports loses less than" in done.text
+    assert (
+        "By the prices in the file, no mechanism with this promise and these reports loses less than" in done.text
+    )
 
 
 def test_audit_does_not_believe_the_file(run, designed):

@@ -1,4 +1,4 @@
-"""``sfumato design``: what it writes, what it says, and how it refuses."""
+"""``sfumato design`` with cells: what it writes, what it says, and how it refuses."""
 
 import math
 import os
@@ -27,7 +27,9 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert proof.holds
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
-    true = held.mechanism.secrets.loss(sf.synthetic_city())
+    grid = held.mechanism.secrets
+    assert isinstance(grid, sf.Grid)
+    true = grid.loss(sf.synthetic_city())
     away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, true), "km")
     assert f"On average you appear at most {away} from where you truly are" in done.text
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(

@@ -1,4 +1,4 @@
-"""``sfumato design`` without cells: the lattice that it chooses, what it promises of points, and what it refuses."""
+"""``sfumato design`` without cells: the lattice that it chooses, what it promises of points, what it refuses."""
 
 import re
 
@@ -41,7 +41,8 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
 
 
 @pytest.mark.parametrize(
-    ("options", "kind"), [((), "square"), (("--lattice", "triangular"), "triangular"), (("--near", "10 m"), "square")]
+    ("options", "kind"),
+    [((), "square"), (("--lattice", "triangular"), "triangular"), (("--near", "10 m"), "square")],
 )
 def test_a_lattice_of_a_given_spacing(run, options, kind):
     done = run("design", *FAST, *options)
@@ -61,7 +62,7 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
         (("--max-loss", "1500 m", "--epsilon", "2/km"), "makes the best attacker err by more than"),
         (("--loss", "manhattan"), "manhattan"),
         (("--epsilon", "1/mi"), "e^(0.62137"),
-        (("--pairs", "spanner"), "epsilon is at most 1/km"),
+        (("--pairs", "spanner"), "epsilon is at most"),
     ],
 )
 def test_requests_on_a_lattice(run, options, sentence):
@@ -90,7 +91,11 @@ def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
 @pytest.mark.parametrize(
     ("options", "problem", "hint"),
     [
-        (("--spacing", "1 km", "--cells", "4x3"), "--spacing is for points, but --cells asks for cells", "leave one"),
+        (
+            ("--spacing", "1 km", "--cells", "4x3"),
+            "--spacing is for points, but --cells asks for cells",
+            "leave one",
+        ),
         (("--near", "1 km", "--cell", "1 km"), "--near is for points, but --cell asks for cells", "leave one"),
         (("--lattice", "triangular", "--hexagons", "1 km"), "--lattice is for points", "leave one"),
         (("--within", "1 km", "--epsilon", "1"), "--within is for cells", "--cells 20x15"),
@@ -139,7 +144,9 @@ def test_visits_at_one_place_have_nothing_to_hide_among(run, tmp_path):
 
 def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
     assert "Warning: epsilon 200/km hides almost nothing" in run("design", *FAST, "--epsilon", "200/km").err
-    assert "Warning: epsilon 0.00001/km leaves nothing to learn" in run("design", *FAST, "--epsilon", "1e-5/km").err
+    assert (
+        "Warning: epsilon 0.00001/km leaves nothing to learn" in run("design", *FAST, "--epsilon", "1e-5/km").err
+    )
     assert "Warning" not in run("design", *FAST).err
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import InputError
-from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
@@ -16,8 +15,8 @@ from ..options import (
     Cells,
     Gap,
     Hexagons,
-    LatticeKind,
     Latitude,
+    LatticeKind,
     Longitude,
     Loss,
     Near,
@@ -35,6 +34,7 @@ from ..options import (
 from ..outputs import check_ending, check_outputs, draw
 from ..places import max_loss_of, name_of, prior_of, visits_from
 from ..progress import StopOnInterrupt, progress_line
+from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
 
 if TYPE_CHECKING:
     from ...core import Prior
@@ -129,11 +129,32 @@ def command(
     if epsilon is None and within is None and distortion is None and max_loss is None:
         epsilon = DEFAULT_EPSILON
     if on_cells:
-        chosen = {"cell": cell, "cells": cells, "hexagons": hexagons, "region": region, "time_limit": time_limit}
-        site = site_of_cells(found, user, loss, objective, metric, epsilon, within, **chosen)
+        site = site_of_cells(
+            found,
+            user,
+            loss,
+            objective,
+            metric,
+            epsilon,
+            within,
+            region=region,
+            cell=cell,
+            cells=cells,
+            hexagons=hexagons,
+            time_limit=time_limit,
+        )
     else:
-        chosen = {"region": region, "spacing": spacing, "kind": lattice, "near": near, "time_limit": time_limit}
-        site = site_of_points(found, user, loss, epsilon, **chosen)
+        site = site_of_points(
+            found,
+            user,
+            loss,
+            epsilon,
+            region=region,
+            spacing=spacing,
+            kind=lattice,
+            near=near,
+            time_limit=time_limit,
+        )
         gap = POINTS_GAP if gap is None else gap
     prior, text = prior_of(site.places, found, user, smoothing, source)
     used = found if user is None else found.of_user(user)

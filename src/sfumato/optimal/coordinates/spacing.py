@@ -51,8 +51,8 @@ def suited_lattice(
 ) -> SuitedLattice:
     """Return a lattice with a spacing that suits a promise.
 
-    The spacing is half of 1 / epsilon, beyond which a finer one gains only about 2 % (a tenth of the longer side of
-    what is covered, where that is less), or the least for which no more than ``most`` vertices are needed.
+    The spacing is half of 1 / epsilon (a tenth of the longer side of what is covered, where that is less); a
+    finer one gains only about 2 %. If that needs more than ``most`` vertices, it is the least that does not.
 
     Args:
         places: What to cover: visits, a region, or a region as text.
