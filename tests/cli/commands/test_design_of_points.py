@@ -47,7 +47,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
 def test_a_lattice_of_a_given_spacing(run, options, kind):
     done = run("design", *FAST, *options)
     assert done.code == 0, done.err
-    lattice = sf.load("city.sfm").secrets
+    lattice = sf.read_mechanism_file("city.sfm").mechanism.secrets
     assert isinstance(lattice, sf.Lattice)
     assert (lattice.kind, lattice.spacing_m) == (kind, 1500)
     assert "The spacing of" not in done.text
