@@ -46,10 +46,13 @@ from .geo import Visits as Visits
 from .geo import read_visits as read_visits
 from .geo import synthetic_city as synthetic_city
 from .mechanisms import made_private as made_private
+from .optimal import AttackerGoal as AttackerGoal
 from .optimal import Design as Design
+from .optimal import LossGoal as LossGoal
 from .optimal import coordinate_bound as coordinate_bound
 from .optimal import design as design
 from .optimal import design_private as design_private
+from .optimal import find_epsilon as find_epsilon
 from .optimal import sweep as sweep
 from .releases import release as release
 from .releases.budget import Ledger as Ledger

@@ -5,6 +5,7 @@ from .informed import informed, misinformed, told_of_main_places
 from .known_prior import Goals, bayes, blind, goals, optimal
 from .prior_free import per_guess, prior_free, unweighted
 from .true_place import PlaceAttack, true_place
+from .within_radius import chance_within
 
 __all__ = [
     "Attack",
@@ -13,6 +14,7 @@ __all__ = [
     "PlaceAttack",
     "bayes",
     "blind",
+    "chance_within",
     "evaluate",
     "goals",
     "informed",

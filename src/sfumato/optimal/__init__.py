@@ -5,6 +5,7 @@ from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
 from .design import Design, design, design_private
 from .effort import check_size
+from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
@@ -18,15 +19,20 @@ from .sweep import Point, sweep
 __all__ = [
     "SOLVERS",
     "Answer",
+    "AttackerGoal",
     "Auto",
     "Clarabel",
     "ClosedForm",
     "Control",
     "CoordinateBound",
     "Design",
+    "DesignGoal",
+    "EpsilonTrial",
+    "FoundEpsilon",
     "Highs",
     "LinearProgram",
     "LinearSolver",
+    "LossGoal",
     "Point",
     "Problem",
     "Progress",
@@ -43,6 +49,7 @@ __all__ = [
     "coordinate_bound",
     "design",
     "design_private",
+    "find_epsilon",
     "least_information",
     "least_vulnerability",
     "suited_lattice",

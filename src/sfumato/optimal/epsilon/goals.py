@@ -1,0 +1,253 @@
+"""Goals that an epsilon is searched for: a loss, or an attacker's chance to be near."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+import numpy as np
+
+from ...attacks import chance_within
+from ...core import Bracket, Loss, Mechanism, Prior, Space, units
+from ...core.arguments import checked
+from ...core.frozen import Frozen
+from ...errors import InfeasibleError, InputError, argument
+from ...escaping import plain
+from ...geo import Visits
+from ...rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_least,
+    at_most,
+    percent_at_least,
+    percent_at_most,
+)
+from ..design import Design
+
+_SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*within\s+(\S.*)", re.IGNORECASE)
+_DIGITS: Final = 4  # of a loss that is near another
+_ROUGH: Final = 0.02  # relative width of a chance that only starts the search
+
+
+class DesignGoal(ABC):
+    """Something that designs of least loss reach from some epsilon on, or up to some epsilon.
+
+    Attributes:
+        least: Whether the least epsilon is wanted; else the largest.
+    """
+
+    __slots__ = ()
+
+    least: ClassVar[bool]
+
+    @abstractmethod
+    def limit(self, loss: Loss) -> float:
+        """Return what `measured` is to be at most."""
+
+    @abstractmethod
+    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:
+        """Return about what is measured where reports say nothing, and where they say all.
+
+        Raises:
+            InfeasibleError: If no mechanism reaches the goal.
+            InputError: If every epsilon does, so that there is nothing to search for.
+        """
+
+    @abstractmethod
+    def measured(self, design: Design) -> Bracket:
+        """Return what is proved of a design; its upper end is what the limit is for."""
+
+    @abstractmethod
+    def reached(self, measured: Bracket, unit: str) -> str:
+        """Return what a design that reaches the goal does, as a part of a sentence.
+
+        Args:
+            measured: Of this design.
+            unit: The unit of the loss.
+        """
+
+    @abstractmethod
+    def missed(self, measured: Bracket, unit: str) -> str:
+        """Return how an epsilon misses the goal, as a part of a sentence; see `reached`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LossGoal(Frozen, DesignGoal):
+    """The expected loss is at most this. The least epsilon that allows it is wanted.
+
+    Args:
+        most: In the unit of the loss, or as text such as ``"500 m"``.
+    """
+
+    most: float | str
+    least: ClassVar[bool] = True
+
+    @checked
+    def __init__(self, most: float | str) -> None:
+        object.__setattr__(self, "most", most)
+
+    def __repr__(self) -> str:
+        return f"LossGoal({plain(str(self.most))})"
+
+    def limit(self, loss: Loss) -> float:
+        """Return the largest loss, in its unit."""
+        return units.parse(self.most, unit=loss.unit, what="the largest loss")
+
+    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:
+        """Return the loss of always the same report, and of the best report for every secret."""
+        most, unit = self.limit(loss), loss.unit
+        blind = float((prior.probabilities @ loss.array).min())
+        clear = float(prior.probabilities @ loss.array.min(axis=1))
+        if most <= clear:
+            raise InfeasibleError(
+                f"a loss of at most {amount(most, unit)} was asked for, but the best report for every secret "
+                f"already loses {amount(clear, unit)} on average, however large epsilon is.",
+                f"allow more than {amount_at_most(clear, unit)}",
+                f"use {argument('spacing')} for a finer lattice.",
+            )
+        if most >= blind:
+            raise InputError(
+                f"a loss of {amount(most, unit)} needs no epsilon: always the same report loses only "
+                f"{amount_at_most(blind, unit)} on average.",
+                f"allow less than {amount_at_least(blind, unit)}.",
+            )
+        return blind, clear
+
+    def measured(self, design: Design) -> Bracket:
+        """Return the proved loss of a design; the lower end is that of every mechanism with its promise."""
+        found = design.certificate
+        return Bracket(min(found.bound, found.loss), found.loss, found.loss)
+
+    def reached(self, measured: Bracket, unit: str) -> str:
+        """Return what a design loses."""
+        most = units.parse(self.most, unit=unit, what="the largest loss")
+        lost = amount_at_most(measured.upper, unit, _DIGITS)
+        return f"the loss is at most {amount(most, unit, _DIGITS)} on average (at most {lost})"
+
+    def missed(self, measured: Bracket, unit: str) -> str:
+        """Return what is lost with an epsilon, by every mechanism if that is proved."""
+        if measured.lower > units.parse(self.most, unit=unit, what="the largest loss"):
+            return (
+                "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
+                f"loses less than {amount_at_least(measured.lower, unit, _DIGITS)}"
+            )
+        return f"the design could be proved to lose at most {amount_at_most(measured.upper, unit, _DIGITS)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AttackerGoal(Frozen, DesignGoal):
+    """The best attacker is near the true point at most this often. The largest epsilon that keeps to it is wanted.
+
+    They know the mechanism and the prior, and guess any point of the plane; see `attacks.chance_within`.
+
+    Args:
+        share: A share of the time, such as 0.2.
+        within: How near: a length such as ``"500 m"`` (a number of Python's own is metres).
+        visits: Where the true points are: those of the prior.
+        user: Only this user's visits.
+
+    Raises:
+        InputError: If the share is not between 0 and 1, or the length not positive.
+        UnitError: If it is not a length.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.optimal import AttackerGoal
+        >>> AttackerGoal.parse("20 % within 500 m", sf.synthetic_city())
+        AttackerGoal(20 % within 500 m)
+    """
+
+    share: float
+    within: float | str
+    visits: Visits
+    user: Hashable | None
+    least: ClassVar[bool] = False
+
+    @checked
+    def __init__(self, share: float, within: float | str, visits: Visits, user: Hashable | None = None) -> None:
+        if not 0 < share < 1:
+            raise InputError(f"a share of {share:g} is not between 0 and 1.", "use 0.2 for 20 %.")
+        if not units.length_m(within, "the radius") > 0:
+            raise InputError(f"a radius of {within} is not positive.", "use a length such as '500 m'.")
+        object.__setattr__(self, "share", float(share))
+        object.__setattr__(self, "within", within)
+        object.__setattr__(self, "visits", visits)
+        object.__setattr__(self, "user", user)
+
+    @classmethod
+    def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:
+        """Return the goal that a text names: ``"20 % within 500 m"``.
+
+        Args:
+            text: A percentage and a length.
+            visits: See `AttackerGoal`.
+            user: See `AttackerGoal`.
+
+        Raises:
+            InputError: If the text is not of this form, or the share or the length not possible.
+        """
+        match = _SHARE.fullmatch(text)
+        if match is None:
+            raise InputError(
+                f"{plain(text)!r} is not a percentage within a length.", "write it as '20 % within 500 m'."
+            )
+        return cls(float(match[1]) / 100, match[2], visits, user)
+
+    def __repr__(self) -> str:
+        return f"AttackerGoal({about(100 * self.share)} % within {self.radius})"
+
+    @property
+    def radius(self) -> str:
+        """How near, as text."""
+        return units.show(units.length_m(self.within, "the radius"), "m")
+
+    def limit(self, loss: Loss) -> float:  # noqa: ARG002
+        """Return the share."""
+        return self.share
+
+    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:  # noqa: ARG002
+        """Return how often an attacker is near who sees no report, and one who is told the secret."""
+        n, unit = len(prior), f"within {self.radius}"
+        asked = f"({unit}) at most {about(100 * self.share)} % of the time"
+        silent = Mechanism(np.ones((n, 1)), prior.space, Space(["nothing"]))
+        blind = chance_within(silent, self.visits, self.within, user=self.user)
+        if self.share <= blind.upper:
+            raise InfeasibleError(
+                f"the best attacker was to be near {asked}, but without seeing a report they already are "
+                f"{percent_at_least(blind.lower)} of the time, and no mechanism can change that.",
+                f"allow more than {percent_at_most(blind.upper)}",
+                "use a smaller radius.",
+            )
+        told = Mechanism(np.eye(n), prior.space)
+        clear = chance_within(told, self.visits, self.within, user=self.user, tolerance=_ROUGH)
+        if self.share >= clear.upper:
+            raise InputError(
+                f"the best attacker was to be near {asked}, and every epsilon does that: even one who sees which "
+                f"secret a place is taken for is near at most {percent_at_most(clear.upper)} of the time.",
+                f"ask for less than {percent_at_least(clear.lower)}",
+                f"use {argument('spacing')} for a finer lattice.",
+            )
+        return blind.value, clear.value
+
+    def measured(self, design: Design) -> Bracket:
+        """Return how often the best attacker is near; the lower end is what known guesses achieve."""
+        return chance_within(design.mechanism, self.visits, self.within, user=self.user)
+
+    def reached(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+        """Return how often the best attacker is near."""
+        return (
+            f"the best attacker's guess, anywhere on the map, is within {self.radius} of the true point at most "
+            f"{about(100 * self.share)} % of the time (at most {at_most(100 * measured.upper, _DIGITS)} %)"
+        )
+
+    def missed(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+        """Return how often they are with the design for another epsilon."""
+        kind = "with the design of least loss"
+        if measured.lower > self.share:
+            return f"{kind} they are at least {at_least(100 * measured.lower, _DIGITS)} % of the time"
+        return f"{kind} it is proved to be at most {at_most(100 * measured.upper, _DIGITS)} % only"
