@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core import CoordinatePrivacy
 from sfumato.errors import InputError, UnitError
-from sfumato.evidence import VertexPrivacy, prove, prove_coordinate_privacy, steepest
+from sfumato.evidence import VertexPrivacy, prove, prove_coordinate_privacy, prove_metric_privacy, steepest
 from sfumato.geo import Lattice, Projection
 from tests.geo.test_lattice import lattices
 
@@ -224,8 +224,31 @@ def test_bad_input_is_told():
     with pytest.raises(InputError, match="promise for points"):
         sf.Mechanism(np.eye(2)).promising(CoordinatePrivacy(1))
     other = hexagon(2, 1)
-    with pytest.raises(InputError, match="the mechanism's secrets are"):
+    with pytest.raises(InputError, match="but the secrets are others"):
         prove_coordinate_privacy(designed(hexagon(1, 1), 1).mechanism, VertexPrivacy(CoordinatePrivacy(1), other))
+
+
+def test_rows_of_another_lattice_of_equal_size_are_refused():
+    here, there = (Lattice.covering(f"2 km x 2 km around {lat},2.35", "1 km") for lat in (48.85, 40.85))
+    assert len(here) == len(there)
+    rows = VertexPrivacy(CoordinatePrivacy(1), there)
+    constant = sf.Mechanism(np.full((len(here), 2), 0.5), here, sf.Space("ab"))
+    belief, loss = sf.Prior.uniform(here), here.metric()
+    for ask in (
+        lambda: constant.promising(rows),
+        lambda: sf.MechanismFile(constant, guarantees=rows),
+        lambda: prove(constant, belief, rows),
+        lambda: prove_metric_privacy(constant, rows),
+        lambda: sf.design(belief, loss=loss, guarantees=rows),
+        lambda: sf.mechanisms.exponential(here, loss, 1.0).promising(rows),
+    ):
+        with pytest.raises(InputError, match=r"of a lattice \(.*\), but the secrets are others"):
+            ask()
+    plain = sf.Mechanism(constant.matrix, sf.Space(range(len(here))), sf.Space("ab"))
+    with pytest.raises(InputError, match="but the secrets are others"):
+        plain.promising(rows)
+    held = constant.promising(VertexPrivacy(CoordinatePrivacy(1), here)).guarantees
+    assert [str(each) for each in held] == ["epsilon 1/km between any two points"]
 
 
 def test_units_and_words():

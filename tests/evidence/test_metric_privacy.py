@@ -141,7 +141,7 @@ def test_threshold_privacy_is_proved_in_hops():
 def test_words_and_units():
     proof = prove_metric_privacy(Mechanism(geometric(3, 0.5)), MetricPrivacy("0.6/km", Metric(line(3), "km")))
     assert (proof.claimed, proof.unit, proof.guarantee) == (0.6, "km", "epsilon 0.6/km, metric")
-    with pytest.raises(InputError, match="on 3 values, but the mechanism has 2 secrets"):
+    with pytest.raises(InputError, match="for 3 secrets, but there are 2"):
         prove_metric_privacy(Mechanism(np.eye(2)), MetricPrivacy(1, Metric(line(3))))
 
 

@@ -47,7 +47,7 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
         (lambda: least(observables=Space("xy")), "but there are 4 and 2"),
         (
             lambda: least(guarantees=[MetricPrivacy(1, SMALL.space.metric("hamming"))]),
-            "on 2 values, but there are 4",
+            "for 2 secrets, but there are 4",
         ),
         (
             lambda: least(guarantees=[DistortionPrivacy(0.1, np.ones((4, 3)))]),

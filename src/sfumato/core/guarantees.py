@@ -18,6 +18,7 @@ from .arrays import Floats
 from .frozen import Frozen
 from .loss import AnyLoss, Loss
 from .metric import Metric
+from .space import Space
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,6 +49,18 @@ class MetricPrivacy(Frozen):
         _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
         object.__setattr__(self, "epsilon", value)
         object.__setattr__(self, "metric", metric)
+
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse secrets that the promise is not about.
+
+        Raises:
+            InputError: If the metric is on another number of values.
+        """
+        if len(self.metric) != len(secrets):
+            raise InputError(
+                f"the guarantee ({self}) is for {len(self.metric)} secrets, but there are {len(secrets)}.",
+                "use a metric on the secrets.",
+            )
 
     def __repr__(self) -> str:
         return f"MetricPrivacy({self})"
@@ -218,17 +231,19 @@ def as_guarantees(given: object) -> tuple[Asked, ...]:
     return every
 
 
-def check_size(guarantee: Guarantee, secrets: int) -> None:
-    """Raise an error unless a guarantee is for a number of secrets.
+def check_secrets(guarantee: Guarantee, secrets: Space) -> None:
+    """Raise an error unless a guarantee is for these secrets.
 
     Raises:
-        InputError: If its metric or distance is for another number.
+        InputError: If its metric or distance is for others.
     """
-    size = len(guarantee.metric) if isinstance(guarantee, MetricPrivacy) else guarantee.distance.array.shape[1]
-    if size != secrets:
+    if isinstance(guarantee, MetricPrivacy):
+        guarantee.check_secrets(secrets)
+    elif guarantee.distance.array.shape[1] != len(secrets):
         raise InputError(
-            f"the guarantee ({guarantee}) is for {size} secrets, but the mechanism has {secrets}.",
-            "use a metric or distance on the mechanism's secrets.",
+            f"the guarantee ({guarantee}) is for {guarantee.distance.array.shape[1]} secrets, but there are "
+            f"{len(secrets)}.",
+            "use a distance with a column for each secret.",
         )
 
 

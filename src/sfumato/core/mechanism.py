@@ -13,7 +13,7 @@ from ..errors import InputError, python
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .frozen import Frozen
-from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees, check_size
+from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
@@ -161,7 +161,7 @@ class Mechanism(Frozen):
                 prior: give it to a `MechanismFile` that holds one.
 
         Raises:
-            InputError: If a guarantee is not of metric privacy, or for another number of secrets.
+            InputError: If a guarantee is not of metric privacy, or for other secrets.
 
         Example:
             >>> import sfumato as sf
@@ -180,7 +180,7 @@ class Mechanism(Frozen):
                     f"{guarantee} depends on a prior, and a mechanism has none.",
                     python("pass it to MechanismFile together with the prior."),
                 )
-            check_size(guarantee, self.shape[0])
+            guarantee.check_secrets(self.secrets)
             promised.append(guarantee)
         if tuple(promised) == self.guarantees:
             return self

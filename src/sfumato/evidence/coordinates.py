@@ -61,6 +61,19 @@ class VertexPrivacy(MetricPrivacy):
         object.__setattr__(self, "promise", promise)
         object.__setattr__(self, "lattice", lattice)
 
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse secrets that are not the vertices of the lattice.
+
+        Raises:
+            InputError: If they are others.
+        """
+        if secrets != self.lattice:
+            raise InputError(
+                f"the guarantee ({self}) is for the vertices of a lattice ({self.lattice!r}), but the secrets are "
+                f"others ({secrets!r}).",
+                python("pass sfumato.evidence.VertexPrivacy(promise, secrets), where the secrets are a lattice."),
+            )
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.promise, self.lattice)
 
@@ -105,13 +118,11 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
     Args:
         mechanism: A mechanism on the vertices.
         guarantee: The claim.
+
+    Raises:
+        InputError: If the mechanism's secrets are not the vertices.
     """
     promise, lattice = guarantee.promise, guarantee.lattice
-    if mechanism.secrets != lattice:
-        raise InputError(
-            f"the promise is for {lattice!r}, but the mechanism's secrets are {mechanism.secrets!r}.",
-            "use the lattice of the mechanism.",
-        )
     rows = prove_metric_privacy(mechanism, guarantee)
     upper = promise.epsilon if rows.holds else math.inf
     if math.isfinite(rows.upper):

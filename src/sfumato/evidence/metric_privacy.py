@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..errors import InputError
 from ..intervals import exp_below, exp_below_exact
 
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less
@@ -73,13 +72,12 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
     Args:
         mechanism: A mechanism of n secrets.
         guarantee: The claim; its metric must be on the same n secrets.
+
+    Raises:
+        InputError: If it is for other secrets.
     """
+    guarantee.check_secrets(mechanism.secrets)
     d, epsilon = guarantee.metric.array, guarantee.epsilon
-    if len(d) != mechanism.shape[0]:
-        raise InputError(
-            f"the metric is on {len(d)} values, but the mechanism has {mechanism.shape[0]} secrets.",
-            "use a metric on the mechanism's secrets.",
-        )
     ratios, where = worst_ratios(mechanism)
     np.fill_diagonal(ratios, 1.0)
     upper, pair = _upper(mechanism, ratios, d)

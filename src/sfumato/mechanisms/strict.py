@@ -28,11 +28,7 @@ def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
     Raises:
         InputError: If the metric is not on the space's n values.
     """
-    if len(guarantee.metric) != len(space):
-        raise InputError(
-            f"the metric is on {len(guarantee.metric)} values, but the space has {len(space)}.",
-            "use a metric on the same space.",
-        )
+    guarantee.check_secrets(space)
     exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
     return exponents
 

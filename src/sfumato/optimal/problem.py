@@ -185,14 +185,9 @@ def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None
     distortion: DistortionPrivacy | None = None
     for guarantee in guarantees:
         if isinstance(guarantee, MetricPrivacy):
-            d = guarantee.metric.array
-            if len(d) != len(prior):
-                raise InputError(
-                    f"the metric of a guarantee is on {len(d)} values, but there are {len(prior)} secrets.",
-                    "use a metric on the prior's space.",
-                )
+            guarantee.check_secrets(prior.space)
             with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
-                found = guarantee.epsilon * d
+                found = guarantee.epsilon * guarantee.metric.array
             if exponents is not None or not guarantee.metric.triangle:
                 found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
             exponents = found
