@@ -1,4 +1,4 @@
-"""What the documents name exists: modules, functions, options, files, keys and exit codes."""
+"""Names in the documents exist: modules, functions, options, files, keys and exit codes."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What importing costs, and what it pulls in."""
+"""Costs of importing: time, and the modules that come with it."""
 
 import ast
 import importlib

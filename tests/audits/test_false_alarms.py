@@ -1,4 +1,4 @@
-"""How often audits accuse what keeps its promise: never for mechanisms, else no more often than stated."""
+"""False accusations of audits: never for mechanisms, else no more often than stated."""
 
 import math
 

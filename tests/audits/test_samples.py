@@ -1,4 +1,4 @@
-"""What an audit of samples says in words."""
+"""Words of an audit of samples."""
 
 import pytest
 

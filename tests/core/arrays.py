@@ -1,4 +1,4 @@
-"""How refusals are tested, and random arrays."""
+"""Helpers: how refusals are tested, and random arrays."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What evidence claims, recomputed in exact arithmetic."""
+"""Claims of evidence, recomputed in exact arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentences with a delta claim, read back as a statement and held against every set of reports."""
+"""Claims of sentences with a delta, read back as a statement and held against every set of reports."""
 
 import re
 from fractions import Fraction

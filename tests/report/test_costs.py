@@ -1,4 +1,4 @@
-"""What reports cost, in words: of places it is counted from the true point, and the numbers are read back."""
+"""Cost of reports, in words: of places it is counted from the true point, and the numbers are read back."""
 
 import re
 

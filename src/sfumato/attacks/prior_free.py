@@ -128,7 +128,7 @@ def _proved(found: Minimax, scale: float) -> Minimax:
         raise SolverError(
             f"the solver's strategy reaches {found.value.upper:.9g}, but its dual weights prove only "
             f"{found.value.lower:.9g}.",
-            "use a distance of more even scale; attacks.unweighted needs no solver.",
+            "use a distance whose values differ less in size; attacks.unweighted needs no solver.",
         )
     return found
 
@@ -183,7 +183,7 @@ def _probabilities(found: NDArray[np.float64]) -> Floats:
     if not off <= _OFF:
         raise SolverError(
             f"the solver's answer is off by {off:.2g} from being probabilities.",
-            "use a distance of more even scale; attacks.unweighted needs no solver.",
+            "use a distance whose values differ less in size; attacks.unweighted needs no solver.",
         )
     probabilities: Floats = positive / sums
     return probabilities

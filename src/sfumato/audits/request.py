@@ -20,7 +20,7 @@ _HINT: Final = 'write it as "gaussian", "renyi-privacy(order=8)" or "divergence-
 OF, PRIOR, EVERY, NUMBERS = "of", "prior", "every", ("delta", "epsilon", "order")
 
 PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privacy"}
-"""What bare parameters stand for that many notions have."""
+"""The notion that a bare parameter stands for, where several notions have it."""
 
 
 @final

@@ -13,7 +13,7 @@ from ..errors import FileError
 
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space or write elsewhere.",
-    errno.EDQUOT: "your share of the disk is full: free some space or write elsewhere.",
+    errno.EDQUOT: "your quota of the disk is used up: free some space or write elsewhere.",
     errno.ENOENT: "its folder does not exist: create it first.",
     errno.ENOTDIR: "its folder is not a folder: check the path.",
     errno.EISDIR: "it is a folder: give the name of a file.",

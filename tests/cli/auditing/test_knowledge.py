@@ -1,4 +1,4 @@
-"""What ``sfumato audit`` reads beside the mechanism: every notion is reached, poor files are told why."""
+"""Tables that ``sfumato audit`` reads beside the mechanism: every notion is reached, poor files are told why."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What better guesses gain within one cell: the bound against every report's own geometric median."""
+"""Gains of better guesses within one cell: the bound against every report's own geometric median."""
 
 import numpy as np
 from hypothesis import given, settings

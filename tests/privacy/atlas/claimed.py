@@ -1,4 +1,4 @@
-"""Whether a mechanism satisfies a claim, by measuring it under the notion or, where there is none, by hand."""
+"""Claims checked: each is measured under its notion or, where there is none, by hand."""
 
 from itertools import pairwise
 

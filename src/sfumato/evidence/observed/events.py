@@ -127,7 +127,7 @@ def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure
         failure: The failure probability that they will share.
     """
     if how_many < 1:
-        raise InputError(f"{how_many} events show nothing.", "let at least one be tried.")
+        raise InputError(f"{how_many} events show nothing.", "use at least one.")
     z = -float(ndtri(failure / (2 * how_many)))
     totals = counts.sum(axis=1)
     shares = (counts + 0.5) / (totals[:, None] + 0.5 * counts.shape[1])

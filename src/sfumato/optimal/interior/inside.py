@@ -58,7 +58,7 @@ def first(columns: Columns) -> Floats:
     have, most = columns.distortion(point), columns.distortion(flat)
     if columns.minimum >= most:
         raise InfeasibleError(
-            f"a distortion of {columns.minimum:.6g} is demanded, and {most:.6g} is the most that any "
+            f"a distortion of {columns.minimum:.6g} was asked for, and {most:.6g} is the most that any "
             "mechanism gives.",
             "ask for less; at the limit itself only mechanisms that ignore the secret remain.",
         )

@@ -93,7 +93,7 @@ def solve(
     started = time.monotonic()
     weighted, minimum = reduced.weighted, reduced.minimum
     if weighted is not None and minimum is not None and minimum >= NEAR_LIMIT * float(weighted.sum(axis=1).min()):
-        # Next to the limit the joint problem has hardly an interior; often the pairs alone reach
+        # Next to the limit the joint problem has almost no interior; often the pairs alone reach
         # the distortion already.
         plain = solve(
             replace(reduced, weighted=None, minimum=None),

@@ -90,7 +90,7 @@ class AdversarialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         if math.isinf(value):
-            return f"Under {self.priors}, some report lifts a fact from next to nothing: no epsilon is enough."
+            return f"Under {self.priors}, some report lifts a fact from almost nothing: no epsilon is enough."
         rest = f" plus {at_most(self.delta)}" if self.delta else ""
         return (
             f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(value)} times what "
