@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from .messages import say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..files import MechanismFile
+    from ..releases.budget import MeteredSampler
 
 
 def print_promises(held: MechanismFile) -> bool:
@@ -21,6 +24,37 @@ def print_promises(held: MechanismFile) -> bool:
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     print_summary(audited(held, epsilons, distortions))
     return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+
+
+def metered(held: MechanismFile, ledger: Path | None, budget: str | None) -> MeteredSampler:
+    """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises.
+
+    Args:
+        held: The file.
+        ledger: The ledger's file.
+        budget: What each user may spend.
+
+    Raises:
+        InputError: If one of both is missing, or nothing is promised that can be charged.
+    """
+    from ..core import MetricPrivacy
+    from ..errors import InputError, argument
+    from ..evidence import VertexPrivacy
+    from ..releases.budget import Ledger, MeteredSampler
+
+    if ledger is None or budget is None:
+        raise InputError(
+            f"{argument('ledger')} and {argument('budget')} belong together.",
+            f"pass both: {argument('ledger', 'budgets.json')} {argument('budget', '5/km')}.",
+        )
+    promised = next((each for each in held.guarantees if isinstance(each, MetricPrivacy)), None)
+    if promised is None or held.tupling is not None:
+        raise InputError(
+            "what a report of this file costs is not known: it promises no metric privacy of single reports.",
+            f"leave out {argument('ledger')}.",
+        )
+    unit = promised.promise.unit if isinstance(promised, VertexPrivacy) else promised.metric.unit
+    return MeteredSampler(held.mechanism, promised, Ledger(ledger, budget, unit=unit))
 
 
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,10 +17,12 @@ from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
-from ..geo import Places, Projection, Visits, read_visits
+from ..geo import Lattice, Places, Projection, Visits, read_visits
 from ..mechanisms.tupling import Tupling
 from ..sampling import Integers, Sampler, SystemWords
 from ..tables import ArrowStream, check_suffix, find, label_column, numeric, read_columns, write_table
+from .budget import MeteredSampler
+from .revisits import Revisits, spread_m
 
 Outside = Literal["error", "nearest", "drop"]
 Positions = NDArray[np.intp]
@@ -41,6 +43,8 @@ class Release(Short):
         moved: How many rows outside were taken to be at the nearest place.
         columns: The columns of the released table.
         notes: Sentences on what the reading left out, such as rows without a position.
+        places: How many places of users were reported once and repeated.
+        cost: What this repetition costs, in words; empty without places.
     """
 
     rows: int
@@ -48,6 +52,8 @@ class Release(Short):
     moved: int
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    places: int = 0
+    cost: str = ""
 
     def __str__(self) -> str:
         shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
@@ -56,12 +62,12 @@ class Release(Short):
             parts.append(f"{self.dropped:,} rows outside were dropped")
         if self.moved:
             parts.append(f"{self.moved:,} rows outside were moved to the nearest place first")
-        return "; ".join([*parts, *self.notes])
+        return "; ".join([*parts, *self.notes]) + (f". {self.cost}" if self.cost else "")
 
 
 @checked
 def release(
-    mechanism: Mechanism | Tupling,
+    mechanism: Mechanism | Tupling | MeteredSampler,
     source: Source,
     target: str | os.PathLike[str],
     *,
@@ -71,7 +77,8 @@ def release(
     user: str | None = None,
     time: str | None = None,
     keep: Sequence[str] = (),
-    outside: Outside = "error",
+    place_column: str | None = None,
+    outside: Outside | None = None,
 ) -> Release:
     """Write a table in which every row of the source is replaced by a fresh report.
 
@@ -88,8 +95,13 @@ def release(
     shop, a time at which it is the only one open), so none is kept unless it is named.
     With ``outside="drop"`` the length of the table shows how many rows were inside.
 
+    With ``place_column`` a user's rows that name the same place get the same report, drawn for the
+    first of them (its anchor), and what that costs is said in the outcome. With a `MeteredSampler` each
+    user is charged for what is drawn, and places are remembered in its ledger for later releases.
+
     Args:
-        mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``.
+        mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``. Or
+            a metered sampler of a mechanism on places.
         source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
             Parquet file, or a table in memory (`read_visits` says which).
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
@@ -100,9 +112,12 @@ def release(
         time: The column of times.
         keep: Names of further columns that are carried over unchanged; of visits
             ``user``, ``time`` and their attributes.
-        outside: What to do with rows that are at none of the secrets: refuse, move them to the
-            nearest place, or leave them out. On a lattice that serves a convex region, moving keeps
-            the promise for any two points on Earth; on others it is refused.
+        place_column: The column that names a user's places, such as a label or the key of a venue. Rows
+            without a name are reported afresh.
+        outside: What to do with rows that are at none of the secrets: refuse (``error``), move them to the
+            nearest place, or leave them out (``drop``). On a lattice that serves a convex region, moving
+            keeps the promise for any two points on Earth, and is done by default as long as half of
+            the rows are inside; on other lattices it is refused.
 
     Raises:
         InputError: If the options do not fit the mechanism, or a tuple has too many reports for columns.
@@ -110,14 +125,22 @@ def release(
         FileError: If the target cannot be written.
     """
     check_suffix(target)
-    if outside not in _OUTSIDE:
+    if outside is not None and outside not in _OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
-    inner = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
-    if isinstance(mechanism, Tupling) and mechanism.queries > _WIDEST:
+    metered = mechanism if isinstance(mechanism, MeteredSampler) else None
+    drawable = mechanism.mechanism if isinstance(mechanism, MeteredSampler) else mechanism
+    inner = drawable.inner if isinstance(drawable, Tupling) else drawable
+    if column is not None and (metered or place_column):
         raise InputError(
-            f"a tuple of {mechanism.queries:,} reports would need as many columns.",
+            "places and budgets are for visits, not for labels.",
+            f"leave out {argument('column')}",
+            python("draw labels with MeteredSampler.draw_all."),
+        )
+    if isinstance(drawable, Tupling) and drawable.queries > _WIDEST:
+        raise InputError(
+            f"a tuple of {drawable.queries:,} reports would need as many columns.",
             f"release tuples of at most {_WIDEST:,} reports",
             python("draw them with sf.sampler."),
         )
@@ -130,7 +153,13 @@ def release(
     positions = read.positions
     inside = positions >= 0
     dropped = int((~inside).sum())
-    if dropped and outside == "error":
+    if outside is None and 2 * read.moved > len(positions):
+        raise DataError(
+            f"{read.moved:,} of {len(positions):,} rows are outside of {inner.secrets!r}.",
+            "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+            f"pass {argument('outside', 'nearest')} to move them to the nearest place all the same.",
+        )
+    if dropped and outside in (None, "error"):
         raise DataError(
             f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(inner.secrets):,} "
             f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
@@ -142,10 +171,21 @@ def release(
         raise DataError(
             "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
         )
-    reports = Sampler(mechanism).draw(positions[inside])
+    shared = None
+    if read.visits is not None and (metered or place_column):
+        shared = Revisits.of(read.visits, place_column, inside)
+    if metered is not None and shared is not None:
+        reports = np.array(metered.draw_all(shared.users, positions[inside], shared.places), dtype=np.intp)
+    else:
+        reports = Sampler(drawable).draw(positions[inside])
+        reports = reports if shared is None else reports[shared.anchors]
     table = _joined(_columns(inner.observables, reports), read.kept, inside)
     write_table(table, target)
-    return Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
+    outcome = Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
+    if shared is None or read.visits is None or not shared.distinct:
+        return outcome
+    spread = None if metered else spread_m(read.visits, inside, shared.anchors)
+    return replace(outcome, places=shared.distinct, cost=shared.cost(spread))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +196,7 @@ class _Rows:
     kept: dict[str, Any]
     moved: int = 0
     notes: tuple[str, ...] = ()
+    visits: Visits | None = None
 
 
 def _of_visits(
@@ -163,7 +204,7 @@ def _of_visits(
     source: Source,
     named: Mapping[str, str | None],
     keep: Sequence[str],
-    outside: Outside,
+    outside: Outside | None,
 ) -> _Rows:
     if not isinstance(secrets, Places):
         raise InputError(
@@ -175,11 +216,12 @@ def _of_visits(
         visits = source
     else:
         visits = read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
-    lat, lon = secrets.nearest(visits.lat, visits.lon) if outside == "nearest" else (visits.lat, visits.lon)
+    moves = outside == "nearest" or (outside is None and isinstance(secrets, Lattice) and secrets.convex_part)
+    lat, lon = secrets.nearest(visits.lat, visits.lon) if moves else (visits.lat, visits.lon)
     moved = int(np.count_nonzero((lat != visits.lat) | (lon != visits.lon)))
     positions = secrets.drawn(lat, lon, SystemWords().draw)
     kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
-    return _Rows(positions, kept, moved, visits.notes)
+    return _Rows(positions, kept, moved, visits.notes, visits)
 
 
 def _of_labels(
@@ -188,7 +230,7 @@ def _of_labels(
     column: str,
     named: Mapping[str, str | None],
     keep: Sequence[str],
-    outside: Outside,
+    outside: Outside | None,
 ) -> _Rows:
     if isinstance(source, Visits):
         raise InputError(

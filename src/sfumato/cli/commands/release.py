@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..messages import say
-from ..options import Latitude, Longitude, SfmFile
+from ..options import Latitude, Longitude, SfmFile, UserColumn
 from ..outputs import check_outputs
 
 
@@ -17,8 +17,12 @@ def command(
     source: Annotated[Path, typer.Argument(help="The true places or labels: CSV, Parquet, GPX and others.")],
     target: Annotated[Path, typer.Argument(help="The table to write: .csv or .parquet.")],
     outside: Annotated[
-        str, typer.Option(help="What to do with rows outside the cells: error, nearest (move them in) or drop.")
-    ] = "error",
+        str | None,
+        typer.Option(
+            help="What to do with rows outside: error, nearest (move them in) or drop. "
+            "[default: nearest where the promise covers it, otherwise error]"
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
     ] = None,
@@ -27,20 +31,48 @@ def command(
     ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
+    user_column: UserColumn = None,
+    place_column: Annotated[
+        str | None,
+        typer.Option(help="The column that names a user's places: each is reported once, and repeated."),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Charge users in this file (.json), and remember their places for later releases."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="What each user may spend in all, such as '5/km', with --ledger.")
+    ] = None,
 ) -> None:
     """Draw a private report for every row of a table.
 
     The randomness is the operating system's, and there is no seed. The promise is for
-    one report: k reports of one person add up to k times epsilon. With a file from
-    'sfumato tuple' each row becomes a tuple, in the columns label_1, label_2, ...
+    one report: k reports of one person add up to k times epsilon. A place that
+    --place-column names is reported once and repeated, and what this costs is printed.
+    With a file from 'sfumato tuple' each row becomes a tuple, in the columns label_1,
+    label_2, ...
     """
     from ...files import read_mechanism_file
     from ...releases import release
+    from ..promises import metered
 
-    check_outputs([target], [file, source])
+    check_outputs([target, ledger], [file, source])
     choice: Any = outside
     held = read_mechanism_file(file)
-    drawn = held.tupling or held.mechanism
-    found = release(drawn, source, target, column=column, lat=lat, lon=lon, keep=keep or (), outside=choice)
+    drawn: Any = held.tupling or held.mechanism
+    if ledger is not None or budget is not None:
+        drawn = metered(held, ledger, budget)
+    found = release(
+        drawn,
+        source,
+        target,
+        column=column,
+        lat=lat,
+        lon=lon,
+        user=user_column,
+        keep=keep or (),
+        place_column=place_column,
+        outside=choice,
+    )
     say(f"{found}.")
     say(f"Written: {target}")

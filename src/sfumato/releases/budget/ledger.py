@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +13,8 @@ from pathlib import Path
 from ...core import units
 from ...core.arguments import checked
 from ...errors import FileError, InfeasibleError, InputError
-from .stores import Account, Accounts, locked, read_accounts, write_accounts
+from .places import PlaceReports
+from .stores import Account, Books, locked, read_books, write_books
 
 
 class BudgetError(InfeasibleError):
@@ -54,8 +57,10 @@ class Ledger:
     is the decimal it prints as) and refuses the charge that would exceed the limit. Charge
     before drawing: after a crash in between, budget is lost, not privacy.
 
-    The file is replaced as a whole and holds users' names and sums, no secrets. While one
-    process charges, others wait.
+    The file is replaced as a whole and holds users' names and sums. While one process charges,
+    others wait. Of places that are remembered it holds the report, and a salted hash of user and
+    place: anyone who has the ledger can test whether a user has reported from a place that they
+    name. Keep it where the true data are.
 
     Args:
         path: The JSON file; made at the first charge.
@@ -94,7 +99,7 @@ class Ledger:
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "limit", _amount(limit, self.unit, "the limit"))
-        self._accounts()
+        self._books()
 
     @checked
     def charge(self, user: str, epsilon: float | str) -> Balance:
@@ -111,14 +116,65 @@ class Ledger:
             BudgetError: If less than that is left; then nothing is charged.
             FileError: If the file cannot be written.
         """
-        name = _named(user)
         asked = _amount(epsilon, self.unit, "epsilon")
         with locked(self.path):
-            accounts = self._accounts()
-            before = accounts.get(name, Account(Fraction(0), 0))
-            after = Account(before.spent + asked, before.reports + 1)
-            if after.spent > self.limit:
-                left = self.limit - before.spent
+            books = self._books()
+            accounts = self._charged(books.accounts, Counter({_named(user): 1}), asked)
+            write_books(self.path, Books(accounts, books.places), self.limit, self.unit)
+        return self._balance(accounts[user])
+
+    def reports(
+        self,
+        users: Sequence[str],
+        places: Sequence[str | None],
+        epsilon: float | str,
+        draw: Callable[[list[int]], Sequence[int]],
+        mechanism: bytes,
+    ) -> list[int]:
+        """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
+
+        The first visit to a place, ever or among these, is its anchor: the report is drawn for it, and kept.
+        A visit without a place is charged and drawn anew. All is charged, drawn and kept, or nothing.
+
+        Args:
+            users: Whose visit it is.
+            places: The place of each visit, by any name of the user's own; None or empty for none.
+            epsilon: What one report spends, per unit of the metric.
+            draw: From the numbers of visits to their reports, positions of observables.
+            mechanism: A hash of the mechanism that draws; under another one a place is reported anew.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged.
+            FileError: If the file cannot be read or written; then no report was given out.
+        """
+        asked = _amount(epsilon, self.unit, "epsilon")
+        names = [_named(user) for user in users]
+        with locked(self.path):
+            books = self._books()
+            keys = [
+                books.places.key(user, place, mechanism) if place else None
+                for user, place in zip(names, places, strict=True)
+            ]
+            known = dict(books.places.reports)
+            anchors = {key: number for number, key in reversed(list(enumerate(keys))) if key and key not in known}
+            fresh = sorted([*anchors.values(), *(number for number, key in enumerate(keys) if not key)])
+            accounts = self._charged(books.accounts, Counter(names[number] for number in fresh), asked)
+            drawn = dict(zip(fresh, draw(fresh), strict=True))
+            known |= {key: drawn[number] for key, number in anchors.items()}
+            if fresh:
+                kept = books.places.joined({key: known[key] for key in anchors})
+                write_books(self.path, Books(accounts, kept), self.limit, self.unit)
+        return [known[key] if key else drawn[number] for number, key in enumerate(keys)]
+
+    def _charged(
+        self, accounts: Mapping[str, Account], counts: Counter[str], each: Fraction
+    ) -> dict[str, Account]:
+        """Return the accounts after so many reports of each user."""
+        after = dict(accounts)
+        for user, count in counts.items():
+            before = accounts.get(user, Account(Fraction(0), 0))
+            asked, left = count * each, self.limit - before.spent
+            if asked > left:
                 raise BudgetError(
                     f"{user!r} has spent {self._shown(before.spent)} of {self._shown(self.limit)} in "
                     f"{before.reports} reports; {self._shown(left)} is left, but {self._shown(asked)} is needed.",
@@ -129,36 +185,36 @@ class Ledger:
                     asked=asked,
                     left=left,
                 )
-            write_accounts(self.path, {**accounts, name: after}, self.limit, self.unit)
-        return self._balance(after)
+            after[user] = Account(before.spent + asked, before.reports + count)
+        return after
 
     def balance(self, user: str) -> Balance:
         """Return what a user has spent and has left; a user who was never charged has the whole limit."""
-        return self._balance(self._accounts().get(_named(user), Account(Fraction(0), 0)))
+        return self._balance(self._books().accounts.get(_named(user), Account(Fraction(0), 0)))
 
     @property
     def users(self) -> tuple[str, ...]:
         """The users who were ever charged, in alphabetical order."""
-        return tuple(sorted(self._accounts()))
+        return tuple(sorted(self._books().accounts))
 
-    def _accounts(self) -> Accounts:
-        found = read_accounts(self.path)
+    def _books(self) -> Books:
+        found = read_books(self.path)
         if found is None:
-            return {}
-        accounts, limit, unit = found
+            return Books({}, PlaceReports())
+        books, limit, unit = found
         if (limit, unit) != (self.limit, self.unit):
             raise InputError(
                 f"{str(self.path)!r} was made for a limit of {_written(limit, unit)}, "
                 f"not {self._shown(self.limit)}.",
                 "open it with its own limit and unit; a new limit needs a new ledger.",
             )
-        over = next((name for name, account in accounts.items() if account.spent > limit), None)
+        over = next((name for name, account in books.accounts.items() if account.spent > limit), None)
         if over is not None:
             raise FileError(
                 f"in {str(self.path)!r} {over!r} has spent more than the limit.",
                 "the file was changed: restore it.",
             )
-        return accounts
+        return books
 
     def _balance(self, account: Account) -> Balance:
         return Balance(account.spent, self.limit - account.spent, account.reports)

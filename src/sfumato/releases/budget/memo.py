@@ -68,7 +68,7 @@ class Memo:
         self._key = key
         self._path = None if path is None else Path(path)
         self._sampler = Sampler(mechanism)
-        self._name = _fingerprint(mechanism)
+        self._name = fingerprint(mechanism)
         self._entries = {} if self._path is None else read_memos(self._path)
 
     def draw(self, indices: ArrayLike) -> NDArray[np.intp]:
@@ -117,7 +117,7 @@ class Memo:
         return f"Memo of a {self.mechanism!r}, {len(self)} reports kept"
 
 
-def _fingerprint(mechanism: Mechanism) -> bytes:
+def fingerprint(mechanism: Mechanism) -> bytes:
     """Return a hash of the mechanism, so that no memo of one is taken for another's."""
     content = repr((mechanism.bits, mechanism.secrets.labels, mechanism.observables.labels, mechanism.shape))
     found = hashlib.blake2b(content.encode(), digest_size=32)

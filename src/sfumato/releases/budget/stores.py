@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from ...core.atomic import atomically
 from ...errors import FileError
+from .places import PlaceReports
 
 _PATIENCE_S: Final = 20.0
 _PAUSE_S: Final = 0.005
@@ -62,10 +63,15 @@ class Account:
     reports: int
 
 
-Accounts = dict[str, Account]
+@dataclass(frozen=True, slots=True)
+class Books:
+    """All that a ledger holds: what users have spent, and the reports of their places."""
+
+    accounts: Mapping[str, Account]
+    places: PlaceReports
 
 
-def write_accounts(path: Path, accounts: Mapping[str, Account], limit: Fraction, unit: str) -> None:
+def write_books(path: Path, books: Books, limit: Fraction, unit: str) -> None:
     """Write the ledger, whole or not at all; amounts are exact fractions."""
     content = {
         "format": _LEDGER,
@@ -74,15 +80,16 @@ def write_accounts(path: Path, accounts: Mapping[str, Account], limit: Fraction,
         "unit": unit,
         "users": {
             name: {"spent": str(account.spent), "reports": account.reports}
-            for name, account in sorted(accounts.items())
+            for name, account in sorted(books.accounts.items())
         },
+        **({"places": books.places.as_json()} if books.places.reports else {}),
     }
     with atomically(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_accounts(path: Path) -> tuple[Accounts, Fraction, str] | None:
-    """Return the accounts, the limit and the unit, or None where there is no file yet.
+def read_books(path: Path) -> tuple[Books, Fraction, str] | None:
+    """Return what a ledger holds, the limit and the unit, or None where there is no file yet.
 
     Raises:
         FileError: If the file cannot be read or is not a valid ledger.
@@ -103,12 +110,13 @@ def read_accounts(path: Path) -> tuple[Accounts, Fraction, str] | None:
         raise _not_a_ledger(path, f"it is not version {_LEDGER_VERSION} of a ledger")
     try:
         accounts = {name: _account(entry) for name, entry in content["users"].items()}
+        places = PlaceReports.from_json(content.get("places"))
         limit, unit = Fraction(content["limit"]), content["unit"]
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        raise _not_a_ledger(path, f"an entry is missing or not a number: {error}") from error
+        raise _not_a_ledger(path, f"an entry is missing or not valid: {error}") from error
     if limit <= 0 or not isinstance(unit, str):
         raise _not_a_ledger(path, "its limit is not positive, or its unit is not a text")
-    return accounts, limit, unit
+    return Books(accounts, places), limit, unit
 
 
 def _account(entry: Any) -> Account:

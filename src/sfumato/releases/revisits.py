@@ -1,0 +1,106 @@
+"""Visits that share a place: one report stands for all of them, drawn for the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, argument
+from ..geo import Projection, Visits
+from ..rounding import amount_at_most
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Revisits:
+    """The user and the place of each visit.
+
+    Attributes:
+        users: Names of users, one per visit.
+        places: Names of places; None where a visit has none, which is never repeated.
+    """
+
+    users: tuple[str, ...]
+    places: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, visits: Visits, column: str | None, chosen: NDArray[np.bool_]) -> Revisits:
+        """Return the users and places of visits.
+
+        Args:
+            visits: All visits.
+            column: The attribute that names places; None where none are named.
+            chosen: Which visits count, array (n,).
+
+        Raises:
+            DataError: If there is no user of each visit, or no such column.
+        """
+        rows = np.flatnonzero(chosen)
+        users = [None] * len(visits) if visits.user is None else [_text(user) for user in visits.user.tolist()]
+        lacking = next((int(row) for row in rows if users[row] is None), None)
+        if lacking is not None:
+            raise DataError(
+                f"row {lacking + 1} names no user, but places and budgets are those of users.",
+                f"name the column of users with {argument('release.user', 'column')}.",
+            )
+        if column is not None and column not in visits.attributes:
+            known = ", ".join(visits.attributes) or "no further columns"
+            raise DataError(f"there is no column {column!r} of places.", f"the source has {known}.")
+        places = [None] * len(visits) if column is None else [_text(v) for v in visits.attributes[column].tolist()]
+        return cls(tuple(str(users[row]) for row in rows), tuple(places[row] for row in rows))
+
+    @property
+    def anchors(self) -> Positions:
+        """The number of the visit whose report each visit takes, array (n,): the first one of its place."""
+        first: dict[tuple[str, str], int] = {}
+        found = [
+            number if place is None else first.setdefault((user, place), number)
+            for number, (user, place) in enumerate(zip(self.users, self.places, strict=True))
+        ]
+        return np.array(found, dtype=np.intp)
+
+    @property
+    def distinct(self) -> int:
+        """How many places of users there are."""
+        return len({key for key in zip(self.users, self.places, strict=True) if key[1] is not None})
+
+    def cost(self, spread_m: float | None) -> str:
+        """Return what remembering places costs, in a sentence.
+
+        Args:
+            spread_m: How far visits are from the anchors of their places at most; None where it is not known.
+        """
+        named = sum(place is not None for place in self.places)
+        known = spread_m is not None
+        r = amount_at_most(spread_m, "m") if spread_m is not None else "r"
+        where = f"which are at most {r} from theirs" if known else f"where all are within {r} of theirs"
+        return (
+            f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
+            "anchor), and repeated. Given which rows share a place, each place costs epsilon x the distance of "
+            f"two possible anchors, once; between visited points, {where}, it is epsilon x (distance + 2 x {r}). That "
+            "rows share a place can be seen from their reports"
+        )
+
+
+def spread_m(visits: Visits, chosen: NDArray[np.bool_], anchors: Positions) -> float:
+    """Return how far visits are from their anchors at most, metres, on a plane that shortens no distance.
+
+    Args:
+        visits: All visits.
+        chosen: Which of them count, array (n,).
+        anchors: Of those, the number of the one that is the anchor, array (k,).
+    """
+    lat, lon = visits.lat[chosen], visits.lon[chosen]
+    xy = Projection(float(np.median(lat)), float(np.median(lon))).forward(lat, lon)
+    return float(np.hypot(*(xy - xy[anchors]).T).max())
+
+
+def _text(value: Any) -> str | None:
+    """Return a name as text; None where it is missing or empty."""
+    if value is None or value != value:  # NaN and NaT are not themselves
+        return None
+    return str(value).strip() or None
