@@ -81,8 +81,8 @@ class Revisits:
         return (
             f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
             "anchor), and repeated. Given which rows share a place, each place costs epsilon x the distance of "
-            f"two possible anchors, once; between visited points, {where}, it is epsilon x (distance + 2 x {r}). That "
-            "rows share a place can be seen from their reports"
+            f"two possible anchors, once; between visited points, {where}, it is epsilon x (distance + 2 x {r}). "
+            "That rows share a place can be seen from their reports"
         )
 
 

@@ -28,3 +28,63 @@ def test_refusals(run, designed, source):
     assert done.code == 1
     assert source in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.fixture
+def lattice_file(tmp_path):
+    lattice = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "1 km")
+    promise = sf.CoordinatePrivacy("1/km")
+    made = sf.design(
+        sf.Prior.uniform(lattice), loss=lattice.metric("euclidean", unit="km"), guarantees=promise, tie_break=False
+    )
+    sf.save(made.mechanism, tmp_path / "points.sfm")
+    (tmp_path / "seen.csv").write_text(
+        "lat,lon,who,venue\n"
+        + "".join(f"48.85{k % 3},2.35,u{k % 2},v{k % 2}\n" for k in range(8))
+        + "48.99,2.35,u0,\n"
+    )
+    return "points.sfm"
+
+
+def test_points_outside_a_lattice_are_moved_by_default(run, lattice_file):
+    done = run("release", lattice_file, "seen.csv", "out.csv")
+    assert done.code == 0, done.err
+    assert "9 reports released" in done.out
+    assert "1 rows outside were moved to the nearest place first" in done.out
+    refused = run("release", lattice_file, "seen.csv", "out.csv", "--outside", "error")
+    assert refused.code == 1
+    assert "--outside nearest" in refused.err
+
+
+def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
+    names = ["--user-column", "who", "--place-column", "venue"]
+    budget = ["--ledger", "b.json", "--budget", "3/km"]
+    reports = []
+    for name in ("one.csv", "two.csv"):
+        done = run("release", lattice_file, "seen.csv", name, *names, *budget)
+        assert done.code == 0, done.err
+        assert "8 rows name 2 places, each reported once" in done.out
+        table = pyarrow.csv.read_csv(tmp_path / name)
+        reports.append(table["label"].to_pylist()[:8])
+        assert len(set(reports[-1][::2])) == len(set(reports[-1][1::2])) == 1
+    assert reports[0] == reports[1]
+    spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget)
+    assert spent.code == 1
+    assert "'u0' has spent 3/km of 3/km" in spent.err
+    assert not (tmp_path / "three.csv").exists()
+
+
+def test_refusals_of_places_and_budgets(run, lattice_file):
+    for options, problem in (
+        (["--ledger", "b.json"], "--ledger and --budget belong together"),
+        (["--budget", "3/km"], "--ledger and --budget belong together"),
+        (["--place-column", "shop", "--user-column", "who"], "no column 'shop'"),
+        (["--place-column", "venue"], "--user-column"),
+        (["--ledger", "b.json", "--budget", "3"], "km"),
+        (["--ledger", "out.csv", "--budget", "3/km"], "two outputs have the name"),
+        (["--ledger", "seen.csv", "--budget", "3/km"], "would replace a file that is read"),
+    ):
+        done = run("release", lattice_file, "seen.csv", "out.csv", *options)
+        assert done.code != 0, options
+        assert problem in done.err, options
+        assert "Traceback" not in done.err

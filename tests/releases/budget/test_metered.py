@@ -206,7 +206,9 @@ def test_only_what_is_proved_can_be_charged(tmp_path):
     rows.blur("ada", *HOME)
     assert ledger.balance("ada").spent == Fraction(1)
     cells = MeteredSampler(
-        sf.Mechanism(np.full((9, 9), 1 / 9), GRID), sf.MetricPrivacy("1/km", GRID.metric("euclidean", unit="km")), ledger
+        sf.Mechanism(np.full((9, 9), 1 / 9), GRID),
+        sf.MetricPrivacy("1/km", GRID.metric("euclidean", unit="km")),
+        ledger,
     )
     assert cells.blur("ada", *HOME, place="home").shape == (2,)
     plain = sf.Mechanism(np.full((2, 2), 0.5))

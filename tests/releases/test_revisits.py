@@ -1,0 +1,170 @@
+"""Releases in which the rows of a user's place share one report."""
+
+import csv
+import itertools
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, InputError
+from sfumato.geo import Lattice, Visits
+from sfumato.releases import release
+from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler
+
+LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
+UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
+PROMISE = sf.CoordinatePrivacy("1/km")
+USERS = ["ada", "bob"]
+PLACES = ["home", "work", "gym", None, ""]
+
+
+def visits(times=6, spread=0.0, seed=0):
+    """Each user at each place some times, in turns; two names are none."""
+    rng = np.random.default_rng(seed)
+    rows = [(user, place) for _ in range(times) for user, place in itertools.product(USERS, PLACES)]
+    lat, lon = np.array([48.85, 2.35])[:, None] + spread * rng.uniform(-1, 1, (2, len(rows)))
+    return Visits(
+        lat,
+        lon,
+        user=[user for user, _ in rows],
+        attributes={"venue": np.array([place for _, place in rows], dtype=object)},
+    )
+
+
+def labels_of(path):
+    with path.open(newline="") as stream:
+        return [row["label"] for row in csv.DictReader(stream)]
+
+
+def by_key(found, labels):
+    keys = zip(found.user.tolist(), found.attributes["venue"].tolist(), strict=True)
+    groups = {}
+    for key, label in zip(keys, labels, strict=True):
+        groups.setdefault(key, []).append(label)
+    return groups
+
+
+def test_rows_of_a_place_share_a_report_and_others_do_not(tmp_path):
+    source = visits(times=12)
+    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue")
+    groups = by_key(source, labels_of(tmp_path / "out.csv"))
+    for (_, place), labels in groups.items():
+        assert (len(set(labels)) == 1) == bool(place)
+    kept = {labels[0] for (_, place), labels in groups.items() if place}
+    assert len(kept) > 2  # six independent draws out of 225
+    assert (done.rows, done.places) == (120, 6)
+
+
+def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
+    source = visits(times=3, spread=1e-3)
+    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue")
+    xy = LATTICE.projection.forward(source.lat, source.lon)
+    groups = {}
+    for key, place in zip(zip(source.user, source.attributes["venue"], strict=True), xy, strict=True):
+        groups.setdefault(key, []).append(place)
+    spread = max(np.hypot(*(at - places[0])) for (_, name), places in groups.items() if name for at in places)
+    text = str(done)
+    assert (
+        "18 rows name 6 places, each reported once, for the first visit to it (its anchor), and repeated" in text
+    )
+    assert (
+        "Given which rows share a place, each place costs epsilon x the distance of two possible anchors" in text
+    )
+    said = float(text.split("at most ")[1].split(" m ")[0].removesuffix(" m"))
+    assert spread <= said <= spread * 1.02
+    assert f"epsilon x (distance + 2 x {said:g} m)" in text
+    plain = release(UNIFORM, source, tmp_path / "plain.csv")
+    assert (plain.places, plain.cost) == (0, "")
+
+
+def test_the_report_is_drawn_for_the_first_visit(tmp_path):
+    lat, lon = LATTICE.projection.inverse([[-2000.0, 0], [2000, 0], [-2000, 0], [2000, 0]]).T
+    source = Visits(
+        lat, lon, user=["a", "a", "b", "b"], attributes={"venue": np.array(["x", "x", "x", "y"], object)}
+    )
+    keep = sf.Mechanism(np.eye(len(LATTICE)), LATTICE)
+    release(keep, source, tmp_path / "out.csv", place_column="venue")
+    with (tmp_path / "out.csv").open() as stream:
+        found = [(float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(stream)]
+    x = LATTICE.projection.forward(*np.array(found).T)[:, 0]
+    assert (x[:3] < -1000).all()
+    assert x[3] > 1000
+
+
+def test_rows_left_out_are_no_anchors(tmp_path):
+    source = Visits(
+        [0.0, 48.85, 48.85], [0.0, 2.35, 2.35], user=["a"] * 3, attributes={"venue": np.array(["x"] * 3, object)}
+    )
+    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue", outside="drop")
+    assert (done.rows, done.dropped, done.places) == (2, 1, 1)
+    assert "at most 0 m from theirs" in done.cost
+
+
+def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
+    ledger = Ledger(tmp_path / "l.json", "20/km", unit="km")
+    source = visits(times=2)
+    metered = MeteredSampler(UNIFORM, PROMISE, ledger)
+    done = release(metered, source, tmp_path / "one.csv", place_column="venue")
+    assert "where all are within r of theirs" in done.cost
+    assert [ledger.balance(user).spent for user in USERS] == [3 + 4, 3 + 4]
+    again = MeteredSampler(UNIFORM, PROMISE, Ledger(tmp_path / "l.json", "20/km", unit="km"))
+    release(again, source, tmp_path / "two.csv", place_column="venue")
+    first, second = (by_key(source, labels_of(tmp_path / f"{name}.csv")) for name in ("one", "two"))
+    for key in first:
+        if key[1]:
+            assert first[key] == second[key]
+    assert [ledger.balance(user).spent for user in USERS] == [11, 11]
+    with pytest.raises(BudgetError):  # without places each of ten rows is charged
+        release(again, source, tmp_path / "three.csv")
+
+
+def test_a_budget_that_does_not_suffice_writes_nothing(tmp_path):
+    ledger = Ledger(tmp_path / "l.json", "5/km", unit="km")
+    with pytest.raises(BudgetError, match="'ada' has spent 0/km of 5/km"):
+        release(MeteredSampler(UNIFORM, PROMISE, ledger), visits(), tmp_path / "out.csv", place_column="venue")
+    assert not (tmp_path / "out.csv").exists()
+    assert ledger.users == ()
+
+
+def test_refusals(tmp_path):
+    source = visits()
+    with pytest.raises(DataError, match="no column 'shop' of places"):
+        release(UNIFORM, source, tmp_path / "out.csv", place_column="shop")
+    nobody = Visits(source.lat, source.lon, attributes=dict(source.attributes))
+    with pytest.raises(DataError, match="row 1 names no user") as caught:
+        release(UNIFORM, nobody, tmp_path / "out.csv", place_column="venue")
+    assert "user='column'" in caught.value.hint
+    someone = Visits(
+        source.lat[:2], source.lon[:2], user=["ada", None], attributes={"venue": np.array(["a", "b"])}
+    )
+    with pytest.raises(DataError, match="row 2 names no user"):
+        release(UNIFORM, someone, tmp_path / "out.csv", place_column="venue")
+    labels = sf.Mechanism(np.eye(2), sf.Space("ab"))
+    (tmp_path / "l.csv").write_text("letter,venue\na,x\n")
+    with pytest.raises(InputError, match="for visits, not for labels"):
+        release(labels, tmp_path / "l.csv", tmp_path / "out.csv", column="letter", place_column="venue")
+
+
+def test_names_of_other_types_are_names(tmp_path):
+    numbers = np.array([7, 7, np.nan, 8.0])
+    source = Visits([48.85] * 4, [2.35] * 4, user=[1, 1, 1, 1], attributes={"venue": numbers})
+    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue")
+    labels = labels_of(tmp_path / "out.csv")
+    assert labels[0] == labels[1]
+    assert done.places == 2
+
+
+def test_most_rows_outside_are_a_mistake_unless_asked_for(tmp_path):
+    source = Visits([2.35, 2.35, 48.85], [48.85, 48.86, 2.35])
+    with pytest.raises(DataError, match="2 of 3 rows are outside") as caught:
+        release(UNIFORM, source, tmp_path / "out.csv")
+    assert "swapped" in caught.value.hint
+    assert release(UNIFORM, source, tmp_path / "out.csv", outside="nearest").moved == 2
+    few = Visits([48.85, 48.85, 48.99], [2.35, 2.35, 2.35])
+    assert release(UNIFORM, few, tmp_path / "out.csv").moved == 1
+    with pytest.raises(DataError, match="1 of 3 rows are at none"):
+        release(UNIFORM, few, tmp_path / "out.csv", outside="error")
+    bay = Lattice(LATTICE.vertices[:-1], 500, LATTICE.origin, str(LATTICE.crs))
+    with pytest.raises(DataError, match="1 of 3 rows are at none"):
+        release(sf.Mechanism(np.eye(len(bay)), bay), few, tmp_path / "out.csv")
