@@ -39,7 +39,7 @@ def labels_of(path):
 
 def by_key(found, labels):
     keys = zip(found.user.tolist(), found.attributes["venue"].tolist(), strict=True)
-    groups = {}
+    groups: dict[object, list[str]] = {}
     for key, label in zip(keys, labels, strict=True):
         groups.setdefault(key, []).append(label)
     return groups
@@ -60,7 +60,7 @@ def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
     source = visits(times=3, spread=1e-3)
     done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue")
     xy = LATTICE.projection.forward(source.lat, source.lon)
-    groups = {}
+    groups: dict[tuple[object, object], list[np.ndarray]] = {}
     for key, place in zip(zip(source.user, source.attributes["venue"], strict=True), xy, strict=True):
         groups.setdefault(key, []).append(place)
     spread = max(np.hypot(*(at - places[0])) for (_, name), places in groups.items() if name for at in places)
@@ -79,7 +79,7 @@ def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
 
 
 def test_the_report_is_drawn_for_the_first_visit(tmp_path):
-    lat, lon = LATTICE.projection.inverse([[-2000.0, 0], [2000, 0], [-2000, 0], [2000, 0]]).T
+    lat, lon = LATTICE.projection.inverse(np.array([[-2000.0, 0], [2000, 0], [-2000, 0], [2000, 0]])).T
     source = Visits(
         lat, lon, user=["a", "a", "b", "b"], attributes={"venue": np.array(["x", "x", "x", "y"], object)}
     )

@@ -145,7 +145,7 @@ def test_points_outside_are_not_charged(tmp_path):
         with pytest.raises(InputError, match="not served"):
             source.blur("ada", *point)
     with pytest.raises(InputError, match="unknown"):
-        source.blur("ada", *HOME, outside="drop")  # type: ignore[arg-type]
+        source.blur("ada", *HOME, outside="drop")
     assert source.ledger.users == ()
     assert source.blur("ada", 0.0, 0.0, outside="nearest").shape == (2,)
     assert source.ledger.balance("ada").spent == 1

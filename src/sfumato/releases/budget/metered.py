@@ -76,6 +76,7 @@ class MeteredSampler:
         object.__setattr__(self, "_sampler", Sampler(mechanism))
         object.__setattr__(self, "_name", fingerprint(mechanism))
 
+    @checked
     def draw(self, user: str, position: int | np.integer[Any], *, place: str | None = None) -> int:
         """Return the position of one report of a user's secret, after charging for it.
 
@@ -111,6 +112,7 @@ class MeteredSampler:
         """
         return self._reported(users, places, lambda numbers: self._sampler.draw(positions[numbers]).tolist())
 
+    @checked
     def blur(
         self,
         user: str,
