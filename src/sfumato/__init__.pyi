@@ -31,6 +31,7 @@ from .core import Space as Space
 from .core import ThresholdPrivacy as ThresholdPrivacy
 from .core import hamming as hamming
 from .core import loss as loss
+from .evidence import PlaceDistortion as PlaceDistortion
 from .evidence.observed import Sample as Sample
 from .files import MechanismFile as MechanismFile
 from .files import export_table as export_table

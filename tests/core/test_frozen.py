@@ -42,6 +42,7 @@ THINGS = {
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
     "points": CoordinatePrivacy("1/km"),
+    "error of points": sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35])),
     "rows of points": VertexPrivacy(CoordinatePrivacy("1/km"), LATTICE),
     "best conceivable": coordinate_bound([[0, 0], [100, 0]], "1/km", time_limit=1.0),
     "region": Region.parse("8 km x 6 km around 48.85,2.35"),

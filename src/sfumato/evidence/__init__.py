@@ -6,6 +6,7 @@ from .coordinates import CoordinateProof, VertexPrivacy, bound_to, prove_coordin
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, check_optimality, prove_optimality
+from .place_distortion import PlaceDistortion
 from .planar import NoiseCertificate, NoiseProof, prove_planar_noise
 from .sensitive import (
     class_error_below,
@@ -26,6 +27,7 @@ __all__ = [
     "NoiseCertificate",
     "NoiseProof",
     "Optimality",
+    "PlaceDistortion",
     "Steepest",
     "VertexPrivacy",
     "as_dict",

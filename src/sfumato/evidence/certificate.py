@@ -22,6 +22,7 @@ from ..rounding import amount_at_most, gap_at_most, sum_above
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
+from .place_distortion import PlaceDistortion
 
 
 def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:
@@ -146,7 +147,10 @@ def prove(
     distortions = []
     for guarantee in asked:
         if isinstance(guarantee, DistortionPrivacy):
-            lower = distortion_below(mechanism, prior, guarantee.distance)
+            if isinstance(guarantee, PlaceDistortion):
+                lower = guarantee.lower(guarantee.attack(mechanism, prior))
+            else:
+                lower = distortion_below(mechanism, prior, guarantee.distance)
             distortions.append(
                 DistortionProof(guarantee.minimum, lower, lower >= guarantee.minimum, guarantee.distance.unit)
             )

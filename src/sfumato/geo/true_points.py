@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from scipy.spatial import cKDTree
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, readonly
 from ..core.frozen import Short
 from ..rounding import UNIT, above, below
 from .medians import medians
@@ -73,7 +73,7 @@ class TruePoints(Short):
         together = csr_array(
             (np.full(visits, 1.0 / visits), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
         )
-        return cls(distinct, csr_array(together @ shares))
+        return cls(readonly(distinct), csr_array(together @ shares))
 
     def distances(self, targets: Floats, kind: str = "euclidean") -> Floats:
         """Return the mean over all visits of mass times distance, array (n, targets), metres."""
@@ -81,6 +81,24 @@ class TruePoints(Short):
         for rows in blocks(len(self.xy), len(targets)):
             total += self.masses[rows].T @ DISTANCES[kind](self.xy[rows], targets)
         return total
+
+    def under(self, prior: Floats, centres: Floats) -> TruePoints:
+        """Return the points as they are where secrets have other probabilities.
+
+        Within a secret nothing changes; one where nobody was is taken to be at its centre.
+
+        Args:
+            prior: Probabilities of the secrets, array (n,).
+            centres: Where the secrets are, array (n, 2), metres.
+        """
+        seen = np.asarray(self.masses.sum(axis=0))
+        unseen = np.flatnonzero((seen == 0) & (prior > 0))
+        scale = np.divide(prior, seen, out=np.zeros_like(seen), where=seen > 0)
+        added = csr_array((prior[unseen], (np.arange(len(unseen)), unseen)), shape=(len(unseen), len(prior)))
+        masses = self.masses.multiply(scale[None, :])
+        return TruePoints(
+            readonly(np.concatenate([self.xy, centres[unseen]])), csr_array(vstack([csr_array(masses), added]))
+        )
 
     def guesses(self, channel: Floats) -> Guesses:
         """Return the best guesses for the reports of a mechanism, with a proved bound of what any guesses err.

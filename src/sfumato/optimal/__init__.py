@@ -1,9 +1,10 @@
 """Optimal design: problem, solver, answer, proof."""
 
+from .answered import Design
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
-from .design import Design, design, design_private
+from .design import design, design_private
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .generate import LinearSolver

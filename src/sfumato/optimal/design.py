@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..core import (
     AnyLoss,
+    DistortionPrivacy,
     Guarantees,
     Loss,
-    Mechanism,
     Metric,
     MetricPrivacy,
     Prior,
@@ -22,9 +22,11 @@ from ..core import (
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats
+from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
-from ..evidence import Certificate, Optimality, VertexPrivacy
-from ..rounding import amount, amount_at_least, amount_at_most, at_most
+from ..evidence import Certificate, Optimality, PlaceDistortion, VertexPrivacy
+from ..rounding import amount, amount_at_least, amount_at_most
+from .answered import Design
 from .effort import check_time
 from .fallback import fallback, standing_in
 from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
@@ -43,62 +45,13 @@ from .solver import (
     proved,
 )
 from .solvers import solver_of
+from .true_place import design_for_points
 
 _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 PAIRS = ("generated", "all", "spanner")
 _TIES = 15_000  # probabilities up to which ties are broken unasked
 _USELESS = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP = 1e-3  # of the distortion, where ties are broken
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Design:
-    """A designed mechanism, with its problem, its proof and how it was found.
-
-    Attributes:
-        mechanism: The mechanism.
-        certificate: What is proved of it.
-        status: Whether the wanted gap was reached; its value is a sentence.
-        problem: What was asked.
-        solver: The back-end used.
-        log: The progress, step by step.
-        seconds: The time it took.
-        tie_gap: How far, relatively and at most, its distortion privacy is from the most
-            of any mechanism of equal loss; None where no tie was broken.
-        enough: The largest gap that counts as reached: the one asked for, or 1e-4.
-        optimality: The prices that prove the bound; None where there is none.
-        answer: The solver's answer, from which a similar problem can start; None where it
-            was dropped to save memory.
-    """
-
-    mechanism: Mechanism
-    certificate: Certificate
-    status: Status
-    problem: Problem
-    solver: str
-    log: tuple[Progress, ...]
-    seconds: float
-    tie_gap: float | None
-    enough: float
-    optimality: Optimality | None
-    answer: Answer | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether the gap is as small as was asked for, or as a spanner allows."""
-        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
-
-    def __repr__(self) -> str:
-        c = self.certificate
-        promise = ", ".join(str(guarantee) for guarantee in self.problem.guarantees) or "no guarantee"
-        if c.objective == DISTORTION and self.problem.distance is not None:
-            unit = self.problem.distance.unit
-            result = f"distortion at least {amount_at_least(c.value, unit)}"
-        else:
-            unit = c.loss_unit
-            result = f"{c.objective} loss at most {amount_at_most(c.value, unit)}"
-        near = at_most(c.gap, 2) if c.gap <= 0.5 else f"{amount_at_most(c.absolute_gap, unit)} (absolute)"
-        return f"Design of {self.mechanism!r}: {promise}; {result}, gap {near} ({self.status.name})"
 
 
 @checked
@@ -129,7 +82,8 @@ def design(
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy` and at most one `DistortionPrivacy`.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy` and at most one
+            `DistortionPrivacy` or `PlaceDistortion`.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
         solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
@@ -157,8 +111,32 @@ def design(
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
         equations 21 to 24.
     """
-    problem = least_loss(prior, loss, guarantees, objective, observables)
     run = _Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
+    if of_points:
+        others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
+        of_points[0].check_possible(prior)
+
+        def solve(finite: DistortionPrivacy, nearness: float, seconds: float) -> Design:
+            return design(
+                prior,
+                loss=loss,
+                guarantees=[*others, finite],
+                objective=objective,
+                observables=observables,
+                solver=solver,
+                pairs=pairs,
+                dilation=dilation,
+                gap=nearness,
+                tie_break=False,
+                time_limit=seconds,
+                stop=stop,
+                progress=progress,
+                start=start,
+            )
+
+        return design_for_points(of_points[0], solve, enough=run.enough, time_limit=time_limit)
+    problem = least_loss(prior, loss, guarantees, objective, observables)
     answer = run.solve(problem, start.answer if start is not None else None)
     untied: tuple[Answer, float] | None = None
     small = problem.shape[0] * problem.shape[1] <= _TIES

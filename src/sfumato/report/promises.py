@@ -11,8 +11,9 @@ import numpy as np
 from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.guarantees import ThresholdPrivacy
 from ..core.units import per_unit
-from ..evidence import DistortionProof, EpsilonProof, VertexPrivacy
+from ..evidence import DistortionProof, EpsilonProof, PlaceDistortion, VertexPrivacy
 from ..geo import Cells, Lattice, Places
+from ..geo.places import TRUE_POINT
 from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, factor_at_most
 
 _TELLS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
@@ -57,22 +58,31 @@ def promises(
             )
         elif isinstance(guarantee, DistortionPrivacy):
             found = next(others)
-            about_vertices = (
-                ": about the vertex that you are rounded to, from which nothing follows for the point"
-                if isinstance(mechanism.secrets, Lattice)
-                else ""
-            )
             claim, lower = (
                 amount_at_least(guarantee.minimum, found.unit),
                 amount_at_least(found.lower, found.unit, 5),
             )
             sentences.append(
-                f"Even the best attacker with this prior errs by at least {claim} on average (proved: {lower})"
-                f"{about_vertices}."
+                f"Even the best attacker with this prior errs by at least {claim} on average"
+                f"{_of_what(mechanism.secrets, guarantee)} (proved: {lower})."
                 if found.holds
                 else f"NOT PROVED: an error of at least {claim}; proved is {lower}."
             )
     return sentences
+
+
+def _of_what(space: Space, guarantee: DistortionPrivacy) -> str:
+    """Return from where the attacker errs, and where they may guess."""
+    if isinstance(guarantee, PlaceDistortion):
+        return " from where people truly are, wherever they guess"
+    if guarantee.distance.name.endswith(TRUE_POINT):
+        guesses = len(guarantee.distance.array)
+        return (
+            f" from where people truly are, if they guess one of {guesses:,} points; elsewhere they may err less"
+        )
+    if isinstance(space, Lattice):
+        return " about the vertex that you are rounded to, from which nothing follows for the point"
+    return ", counted between centres of cells" if isinstance(space, Cells) and guarantee.distance.unit else ""
 
 
 def nouns(space: Space) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...core import Bracket, units
 from ...core.frozen import Short
 from ...rounding import exactly
-from ..design import Design
+from ..answered import Design
 from .goals import DesignGoal
 
 

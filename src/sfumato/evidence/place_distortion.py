@@ -1,0 +1,167 @@
+"""Distortion of the true point: how far the best attacker errs from where people are, wherever they guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import DistortionPrivacy, Loss, Mechanism, Prior, units
+from ..core.arguments import checked
+from ..core.arrays import Floats, readonly
+from ..errors import InfeasibleError, InputError
+from ..geo import Places, Visits
+from ..geo.places import TRUE_POINT
+from ..geo.true_points import Guesses, TruePoints
+from ..rounding import amount, amount_at_least, amount_at_most, down
+
+_PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
+_ROOM: Final = 1e-6  # an error this close to the largest leaves no room for rounding
+_FIRST: Final = 64  # guesses to begin with
+_APART: Final = 1e-4  # of the extent of the points: guesses nearer to each other are one
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlaceDistortion(DistortionPrivacy):
+    """Distortion privacy of the true point: the best attacker errs by at least ``minimum`` on average.
+
+    The error is the distance on the ground from where somebody truly is, not from a cell or a vertex, to the
+    guess, which may be any point. A program can only know finitely many guesses, and an attacker who has fewer
+    errs more. So `design` adds the best guesses for what it found until none is missing; what is proved is proved
+    of all guesses.
+
+    Args:
+        minimum: The least expected error; a number, or text such as ``"800 m"``.
+        places: The lattice or the cells.
+        visits: Where people are, as far as an attacker knows.
+        unit: The unit of the minimum.
+        user: Only this user's visits.
+
+    Attributes:
+        minimum: The least expected error, in the unit of the distance.
+        distance: The errors of the guesses that the program knows, array (guesses, secrets).
+        places: The lattice or the cells.
+        points: The true points on the plane.
+        guesses: Metres east and north of the guesses that the program knows, array (guesses, 2).
+
+    Raises:
+        InputError: If the minimum is negative.
+        UnitError: If its unit is not one of length.
+        DataError: If no visit is inside.
+
+    Source:
+        Shokri, "Privacy Games", equations 7 and 21, for points; docs/proofs/true-place.md.
+    """
+
+    places: Places
+    points: TruePoints
+    guesses: Floats
+
+    @checked
+    def __init__(
+        self,
+        minimum: float | str,
+        places: Places,
+        visits: Visits,
+        *,
+        unit: str = "km",
+        user: Hashable | None = None,
+    ) -> None:
+        points = places.true_points(visits, user)
+        centres = np.asarray(places.coordinates)
+        order = np.argsort(-np.asarray(points.masses.sum(axis=0)), kind="stable")[:_FIRST]
+        silent = points.guesses(np.ones((len(places), 1))).points
+        self._set(minimum, places, points, np.concatenate([silent, centres[order]]), unit)
+
+    def _set(self, minimum: float | str, places: Places, points: TruePoints, guesses: Floats, unit: str) -> None:
+        masses, total = np.asarray(points.masses.sum(axis=0)), points.distances(guesses)
+        away = np.hypot(*(np.asarray(places.coordinates)[:, None] - guesses[None]).transpose(2, 0, 1))
+        errors = np.where(masses[:, None] > 0, total / np.where(masses > 0, masses, 1.0)[:, None], away)
+        scale = units.factor("m", unit) / _stretch(places, points)
+        DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, name=f"euclidean{TRUE_POINT}"))
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "guesses", readonly(guesses))
+
+    @classmethod
+    def _built(
+        cls, minimum: float, places: Places, points: TruePoints, guesses: Floats, unit: str
+    ) -> PlaceDistortion:
+        found = object.__new__(cls)
+        found._set(minimum, places, points, guesses, unit)
+        return found
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._built, (self.minimum, self.places, self.points, self.guesses, self.distance.unit)
+
+    def __str__(self) -> str:
+        return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)} from the true point"
+
+    @property
+    def finite(self) -> DistortionPrivacy:
+        """What follows for an attacker who only has the guesses that the program knows.
+
+        Its distances are lowered to what is sure on the ground. Its minimum is as well, so that each mechanism
+        with this distortion keeps it.
+        """
+        return DistortionPrivacy(down(self.minimum / _stretch(self.places, self.points)), self.distance)
+
+    def with_guesses(self, guesses: Floats) -> PlaceDistortion:
+        """Return the same with more guesses for the program; those as good as known ones are left out.
+
+        Args:
+            guesses: Metres east and north, array (k, 2).
+        """
+        side = _APART * max(1.0, float(np.ptp(self.points.xy, axis=0).max()))
+        every = np.concatenate([self.guesses, guesses])
+        _, first = np.unique(np.rint(every / side), axis=0, return_index=True)
+        kept = every[np.sort(first)]
+        return self._built(self.minimum, self.places, self.points, kept, self.distance.unit)
+
+    def attack(self, mechanism: Mechanism, prior: Prior) -> Guesses:
+        """Return the best guesses on the plane against a mechanism, with the proved bound of their error.
+
+        Args:
+            mechanism: A mechanism on the places.
+            prior: How likely the places are; within a place people are where the visits were.
+
+        Raises:
+            InputError: If the mechanism is on other places.
+        """
+        if mechanism.secrets != self.places:
+            raise InputError(
+                f"the distortion is for {self.places!r}, but the mechanism's secrets are {mechanism.secrets!r}.",
+                "use the places of the mechanism.",
+            )
+        return self.points.under(prior.probabilities, np.asarray(self.places.coordinates)).guesses(
+            mechanism.matrix
+        )
+
+    def lower(self, found: Guesses) -> float:
+        """Return what an attack proves of the error on the ground, in the unit of the distance, rounded down."""
+        scale = units.factor("m", self.distance.unit) / _stretch(self.places, self.points)
+        return max(0.0, down((found.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
+
+    def check_possible(self, prior: Prior) -> None:
+        """Refuse an error that no mechanism can force.
+
+        Raises:
+            InfeasibleError: If an attacker who sees no report errs less.
+        """
+        silent = Mechanism(np.ones((len(prior), 1)), prior.space)
+        most = self.lower(self.attack(silent, prior))
+        if self.minimum > most * (1 - _ROOM):
+            unit = self.distance.unit
+            raise InfeasibleError(
+                f"a distortion of {amount(self.minimum, unit)} was asked for, but an attacker who sees no report "
+                f"errs by about {amount_at_most(most, unit)} from the true point with their best guess: no "
+                "mechanism can make them err by more.",
+                f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
+            )
+
+
+def _stretch(places: Places, points: TruePoints) -> float:
+    centres = float(np.hypot(*np.asarray(places.coordinates).T).max())
+    return places.projection.stretch(max(points.reach, centres) * (1 + 1e-12) + 1.0)

@@ -1,0 +1,61 @@
+"""A designed mechanism, with its problem, its proof and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core import Mechanism
+from ..evidence import Certificate, Optimality
+from ..rounding import amount_at_least, amount_at_most, at_most
+from .problem import DISTORTION, Problem
+from .solver import Answer, Progress, Status
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Design:
+    """A designed mechanism, with its problem, its proof and how it was found.
+
+    Attributes:
+        mechanism: The mechanism.
+        certificate: What is proved of it.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        problem: What was asked.
+        solver: The back-end used.
+        log: The progress, step by step.
+        seconds: The time it took.
+        tie_gap: How far, relatively and at most, its distortion privacy is from the most
+            of any mechanism of equal loss; None where no tie was broken.
+        enough: The largest gap that counts as reached: the one asked for, or 1e-4.
+        optimality: The prices that prove the bound; None where there is none.
+        answer: The solver's answer, from which a similar problem can start; None where it
+            was dropped to save memory.
+    """
+
+    mechanism: Mechanism
+    certificate: Certificate
+    status: Status
+    problem: Problem
+    solver: str
+    log: tuple[Progress, ...]
+    seconds: float
+    tie_gap: float | None
+    enough: float
+    optimality: Optimality | None
+    answer: Answer | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the gap is as small as was asked for, or as a spanner allows."""
+        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        promise = ", ".join(str(guarantee) for guarantee in self.problem.guarantees) or "no guarantee"
+        if c.objective == DISTORTION and self.problem.distance is not None:
+            unit = self.problem.distance.unit
+            result = f"distortion at least {amount_at_least(c.value, unit)}"
+        else:
+            unit = c.loss_unit
+            result = f"{c.objective} loss at most {amount_at_most(c.value, unit)}"
+        near = at_most(c.gap, 2) if c.gap <= 0.5 else f"{amount_at_most(c.absolute_gap, unit)} (absolute)"
+        return f"Design of {self.mechanism!r}: {promise}; {result}, gap {near} ({self.status.name})"

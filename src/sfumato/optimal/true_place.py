@@ -1,0 +1,136 @@
+"""Designs with a least error of the true point: guesses are added until the program knows the best ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ..core import DistortionPrivacy, Mechanism, MetricPrivacy
+from ..core.arrays import Floats
+from ..errors import SolverError
+from ..evidence import PlaceDistortion, certify
+from ..geo.true_points import Guesses
+from .answered import Design
+from .problem import WORST_CASE, Problem
+from .solver import Status, gap_of, proved
+
+Solve = Callable[[DistortionPrivacy, float, float], Design]
+
+_ROUNDS: Final = 16
+_FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best
+_CLOSER: Final = 0.1  # of the gap between the mechanism kept and the bound: that of the next program
+_LAST: Final = 0.2  # of the gap that is enough: that of the last programs
+_SHARES: Final = (1e-9, 1e-7, 1e-5, 1e-3)  # of the constant, added for rounding until the error is proved
+
+
+def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, time_limit: float) -> Design:
+    """Return a design whose best attacker errs by what is asked from the true point, wherever they guess.
+
+    A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
+    plane err too little against its mechanism, they are added and it is solved again. A share of the best
+    constant report makes up for what is missing: the error is concave in the mechanism.
+
+    Args:
+        asked: The error, with the guesses to begin with.
+        solve: From a distortion for finitely many guesses, the gap and seconds to a design.
+        enough: The gap at which the search ends.
+        time_limit: Seconds.
+
+    Raises:
+        SolverError: If no mechanism could be proved to keep the error.
+    """
+    deadline = time.monotonic() + time_limit
+    best: Mechanism | None = None
+    value, tightest = np.inf, -np.inf
+    result: tuple[Design, PlaceDistortion] | None = None
+    last = _LAST * enough
+    aim = max(last, _FIRST_GAP)
+    for _ in range(_ROUNDS):
+        left = deadline - time.monotonic()
+        if result is not None and left <= 0:
+            break
+        try:
+            found = solve(asked.finite, aim, left)
+        except SolverError:
+            if result is None:
+                raise
+            break
+        attack = asked.attack(found.mechanism, found.problem.prior)
+        kept = _kept(asked, found, attack)
+        if kept is not None and kept[1] < value:
+            best, value = kept
+        if result is None or found.certificate.bound >= tightest:
+            tightest, result = found.certificate.bound, (found, asked)
+        apart = gap_of(found.problem, value, tightest)
+        if apart <= enough:
+            break
+        finer = max(last, min(aim, _CLOSER * apart))
+        more = asked.with_guesses(attack.points)
+        stuck = len(more.guesses) == len(asked.guesses) and finer == aim
+        if stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            break
+        asked, aim = more, finer
+    if best is None or result is None:
+        raise SolverError(
+            "no mechanism could be proved to keep the distortion of the true point.",
+            "allow more time, or ask for a little less distortion.",
+        )
+    return _told(*result, best, enough)
+
+
+def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float] | None:
+    """Return a mechanism with as much of the best constant report as the error needs, and its loss."""
+    problem, certificate = found.problem, found.certificate
+    worst = problem.objective == WORST_CASE
+    error = asked.lower(attack)
+    if error >= asked.minimum:
+        return found.mechanism, certificate.worst_case_loss if worst else certificate.loss
+    constant = _constant(problem)
+    most = asked.lower(asked.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior))
+    if found.answer is None or not most > asked.minimum:
+        return None
+    share = (asked.minimum - error) / (most - error)
+    for more in _SHARES:
+        mixed = min(1.0, share * (1 + more) + more)
+        matrix = (1 - mixed) * found.mechanism.matrix + mixed * constant
+        held = proved(problem, replace(found.answer, matrix=matrix, mechanism=None))
+        if held is not None and asked.lower(asked.attack(held[0], problem.prior)) >= asked.minimum:
+            return held[0], held[1].worst_case_loss if worst else held[1].loss
+    return None
+
+
+def _constant(problem: Problem) -> Floats:
+    loss = problem.loss.array
+    costs = loss.max(axis=0) if problem.objective == WORST_CASE else problem.prior.probabilities @ loss
+    matrix = np.zeros(loss.shape)
+    matrix[:, int(np.argmin(costs))] = 1.0
+    return matrix
+
+
+def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, enough: float) -> Design:
+    """Return the design with the mechanism that keeps the error, and with what is proved of it."""
+    guarantees = tuple(asked if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
+    problem = replace(found.problem, guarantees=guarantees)
+    certificate = certify(
+        mechanism,
+        problem.prior,
+        problem.loss,
+        guarantees,
+        objective=problem.objective,
+        bound=found.certificate.bound,
+        repair_weight=found.certificate.repair_weight,
+    )
+    reached = gap_of(problem, certificate.value, certificate.bound) <= enough
+    status = found.status
+    if reached:
+        status = Status.OPTIMAL
+    elif status is Status.OPTIMAL:
+        status = Status.INACCURATE
+    promised = [each for each in guarantees if isinstance(each, MetricPrivacy)]
+    return replace(
+        found, mechanism=mechanism.promising(promised), certificate=certificate, status=status, problem=problem
+    )

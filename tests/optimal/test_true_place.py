@@ -1,0 +1,150 @@
+"""A least error of the true point: proved for every guess, at a loss that is near the best possible."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import InfeasibleError, InputError, UnitError
+from sfumato.evidence import prove
+
+VISITS = sf.synthetic_city()
+REGION = VISITS.region(trim=0.05)
+
+
+def places_of(kind):
+    if kind == "grid":
+        return sf.Grid.covering(VISITS, "1.5 km", region=REGION)
+    return sf.Lattice.covering(VISITS, "1.5 km", region=REGION, kind=kind)
+
+
+def promise_of(places, epsilon):
+    if isinstance(places, sf.geo.Lattice):
+        return sf.CoordinatePrivacy(epsilon)
+    return sf.MetricPrivacy(epsilon, places.metric(unit="km"))
+
+
+@pytest.fixture(scope="module", params=["square", "triangular", "grid"])
+def case(request):
+    places = places_of(request.param)
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
+    promise = promise_of(places, "4/km")
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False).mechanism
+    least = 1.1 * sf.attacks.true_place(plain, VISITS).error.upper  # more than it would be anyway, in km
+    made = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(least, places, VISITS)])
+    return places, prior, loss, promise, made, least
+
+
+def test_no_attacker_errs_less_wherever_they_guess(case):
+    places, prior, _, promise, made, least = case
+    assert made.certificate.holds
+    assert made.certificate.distortion[0].lower >= least
+    points = places.true_points(VISITS)
+    joint = points.masses @ made.mechanism.matrix
+    ends = np.linspace(points.xy.min(axis=0), points.xy.max(axis=0), 30)
+    guesses = np.stack(np.meshgrid(*ends.T), axis=-1).reshape(-1, 2)
+    found = places.projection.forward(*sf.attacks.true_place(made.mechanism, VISITS).guesses.T)
+    guesses = np.concatenate([guesses, found, points.xy[::40]])
+    brute = (np.hypot(*(guesses[:, None] - points.xy[None]).transpose(2, 0, 1)) @ joint).min(axis=0).sum()
+    assert brute >= 1000 * least * (1 - 1e-12)
+    assert brute <= 1000 * least * 1.01
+    proofs, _ = prove(made.mechanism, prior, promise)
+    assert proofs[0].holds
+
+
+def test_finite_guesses_promise_too_much(case):
+    """The same error against guesses at vertices or centres alone is not kept against all guesses."""
+    _, prior, loss, promise, made, least = case
+    finite = sf.DistortionPrivacy(least, sf.Loss(loss.array.T, "km"))
+    weaker = sf.design(prior, loss=loss, guarantees=[promise, finite], tie_break=False)
+    assert weaker.certificate.holds
+    assert sf.attacks.true_place(weaker.mechanism, VISITS).error.upper < 0.99 * least
+    assert weaker.certificate.loss <= made.certificate.loss * (1 + 1e-6)
+
+
+def test_the_loss_is_near_the_best_by_another_route(case):
+    """A covering list of guesses, and the loss it needs at least: the same optimum from below, solved at once."""
+    places, prior, loss, promise, made, least = case
+    assert made.certificate.gap <= 1e-4
+    asked = sf.PlaceDistortion(least, places, VISITS)
+    found = sf.attacks.true_place(made.mechanism, VISITS)
+    asked = asked.with_guesses(places.projection.forward(*found.guesses.T))
+    below = sf.design(prior, loss=loss, guarantees=[promise, asked.finite], tie_break=False)
+    assert below.certificate.bound <= made.certificate.loss
+    assert below.certificate.loss >= made.certificate.loss * (1 - 0.01)
+
+
+def test_what_is_kept_anyway_costs_nothing():
+    places = places_of("grid")
+    prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "1/km")
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False)
+    with_error = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("100 m", places, VISITS)])
+    assert with_error.certificate.loss == pytest.approx(plain.certificate.loss, rel=1e-3)
+
+
+def test_alone_and_at_worst_it_is_kept_too():
+    places = places_of("grid")
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.metric(unit="km")
+    asked = sf.PlaceDistortion(0.7, places, VISITS)
+    for objective in ("expected", "worst-case"):
+        made = sf.design(prior, loss=loss, guarantees=asked, objective=objective, gap=1e-2)
+        assert made.certificate.holds
+        assert sf.attacks.true_place(made.mechanism, VISITS).error.lower >= 0.7 * (1 - 1e-9)
+
+
+def test_smoothed_priors_put_people_at_centres_where_nobody_was():
+    places = places_of("square")
+    visits = VISITS.select(np.arange(40))
+    prior = sf.Prior.from_visits(places, visits, smoothing=0.5)
+    asked = sf.PlaceDistortion("500 m", places, visits)
+    mechanism = sf.Mechanism(np.full((len(places), 1), 1.0), places, sf.Space(["x"]))
+    found = asked.attack(mechanism, prior)
+    xy, centres = places.true_points(visits).xy, np.asarray(places.coordinates)
+    seen = np.asarray(places.true_points(visits).masses.sum(axis=0))
+    loss = places.loss(visits, unit="m", observables=sf.Space(["g"], found.points, "m", places.crs)).array[:, 0]
+    assert found.value == pytest.approx(float(prior.probabilities @ loss), rel=1e-9)
+    assert len(xy)
+    assert (seen == 0).any()
+    assert len(centres) == len(places)
+
+
+def test_copies_and_files_keep_it(tmp_path):
+    places = places_of("grid")
+    asked = sf.PlaceDistortion("0.9 km", places, VISITS)
+    again = pickle.loads(pickle.dumps(asked))
+    assert (again.minimum, again.places) == (0.9, places)
+    np.testing.assert_array_equal(again.distance.array, asked.distance.array)
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
+    made = sf.design(prior, loss=loss, guarantees=[promise_of(places, "4/km"), asked], gap=1e-2)
+    held = sf.MechanismFile(made.mechanism, prior, made.problem.loss, made.problem.guarantees, {}, made.optimality)
+    sf.save(held, tmp_path / "m.sfm")
+    loaded = sf.read_mechanism_file(tmp_path / "m.sfm")
+    _, (proof,) = prove(loaded.mechanism, prior, loaded.guarantees)
+    assert proof.holds  # of the guesses in the file
+    said = " ".join(
+        sf.report.audited(loaded, *prove(loaded.mechanism, prior, loaded.guarantees)).markdown().split()
+    )
+    assert "if they guess one of" in said
+    assert "wherever they guess" not in said
+    told = " ".join(sf.report.summarise(made, visits=VISITS).markdown().split())
+    assert (
+        "errs by at least 900 m on average from where people truly are, wherever they guess (proved: 900" in told
+    )
+
+
+def test_what_cannot_be_is_refused():
+    places = places_of("grid")
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
+    with pytest.raises(InfeasibleError, match="from the true point with their best guess"):
+        sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion("50 km", places, VISITS))
+    asked = sf.PlaceDistortion("500 m", places, VISITS)
+    with pytest.raises(InputError, match="two distortion guarantees"):
+        sf.design(prior, loss=loss, guarantees=[asked, asked.finite])
+    with pytest.raises(InputError, match="negative"):
+        sf.PlaceDistortion(-1, places, VISITS)
+    with pytest.raises(UnitError):
+        sf.PlaceDistortion("1 h", places, VISITS)
+    other = sf.Grid.covering(VISITS, "2 km", region=REGION)
+    with pytest.raises(InputError, match="use the places of the mechanism"):
+        prove(sf.Mechanism(np.eye(len(other)), other, other), sf.Prior.uniform(other), asked)
