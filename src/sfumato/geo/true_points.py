@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
-from scipy.spatial import cKDTree
 
 from ..core.arrays import Floats, readonly
 from ..core.frozen import Short
@@ -21,9 +20,10 @@ Indices = NDArray[np.intp]
 _ENTRIES: Final = 2_000_000  # points times targets at a time
 _GROUPS: Final = 1200  # of near points, where guesses are first looked for
 _ROUGH: Final = 1e-4  # of the spread: how near the first guesses should be
-_STEPS: Final = 12  # of Newton's method, on all points
+_STEPS: Final = 48  # of Newton's method, on all points
 _GAP: Final = 1e-7  # relative, between an error and its bound: small enough
 _FLAT: Final = 1e-9  # of the trace squared: no second derivative to rely on
+_FAR: Final = 50.0  # times Weiszfeld's step: Newton's is not trusted beyond
 _ROUNDING: Final = 64  # operations on each term of a sum, with room to spare
 
 DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
@@ -141,6 +141,7 @@ class _At:
     pull: Floats  # (m, 2), minus the gradient
     held: Floats  # (m,), mass at the guess itself
     bend: Floats  # (m, 3), the second derivatives: xx, xy, yy
+    strong: Floats  # (m, 2), the point of most mass by distance: often the median itself
 
 
 class _Search:
@@ -158,25 +159,24 @@ class _Search:
         best = self._start()
         every = np.arange(len(best))
         here = self._at(best, every)
-        value, lower, step = here.value, self._below(here, best, every), self._newton(here)
-        scale, near = np.ones(len(best)), cKDTree(self.points.xy)
+        value, lower, strong = here.value, self._below(here, best, every), here.strong
+        step, steady = self._steps(here)
         for number in range(_STEPS):
             open_ = np.flatnonzero(value - lower > _GAP * value)
             if float((value - lower).sum()) <= _GAP * float(value.sum()) or not len(open_):
                 break
-            if number % 3 == 1:
-                tried = self.points.xy[near.query(best[open_])[1]]  # a place with many visits is often the median
-            else:
-                tried = best[open_] + scale[open_, None] * step[open_]
+            tried = strong[open_] if number % 3 == 1 else best[open_] + step[open_]
             there = self._at(tried, open_)
             lower[open_] = np.maximum(lower[open_], self._below(there, tried, open_))
             better = there.value < value[open_]
             moved = open_[better]
             best[moved], value[moved] = tried[better], there.value[better]
-            step[moved] = self._newton(there)[better]
-            scale[moved] = 1.0
+            newton, weiszfeld = self._steps(there)
+            step[moved], steady[moved], strong[moved] = newton[better], weiszfeld[better], there.strong[better]
             if number % 3 != 1:
-                scale[open_[~better]] /= 4
+                stayed = open_[~better]
+                step[stayed] = steady[stayed]
+                steady[stayed] /= 2  # where that is no better either, floats are at their limits
         terms = len(self.points.xy) + self.channel.shape[0] + len(value)
         error = 2 * (terms + 64) * UNIT * float(value.sum())
         return Guesses(best, above(float(value.sum()), error), max(0.0, below(float(lower.sum()), error)))
@@ -200,6 +200,7 @@ class _Search:
     def _at(self, y: Floats, reports: Indices) -> _At:
         m, points, channel = len(y), self.points, self.channel[:, reports]
         value, pull, held, bend = np.zeros(m), np.zeros((m, 2)), np.zeros(m), np.zeros((m, 3))
+        strong, most = y.copy(), np.zeros(m)
         for rows in blocks(len(points.xy), m):
             weight = points.masses[rows] @ channel
             dx, dy = (points.xy[rows, k, None] - y[None, :, k] for k in (0, 1))
@@ -214,19 +215,27 @@ class _Search:
             pull[:, 1] += np.einsum("ij,ij->j", weight, dy)
             weight /= length
             weight[there] = 0.0
+            first = np.argmax(weight, axis=0)
+            stronger = weight[first, np.arange(m)] > most
+            most[stronger] = weight[first, np.arange(m)][stronger]
+            strong[stronger] = points.xy[rows][first[stronger]]
             bend[:, 0] += np.einsum("ij,ij,ij->j", weight, dy, dy)
             bend[:, 1] -= np.einsum("ij,ij,ij->j", weight, dx, dy)
             bend[:, 2] += np.einsum("ij,ij,ij->j", weight, dx, dx)
-        return _At(value, pull, held, bend)
+        return _At(value, pull, held, bend, strong)
 
-    def _newton(self, here: _At) -> Floats:
-        """Return steps towards the medians: Newton's, or Weiszfeld's where all points lie on a line."""
+    def _steps(self, here: _At) -> tuple[Floats, Floats]:
+        """Return steps towards the medians: Newton's where it can be trusted, and Weiszfeld's, which descend."""
         xx, xy, yy = here.bend.T
-        (east, north), trace, determinant = here.pull.T, xx + yy, xx * yy - xy * xy
+        force, trace, determinant = np.hypot(*here.pull.T), xx + yy, xx * yy - xy * xy
+        free = np.maximum(force - here.held, 0.0) / np.where(force > 0, force, 1.0)
+        east, north = (here.pull * free[:, None]).T
+        weiszfeld = np.column_stack([east, north]) / np.where(trace > 0, trace, 1.0)[:, None]
         sound = determinant > _FLAT * trace**2
-        by = np.where(sound, determinant, np.where(trace > 0, trace, 1.0))
-        step = np.where(sound, (yy * east - xy * north, xx * north - xy * east), (east, north)) / by
-        return np.where((np.hypot(east, north) > here.held)[:, None], step.T, 0.0)
+        by = np.where(sound, determinant, 1.0)
+        newton = np.column_stack([yy * east - xy * north, xx * north - xy * east]) / by[:, None]
+        sound &= np.hypot(*newton.T) < _FAR * np.hypot(*weiszfeld.T)
+        return np.where(sound[:, None], newton, weiszfeld), weiszfeld
 
     def _below(self, here: _At, y: Floats, reports: Indices) -> Floats:
         """Return the dual bound of each report's mean distance, array (m,)."""
