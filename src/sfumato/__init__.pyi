@@ -62,3 +62,4 @@ from .releases.estimate import estimate_population as estimate_population
 from .sampling import sampler as sampler
 from .sampling import simulator as simulator
 from .studies import compare as compare
+from .studies import compare_places as compare_places

@@ -1,5 +1,6 @@
 """Proofs over integers and with directed rounding; they use nothing of how a mechanism was made."""
 
+from .borders import Border, worst_border
 from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .coordinates import CoordinateProof, VertexPrivacy, bound_to, prove_coordinate_privacy
@@ -19,6 +20,7 @@ from .sensitive import (
 from .slope import Steepest, steepest
 
 __all__ = [
+    "Border",
     "Certificate",
     "CoordinateProof",
     "DistortionProof",
@@ -52,6 +54,7 @@ __all__ = [
     "prove_planar_noise",
     "relative_gap",
     "steepest",
+    "worst_border",
     "worst_loss_above",
     "worst_ratios",
 ]

@@ -1,17 +1,37 @@
 """Studies: mechanisms compared on one prior, and published experiments done again, each in a folder of its own."""
 
-from .comparison import Comparison, ComparisonRow, Contestant, compare, comparison_figure, tightened, usual
+from .comparison import (
+    ANY,
+    CELLS,
+    Comparison,
+    ComparisonRow,
+    Contestant,
+    PlaceComparison,
+    PlaceRow,
+    compare,
+    compare_places,
+    comparison_figure,
+    places_figure,
+    tightened,
+    usual,
+)
 from .options import StudyOptions, study_options
 from .results import Results, save
 
 __all__ = [
+    "ANY",
+    "CELLS",
     "Comparison",
     "ComparisonRow",
     "Contestant",
+    "PlaceComparison",
+    "PlaceRow",
     "Results",
     "StudyOptions",
     "compare",
+    "compare_places",
     "comparison_figure",
+    "places_figure",
     "save",
     "study_options",
     "tightened",

@@ -1,4 +1,6 @@
-"""``sfumato compare``."""
+"""``sfumato compare``: points by default, cells where they are asked for."""
+
+import pytest
 
 
 def test_at_equal_epsilon(run, visits_file, tmp_path):
@@ -9,6 +11,54 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert "Proved: no mechanism of epsilon 1/km loses less than" in done.text
     assert (tmp_path / "t.csv").read_text().startswith("name,parameter,epsilon_upper")
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_points_at_one_epsilon(run, visits_file, tmp_path):
+    quick = ("--spacing", "2 km", "--bound-time", "3", "-o", "p.csv", "--figure", "p.png")
+    done = run("compare", visits_file, "--epsilon", "0.5/km, 1/km", *quick)
+    assert done.code == 0, done.err
+    assert done.text.count("program, spline") == 2
+    assert "epsilon 0.5/km" in done.text
+    assert done.text.count("Proved: no mechanism that keeps epsilon") == 2
+    assert "Cells promise epsilon" in done.text
+    assert "likelier from one of two points a metre apart than from the other" in done.text
+    assert (
+        (tmp_path / "p.csv")
+        .read_text()
+        .startswith("name,epsilon,epsilon_upper,slack_m,loss_lower,loss,loss_upper")
+    )
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    cells = next(line for line in done.out.splitlines() if line.strip().startswith("cells"))
+    assert " none " in cells
+
+
+@pytest.mark.slow
+def test_points_at_one_loss(run, visits_file):
+    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "1500 m", "--bound-time", "0")
+    assert done.code == 0, done.err
+    assert "equal loss of the true point, 1 km" in done.text
+    assert "Proved" not in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--metric", "manhattan"), "is for cells"),
+        (("--smoothing", "1"), "is for cells"),
+        (("--no-remap",), "is for cells"),
+        (("--dummies", "2"), "is for cells"),
+        (("--cells", "4x3", "--spacing", "1 km"), "--spacing was given beside cells"),
+        (("--epsilon", ","), "holds no epsilon"),
+        (("--epsilon", "1/km, x"), "x"),
+        (("--bound-time", "-1"), "--bound-time"),
+        (("--time-limit", "0"), "--time-limit"),
+        (("--spacing", "0 m"), "not positive"),
+    ],
+)
+def test_options_for_the_other_kind_are_refused(run, visits_file, options, words):
+    done = run("compare", visits_file, *options)
+    assert done.code == 1
+    assert words in done.err
 
 
 def test_refusals(run, visits_file):

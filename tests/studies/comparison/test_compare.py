@@ -107,3 +107,9 @@ def test_requests_that_mean_nothing(wanted):
         compare(BELIEF, KM, **wanted)
     with pytest.raises(InputError, match="is not in the comparison"):
         compare(BELIEF, KM, epsilon=1.0, contestants=[]).row("noise")
+
+
+def test_vertices_that_stand_for_points_are_left_to_the_comparison_for_places():
+    lattice = sf.Lattice.covering("2 km x 1500 m around 48.85,2.35", "500 m")
+    with pytest.raises(InputError, match="points they stand for"):
+        compare(sf.Prior.uniform(lattice), lattice.metric("euclidean", unit="km"), epsilon="1/km")

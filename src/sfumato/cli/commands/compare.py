@@ -1,4 +1,4 @@
-"""``sfumato compare``: several mechanisms on one prior, at equal epsilon or equal loss."""
+"""``sfumato compare``: several mechanisms for points or on cells, at equal epsilon or equal loss."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...errors import InputError
+from ..comparing import compared, print_comparison, refuse_of_cells
 from ..messages import say
 from ..options import (
     DEFAULT_EPSILON,
@@ -16,10 +17,9 @@ from ..options import (
     Cells,
     Latitude,
     Longitude,
-    PrivacyMetric,
     Region,
-    Smoothing,
     TableOutput,
+    TimeLimit,
     User,
     UserColumn,
     VisitsOrCity,
@@ -28,7 +28,8 @@ from ..outputs import check_ending, check_outputs
 from ..places import cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
 
 if TYPE_CHECKING:
-    from ...studies import Comparison, ComparisonRow
+    from ...geo import Visits
+    from ...studies import Comparison, ComparisonRow, PlaceComparison
 
 
 def command(
@@ -39,63 +40,131 @@ def command(
     max_loss: Annotated[
         str | None, typer.Option(help="Give all mechanisms this average loss instead: '500 m'.")
     ] = None,
-    metric: PrivacyMetric = "euclidean",
-    cell: Cell = None,
-    cells: Cells = None,
+    spacing: Annotated[
+        str | None, typer.Option(help="The spacing of lattices: '500 m'. By default what suits epsilon.")
+    ] = None,
     region: Region = None,
     user: User = None,
-    smoothing: Smoothing = 0.0,
-    remap: Annotated[bool, typer.Option(help="Also compare each mechanism followed by the optimal remap.")] = True,
+    cell: Cell = None,
+    cells: Cells = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="With cells: what epsilon counts per, euclidean (default), manhattan, great-circle."),
+    ] = None,
+    smoothing: Annotated[
+        float | None, typer.Option(help="With cells: add this to the number of visits of every cell.")
+    ] = None,
+    remap: Annotated[
+        bool | None,
+        typer.Option(help="With cells: also compare each mechanism followed by the optimal remap (default)."),
+    ] = None,
     dummies: Annotated[
-        int, typer.Option(help="With --epsilon: also compare each mechanism with this many dummies.")
-    ] = 0,
+        int | None,
+        typer.Option(help="With cells and --epsilon: also compare each mechanism with so many dummies."),
+    ] = None,
+    time_limit: TimeLimit = 120.0,
+    bound_time: Annotated[
+        float, typer.Option(help="Seconds for what no mechanism for points can go below; 0 leaves it out.")
+    ] = 60.0,
     output: TableOutput = None,
     figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
 ) -> None:
-    """Compare mechanisms, the certified optimum among them.
+    """Compare mechanisms for points, and what none of them can go below.
 
-    Distances are in kilometres, for privacy, loss and the attacker's error alike.
+    Losses and attackers' errors are distances from the true point. With --cell or --cells
+    the mechanisms of the literature on cells are compared, the certified optimum among them, with
+    distances between the middles of cells. Several epsilons are separated by commas.
     """
-    from ...optimal import check_size
-    from ...studies import compare, comparison_figure
-    from ..screen import Screen
+    from ...studies import comparison_figure, places_figure
 
     if epsilon is not None and max_loss is not None:
         raise InputError("both --epsilon and --max-loss were given.", "choose what the mechanisms have in common.")
+    on_cells = cell is not None or cells is not None
+    if not on_cells:
+        refuse_of_cells({"--metric": metric, "--smoothing": smoothing, "--remap": remap, "--dummies": dummies})
+    elif spacing is not None:
+        raise InputError("--spacing was given beside cells.", "leave one of them out.")
     check_ending(output, ".csv")
     check_ending(figure, ".png")
     check_outputs([output, figure], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
-    places = cells_over(found, region, cell, cells, None)
-    check_size(len(places), len(places), math.inf)
-    prior, text = prior_of(places, found, user, smoothing, source)
-    distances = metric_on(places, metric, "--metric")
-    limit = None if max_loss is None else max_loss_of(max_loss, distances.unit)
     common = DEFAULT_EPSILON if epsilon is None else epsilon
-    if limit is None:
-        promise_of(common, distances, "--epsilon")
-    with Screen(stderr=True).status("Comparing") as status:
-        comparison = compare(
-            prior,
-            distances,
-            epsilon=common if limit is None else None,
-            max_loss=limit,
-            remap=remap,
-            dummies=dummies,
-            progress=lambda name: status.update(f"Comparing: {name}"),
+    comparison: Comparison | PlaceComparison
+    if on_cells:
+        comparison, text = _on_cells(
+            found,
+            source,
+            common,
+            max_loss,
+            metric or "euclidean",
+            region,
+            cell,
+            cells,
+            user,
+            smoothing,
+            remap,
+            dummies,
         )
-    _print(comparison, text)
+        _print(comparison, text)
+    else:
+        theirs = found if user is None else found.of_user(user)
+        whose = source if user is None else f"{len(theirs):,} visits of user {user} in {source}"
+        comparison = compared(theirs, common, max_loss, region, spacing, time_limit, bound_time)
+        print_comparison(comparison, whose)
     if output is not None:
         comparison.save(output)
         say(f"Written: {output}", err=True)
     if figure is not None:
         from ...report import save_picture
+        from ...studies import PlaceComparison
 
-        save_picture(comparison_figure(comparison), figure)
+        drawn = (
+            places_figure(comparison) if isinstance(comparison, PlaceComparison) else comparison_figure(comparison)
+        )
+        save_picture(drawn, figure)
         say(f"Written: {figure}", err=True)
+
+
+def _on_cells(
+    visits: Visits,
+    source: str,
+    epsilon: str,
+    max_loss: str | None,
+    metric: str,
+    region: str | None,
+    cell: str | None,
+    cells: str | None,
+    user: str | None,
+    smoothing: float | None,
+    remap: bool | None,
+    dummies: int | None,
+) -> tuple[Comparison, str]:
+    """Return the comparison on cells, and where its prior comes from."""
+    from ...optimal import check_size
+    from ...studies import compare
+    from ..screen import Screen
+
+    places = cells_over(visits, region, cell, cells, None)
+    check_size(len(places), len(places), math.inf)
+    prior, text = prior_of(places, visits, user, smoothing or 0.0, source)
+    distances = metric_on(places, metric, "--metric")
+    limit = None if max_loss is None else max_loss_of(max_loss, distances.unit)
+    if limit is None:
+        promise_of(epsilon, distances, "--epsilon")
+    with Screen(stderr=True).status("Comparing") as status:
+        comparison = compare(
+            prior,
+            distances,
+            epsilon=epsilon if limit is None else None,
+            max_loss=limit,
+            remap=remap is not False,
+            dummies=dummies or 0,
+            progress=lambda name: status.update(f"Comparing: {name}"),
+        )
+    return comparison, text
 
 
 def _print(comparison: Comparison, source: str) -> None:

@@ -1,17 +1,27 @@
-"""Comparison of mechanisms on one prior, at equal epsilon or at equal loss."""
+"""Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
 from .compare import Comparison, ComparisonRow, compare
 from .contestants import Contestant, tightened, usual
 from .figure import comparison_figure
+from .place_contestants import CELLS
+from .place_rows import ANY, PlaceComparison, PlaceRow
+from .places import compare_places
+from .places_figure import places_figure
 from .tuples import DRAWS
 
 __all__ = [
+    "ANY",
+    "CELLS",
     "DRAWS",
     "Comparison",
     "ComparisonRow",
     "Contestant",
+    "PlaceComparison",
+    "PlaceRow",
     "compare",
+    "compare_places",
     "comparison_figure",
+    "places_figure",
     "tightened",
     "usual",
 ]

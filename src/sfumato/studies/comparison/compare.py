@@ -14,8 +14,9 @@ from ...core import Mechanism, Metric, MetricPrivacy, Prior, units
 from ...core.arguments import checked
 from ...core.bisection import bisect, geometric_mean
 from ...core.frozen import Short
-from ...errors import InfeasibleError, InputError, SfumatoError
+from ...errors import InfeasibleError, InputError, SfumatoError, python
 from ...evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
+from ...geo import Lattice
 from ...leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
 from ...mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
 from ...mechanisms.tupling.mechanism import check_dummies
@@ -131,7 +132,7 @@ def compare(
     dummies: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare mechanisms at equal epsilon, or at equal expected loss.
+    """Compare mechanisms at equal epsilon, or at equal expected loss; for points there is `compare_places`.
 
     At equal epsilon, families that promise metric privacy are compared, each by the
     loosest member whose proved epsilon is at most that. At equal loss every family is
@@ -164,6 +165,11 @@ def compare(
         raise InputError(
             f"epsilon {epsilon} and max_loss {max_loss} were given.",
             "give one of them: what the mechanisms have in common.",
+        )
+    if isinstance(prior.space, Lattice):
+        raise InputError(
+            "the secrets are vertices of a lattice: comparing them says nothing of the points they stand for.",
+            python("use sf.compare_places(visits, epsilon=...)."),
         )
     if len(prior) != len(metric):
         raise InputError(

@@ -1,0 +1,156 @@
+"""Comparisons for places: the numbers by other routes, the order that must hold, and what cells promise."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
+from sfumato.studies import ANY, CELLS, places_figure
+
+CITY = sf.synthetic_city(users=20, days=7)
+VISITS = CITY.inside(CITY.region(trim=0.03))
+
+
+@pytest.fixture(scope="module")
+def at_epsilon():
+    return sf.compare_places(VISITS, epsilon=["0.7/km", "1.5/km"], spacing="1 km", bound_time=4)
+
+
+@pytest.fixture(scope="module")
+def at_loss():
+    return sf.compare_places(VISITS, max_loss="900 m", spacing="1 km", bound_time=4)
+
+
+def test_nobody_with_the_promise_is_below_the_bound(at_epsilon):
+    assert at_epsilon.values == (0.7, 1.5)
+    for value in at_epsilon.values:
+        bound = at_epsilon.row(ANY, value)
+        assert 0 < bound.loss.lower < at_epsilon.blind_error.upper
+        for row in (row for row in at_epsilon.rows if row.epsilon == value and row.name not in (ANY, CELLS)):
+            assert not row.problem
+            assert row.epsilon_upper <= value
+            assert row.loss.lower <= row.loss.value <= row.loss.upper
+            assert row.loss.upper >= bound.loss.lower
+            assert at_epsilon.excess(row) == pytest.approx(row.loss.upper / bound.loss.lower - 1, rel=1e-9)
+            assert row.attacker_error.lower <= min(row.loss.upper, at_epsilon.blind_error.upper) + 1e-9
+            assert 1 < row.metre_factor.upper < math.exp(value * 0.01)
+        assert at_epsilon.excess(bound) == 0
+
+
+def test_the_order_of_what_was_published_holds(at_epsilon):
+    """Planar Laplace noise loses 2 / epsilon; its remap and the spline lose less, the hat more than the spline."""
+    for value in at_epsilon.values:
+        raw, remapped, spline, hat = (
+            at_epsilon.row(name, value).loss.value
+            for name in ("planar Laplace", "planar Laplace + remap", "program, spline", "program, hat")
+        )
+        assert raw == pytest.approx(2 / value, rel=0.01)
+        assert remapped < raw
+        assert spline < hat
+    names = dict.fromkeys(row.name for row in at_epsilon.rows)
+    for name in names:
+        assert at_epsilon.row(name, 1.5).loss.lower < at_epsilon.row(name, 0.7).loss.upper
+
+
+def test_the_programs_loss_is_the_mean_distance_of_every_visit(at_epsilon):
+    lattice = sf.Lattice.covering(VISITS, "1 km")
+    prior = sf.Prior.from_visits(lattice, VISITS)
+    made = sf.design(
+        prior, loss=lattice.loss(VISITS), guarantees=sf.CoordinatePrivacy("0.7/km"), gap=1e-3, tie_break=False
+    )
+    rounding, xy = lattice.rounding(VISITS.lat, VISITS.lon), lattice.projection.forward(VISITS.lat, VISITS.lon)
+    total = 0.0
+    for positions, shares, point in zip(rounding.positions, rounding.shares, xy, strict=True):
+        reports = shares @ made.mechanism.matrix[positions]
+        total += reports @ np.hypot(*(lattice.coordinates - point).T) / 1000
+    row = at_epsilon.row("program, spline", 0.7)
+    assert row.loss.value == pytest.approx(total / len(VISITS), rel=3e-3)
+
+
+def test_cells_promise_nothing_between_two_points(at_epsilon):
+    cells = at_epsilon.row(CELLS, 0.7)
+    assert math.isinf(cells.epsilon_upper)
+    assert math.isinf(at_epsilon.excess(cells))
+    # Middles of cells 1 km apart may be told apart by e^0.7, and neighbours at corners by more.
+    assert 1.3 < cells.metre_factor.lower <= math.exp(0.7 * math.sqrt(2)) * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_at_equal_loss_everybody_loses_just_that(at_loss):
+    assert at_loss.equal == "loss"
+    least = math.inf
+    for row in at_loss.rows:
+        if row.name == ANY:
+            continue
+        assert not row.problem, row.problem
+        assert 0.99 * 0.9 < row.loss.upper <= 0.9
+        least = min(least, row.epsilon)
+    assert at_loss.row("planar Laplace").epsilon == pytest.approx(2 / 0.9, rel=0.02)
+    for row in at_loss.rows:
+        if row.name == ANY:
+            assert row.epsilon < least
+            assert row.loss.lower > 0.9
+
+
+@pytest.mark.slow
+def test_the_figure_of_an_equal_loss(at_loss):
+    (ax,) = places_figure(at_loss).axes
+    assert any("loses so little" in label for label in ax.get_legend_handles_labels()[1])
+
+
+def test_table_and_figure(at_epsilon, tmp_path):
+    at_epsilon.save(tmp_path / "places.csv")
+    with open(tmp_path / "places.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == [row.name for row in at_epsilon.rows]
+    assert float(rows[0]["loss_upper"]) == at_epsilon.rows[0].loss.upper
+    assert rows[-1]["attacker_error"] == ""
+    (ax,) = places_figure(at_epsilon).axes
+    assert len(ax.get_legend_handles_labels()[1]) == len({row.name for row in at_epsilon.rows})
+    assert "per km" in ax.get_xlabel()
+    assert "(km)" in ax.get_ylabel()
+
+
+def test_of_many_visits_the_same_ones_are_drawn():
+    region = VISITS.region()
+    one, other = (
+        sf.compare_places(CITY, epsilon="1/km", region=region, spacing="2 km", bound_time=0, most_visits=60)
+        for _ in range(2)
+    )
+    assert (one.visits, one.given) == (60, len(CITY.inside(region)))
+    assert one.row("planar Laplace + remap").loss == other.row("planar Laplace + remap").loss
+    assert one.bounds == ()
+    assert math.isinf(one.excess(one.row("program, hat")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({}, InputError, "give one of them"),
+        ({"epsilon": 1.0, "max_loss": 1.0}, InputError, "give one of them"),
+        ({"epsilon": []}, InputError, "no epsilon"),
+        ({"epsilon": float("nan")}, InputError, "epsilon"),
+        ({"epsilon": "-1/km"}, InputError, "epsilon"),
+        ({"epsilon": "1/h"}, UnitError, "unit"),
+        ({"max_loss": "0 m"}, InputError, "no noise"),
+        ({"max_loss": float("nan")}, InputError, "loss"),
+        ({"max_loss": "90 km"}, InfeasibleError, "always reporting the same place"),
+        ({"epsilon": 1.0, "time_limit": 0.0}, InputError, "time limit"),
+        ({"epsilon": 1.0, "bound_time": -1.0}, InputError, "bound_time"),
+        ({"epsilon": 1.0, "most_visits": 1}, InputError, "visits"),
+        ({"epsilon": 1.0, "spacing": "-1 m"}, InputError, "spacing"),
+        ({"epsilon": 1.0, "spacing": "500"}, UnitError, "unit"),
+        ({"epsilon": 1.0, "region": "8 km x 6 km around 48.85,2.35"}, DataError, "none of the"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        sf.compare_places(VISITS, **{"bound_time": 0.0, **arguments})
+
+
+def test_an_unknown_row_is_refused(at_epsilon):
+    with pytest.raises(InputError, match="is not in the comparison"):
+        at_epsilon.row("magic")
