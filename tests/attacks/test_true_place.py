@@ -103,7 +103,7 @@ def test_any_points_and_any_channel_are_bracketed(seed, k, reports, shape):
     here = sum(float(joint[:, o] @ np.hypot(*(xy - found.points[o]).T)) for o in range(reports))
     assert here == pytest.approx(found.value, rel=1e-9, abs=1e-9)
     assert found.lower <= found.value
-    assert found.lower >= found.value * (1 - (0.05 if shape == "far" else 2e-3)) - 1e-3
+    assert found.lower >= found.value * (1 - (1e-2 if shape == "far" else 4e-3)) - 1e-3
     trial = rng.normal(0, 1000, (400, 2)) @ np.diag(rng.choice([0.01, 1, 100], 2))
     trial = np.concatenate([trial, xy, xy.mean(axis=0)[None]])
     brute = (np.hypot(*(xy[:, None] - trial[None]).transpose(2, 0, 1)).T @ joint).min(axis=0).sum()

@@ -23,7 +23,7 @@ _ROUGH: Final = 1e-4  # of the spread: how near the first guesses should be
 _STEPS: Final = 48  # of Newton's method, on all points
 _GAP: Final = 1e-7  # relative, between an error and its bound: small enough
 _FLAT: Final = 1e-9  # of the trace squared: no second derivative to rely on
-_FAR: Final = 50.0  # times Weiszfeld's step: Newton's is not trusted beyond
+_FAR: Final = 300.0  # times Weiszfeld's step: Newton's is not trusted beyond
 _ROUNDING: Final = 64  # operations on each term of a sum, with room to spare
 
 DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
@@ -234,7 +234,8 @@ class _Search:
         sound = determinant > _FLAT * trace**2
         by = np.where(sound, determinant, 1.0)
         newton = np.column_stack([yy * east - xy * north, xx * north - xy * east]) / by[:, None]
-        sound &= np.hypot(*newton.T) < _FAR * np.hypot(*weiszfeld.T)
+        long, most = np.hypot(*newton.T), _FAR * np.hypot(*weiszfeld.T)
+        newton *= np.minimum(1.0, most / np.where(long > 0, long, 1.0))[:, None]
         return np.where(sound[:, None], newton, weiszfeld), weiszfeld
 
     def _below(self, here: _At, y: Floats, reports: Indices) -> Floats:
