@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket, Mechanism, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..errors import InputError, python
-from ..geo import Places, Visits
+from ..errors import DataError, InputError, python
+from ..geo import Places, Projection, Visits
 from ..geo.true_points import Guesses, TruePoints
 from ..rounding import amount_at_least, amount_at_most, down, up
 
@@ -27,7 +29,8 @@ class PlaceAttack:
             every attacker who knows the mechanism and the visits, wherever they guess; the upper one is what the
             guesses here err at most.
         blind: The same of an attacker who sees no report.
-        guesses: Latitude and longitude of the guess for each report, array (observables, 2), degrees.
+        guesses: Latitude and longitude of the guess for each report, array (observables, 2), degrees; none are
+            listed for noise without numbered reports.
         unit: The unit of the errors.
     """
 
@@ -38,12 +41,39 @@ class PlaceAttack:
 
     def __repr__(self) -> str:
         low, high = (amount_at_least(self.error.lower, self.unit), amount_at_most(self.error.upper, self.unit))
-        return f"PlaceAttack on {len(self.guesses)} reports: errs by {low} to {high} from the true point"
+        reports = f" on {len(self.guesses)} reports" if len(self.guesses) else ""
+        return f"PlaceAttack{reports}: errs by {low} to {high} from the true point"
+
+
+class PlaneErrors(Protocol):
+    """How far reports and the best guesses are from the truth on average, metres on the ground."""
+
+    @property
+    def attacker(self) -> Bracket:
+        """The mean distance from the true place to the best guess."""
+
+
+@runtime_checkable
+class PlaceNoise(Protocol):
+    """Noise for points on the ground, drawn without a matrix, such as `CoordinateNoise`."""
+
+    @property
+    def projection(self) -> Projection | None:
+        """The plane of its coordinates."""
+
+    def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
+        """Return which points it takes."""
+
+    def error(self, points_m: ArrayLike, weights: ArrayLike) -> PlaneErrors:
+        """Return how far reports and guesses are from weighted places."""
+
+    def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
+        """Return how far the best guess without a report is."""
 
 
 @checked
 def true_place(
-    mechanism: Mechanism, visits: Visits, *, unit: str = "km", user: Hashable | None = None
+    mechanism: Mechanism | PlaceNoise, visits: Visits, *, unit: str = "km", user: Hashable | None = None
 ) -> PlaceAttack:
     """Return the attack that errs least from where visits truly were.
 
@@ -53,7 +83,8 @@ def true_place(
     Guesses are any points. Guesses at centres or vertices alone would overstate the error.
 
     Args:
-        mechanism: The mechanism that is attacked; its secrets are places.
+        mechanism: The mechanism that is attacked; its secrets are places. Of noise for coordinates the report
+            before its table is attacked: whoever sees it after the table errs by no less.
         visits: What the attacker knows of where people are, and what is true: a report is made at one of these
             visits, each equally likely. Those outside are left out.
         unit: The unit of the errors.
@@ -74,6 +105,8 @@ def true_place(
         >>> sf.attacks.true_place(same, visits)
         PlaceAttack on 6 reports: errs by 558 m to 559 m from the true point
     """
+    if not isinstance(mechanism, Mechanism):
+        return _behind_noise(mechanism, visits if user is None else visits.of_user(user), unit)
     places = mechanism.secrets
     if not isinstance(places, Places):
         raise InputError(
@@ -87,6 +120,30 @@ def true_place(
     error = _on_ground(found, points, places, unit)
     most = min(error.upper, blind.upper)  # they may leave the report aside
     return PlaceAttack(Bracket(error.lower, min(error.value, most), most), blind, guesses, units.canonical(unit))
+
+
+def _behind_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
+    plane = noise.projection
+    if plane is None:
+        raise InputError("the noise is for points of a plane, not for visits.", "make it with a Projection.")
+    inside = noise.serves(visits.lat, visits.lon)
+    if not inside.any():
+        raise DataError(
+            f"none of the {len(visits):,} visits is served by {noise!r}.",
+            f"they lie within {visits.extent}: check that visits and noise belong together.",
+        )
+    points = plane.forward(visits.lat[inside], visits.lon[inside])
+    weights, scale = np.ones(len(points)), units.factor("m", unit)
+    blind, error = noise.blind(points, weights), noise.error(points, weights).attacker
+    most = min(error.upper, blind.upper)  # they may leave the report aside
+    found = Bracket(error.lower, min(error.value, most), most)
+    none = readonly(np.empty((0, 2)))
+    return PlaceAttack(_in(found, scale), _in(blind, scale), none, units.canonical(unit))
+
+
+def _in(found: Bracket, scale: float) -> Bracket:
+    lower = down(found.lower * scale) if found.lower > 0 else 0.0
+    return Bracket(lower, found.value * scale, up(found.upper * scale))
 
 
 def _on_ground(found: Guesses, points: TruePoints, places: Places, unit: str) -> Bracket:

@@ -9,6 +9,7 @@ from .curves import (
 )
 from .drawing import save_picture
 from .frontier import frontier, save_rows
+from .noise import summarise_noise
 from .picture import picture
 from .promises import coordinate_extremes, extremes, promises
 from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
@@ -31,5 +32,6 @@ __all__ = [
     "save_picture",
     "save_rows",
     "summarise",
+    "summarise_noise",
     "trade_off_figure",
 ]

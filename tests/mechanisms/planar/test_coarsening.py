@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
-from sfumato.mechanisms.planar import CoordinateNoise, blind_error, coarsened
+from sfumato.mechanisms.planar import CoordinateNoise, coarsened
 
 PLANE = Projection(48.86, 2.34)
 CELLS = sf.Grid.covering("2 km x 2 km around 48.86,2.34", cell="500 m")
@@ -98,15 +98,15 @@ def test_what_cannot_be_coarsened():
 def test_the_blind_error_is_the_least_over_a_fine_mesh(seed):
     rng = np.random.default_rng(seed)
     x, w = rng.normal(size=(7, 2)) * 300, rng.dirichlet(np.full(7, 0.4))
-    found = blind_error(x, w)
+    found = CoordinateNoise("1/km").blind(x, w)
     line = np.linspace(-900, 900, 361)
     mesh = np.concatenate([np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2), x])
     errors = np.hypot(*(mesh[:, None] - x).transpose(2, 0, 1)) @ w
     assert found.lower <= errors.min() + 1e-9
     assert found.lower <= found.value <= found.upper <= errors.min() * (1 + 1e-3)
-    assert found.width < 0.02 * found.value + 1e-6
+    assert found.width < 1e-6 * found.value + 1e-6
 
 
 def test_one_place_needs_no_guess():
-    assert blind_error([[3.0, 4.0]], [2.0]).upper == 0.0
-    assert Fraction(blind_error([[0.0, 0.0], [2.0, 0.0]], [1.0, 1.0]).upper) >= 1
+    assert CoordinateNoise("1/km").blind([[3.0, 4.0]], [2.0]).upper < 1e-6
+    assert Fraction(CoordinateNoise("1/km").blind([[0.0, 0.0], [2.0, 0.0]], [1.0, 1.0]).upper) >= 1

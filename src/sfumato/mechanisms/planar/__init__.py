@@ -1,6 +1,5 @@
 """Noise for coordinates: planar geometric noise on a fine lattice, drawn exactly, and its Bayes remap."""
 
-from .blind import blind_error
 from .coarsening import Coarsening, coarsened
 from .coordinate_noise import CoordinateNoise
 from .lattice_noise import LatticeNoise
@@ -14,6 +13,5 @@ __all__ = [
     "PlaneError",
     "PlaneRemap",
     "RemapWindow",
-    "blind_error",
     "coarsened",
 ]

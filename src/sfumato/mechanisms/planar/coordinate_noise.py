@@ -9,21 +9,23 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
-from ...core import CoordinatePrivacy, units
+from ...core import Bracket, CoordinatePrivacy, units
 from ...core.arrays import Floats, floats
 from ...core.frozen import Frozen
 from ...errors import InputError, python
 from ...geo import Projection, Visits
 from ...geo.projection import LIMIT_KM
-from ...rounding import amount_at_most, exactly
+from ...geo.true_points import TruePoints
+from ...rounding import amount_at_most, down, exactly, up
 from ...sampling import SeededWords, SystemWords, Words
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise
 from .quadrature import PlaneError, plane_error, raw_error
 from .reach import slack, stretch, within
-from .remap import PlaneRemap
+from .remap import PlaneRemap, weighted
 from .snapping import snapped
 
 REACH_M: Final = 100_000.0
@@ -243,6 +245,9 @@ class CoordinateNoise(Frozen):
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
         """Return how far reports, and the attacker's best guesses, are from the truth on average, between bounds.
 
+        With a projection distances are those on the ground, which are shorter than on the plane, by its stretch at
+        most.
+
         The attacker knows the places and their weights. If the table in use is that of
         other places, the lower bound of their error is a poor one.
 
@@ -257,9 +262,22 @@ class CoordinateNoise(Frozen):
         x = self._inside(points_m)
         table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
         found = plane_error(x, weights, self.noise.rate, self.step_m, table)
-        if self.remap is not None:
-            return found
-        return PlaneError(raw_error(x, weights, self.noise.rate, self.step_m), found.attacker)
+        loss = raw_error(x, weights, self.noise.rate, self.step_m) if self.remap is None else found.loss
+        return PlaneError(self._on_ground(loss), self._on_ground(found.attacker))
+
+    def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
+        """Return how far the best guess without any report is from the truth on average, between bounds.
+
+        Args:
+            points_m: Where people truly are, metres east and north, array (n, 2).
+            weights: How often, array (n,), at least 0 and not all 0.
+
+        Raises:
+            InputError: If an array is not as described.
+        """
+        x, w = weighted(self._inside(points_m), weights)
+        found = TruePoints(x, csr_array(w[:, None])).guesses(np.ones((1, 1)))
+        return self._on_ground(Bracket(found.lower, found.value, up(found.value * (1 + _ROUNDING))))
 
     def describe(self) -> tuple[str, ...]:
         """Return what it does and promises, in sentences."""
@@ -277,6 +295,12 @@ class CoordinateNoise(Frozen):
             f"CoordinateNoise(epsilon {exactly(self.epsilon)}/km, slack "
             f"{amount_at_most(self.promise.slack_m, 'm')}, noise of {units.show(mean_m, 'm')} on average{table})"
         )
+
+    def _on_ground(self, found: Bracket) -> Bracket:
+        if self.projection is None:
+            return found
+        lower = down(found.lower / stretch(self.reach_m)) if found.lower > 0 else 0.0
+        return Bracket(lower, found.value, found.upper)
 
     @property
     def _plane(self) -> Projection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ...evidence import NoiseCertificate, prove_planar_noise
-from ...mechanisms.planar import CoordinateNoise, blind_error
+from ...mechanisms.planar import CoordinateNoise
 
 
 def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLike) -> NoiseCertificate:
@@ -21,4 +21,4 @@ def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLik
     """
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
     found = noise.error(points_m, weights)
-    return NoiseCertificate(proof, found.loss, found.attacker, blind_error(points_m, weights))
+    return NoiseCertificate(proof, found.loss, found.attacker, noise.blind(points_m, weights))

@@ -1,0 +1,65 @@
+"""Noise for coordinates in words: promise, cost, and what an attacker achieves."""
+
+from __future__ import annotations
+
+from ..core import Bracket, units
+from ..evidence import NoiseCertificate
+from ..files import NoiseFile
+from ..rounding import amount, amount_at_least, amount_at_most, factor_at_most, up
+from .summary import Section, Summary
+
+
+def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None, *, places: str = "") -> Summary:
+    """Return noise for coordinates in words.
+
+    Args:
+        held: The noise, with whose places its table was made of.
+        certificate: Its loss and the attacker's error on some places.
+        places: These places in a few words: ``"4,237 visits in paris.csv"``; by default the source of the table.
+    """
+    noise, proof = held.noise, held.proof
+    unit = proof.promise.unit
+    slack = proof.promise.slack_m * units.factor("m", unit)
+    times = factor_at_most(up(up(proof.promise.epsilon * up(1.0 + up(slack)))))
+    promise = [proof.sentence, f"That is {times} times for points 1 {unit} apart.", proof.proof]
+    sections = [Section("Promise", tuple(promise))]
+    if held.whose:
+        sections.append(Section("Table", (held.whose,)))
+    if certificate is not None:
+        of = places or held.source or "the places given"
+        sections += [Section("Cost", (_loss(certificate, of),)), Section("Attack", _attack(certificate, of))]
+    making = [
+        noise.describe()[0],
+        "The promise is for one report. k reports of one person add up to k times epsilon; what else is published "
+        "beside the report is not covered.",
+    ]
+    sections.append(Section("How it is drawn", tuple(making)))
+    if held.claims:
+        stated = f"What the file says besides, as its writer states it: {', '.join(sorted(held.claims))}."
+        sections.append(Section("Not checked", (stated,)))
+    return Summary("Noise for coordinates", tuple(sections))
+
+
+def _loss(certificate: NoiseCertificate, places: str) -> str:
+    """Return what a report costs the true point.
+
+    Args:
+        certificate: The noise's certificate.
+        places: The places that it is for, in a few words.
+    """
+    low, high = _ends(certificate.loss)
+    return f"On average over {places}, you appear at least {low} and at most {high} from where you truly are."
+
+
+def _attack(certificate: NoiseCertificate, places: str) -> tuple[str, ...]:
+    low, high = _ends(certificate.attacker)
+    blind = amount(certificate.blind.value, "m")
+    return (
+        f"Wherever they guess, the best attacker, who knows {places} and how often people are there, errs from "
+        f"where you truly are by at least {low} and at most {high} on average: about {blind} without seeing a "
+        "report, 0 without the noise.",
+    )
+
+
+def _ends(found: Bracket) -> tuple[str, str]:
+    return amount_at_least(found.lower, "m"), amount_at_most(found.upper, "m")
