@@ -18,10 +18,12 @@ from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
 from ..geo import Lattice, Places, Projection, Visits, read_visits
+from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..sampling import Integers, Sampler, SystemWords
 from ..tables import ArrowStream, check_suffix, find, label_column, numeric, read_columns, write_table
 from .budget import MeteredSampler
+from .points import blurred_rows
 from .revisits import Revisits, spread_m
 
 Outside = Literal["error", "nearest", "drop"]
@@ -67,7 +69,7 @@ class Release(Short):
 
 @checked
 def release(
-    mechanism: Mechanism | Tupling | MeteredSampler,
+    mechanism: Mechanism | Tupling | CoordinateNoise | MeteredSampler,
     source: Source,
     target: str | os.PathLike[str],
     *,
@@ -101,7 +103,8 @@ def release(
 
     Args:
         mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``. Or
-            a metered sampler of a mechanism on places.
+            a metered sampler of a mechanism on places; or noise for coordinates, whose reports have a latitude
+            and a longitude, but no label.
         source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
             Parquet file, or a table in memory (`read_visits` says which).
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
@@ -115,9 +118,9 @@ def release(
         place_column: The column that names a user's places, such as a label or the key of a venue. Rows
             without a name are reported afresh.
         outside: What to do with rows that are at none of the secrets: refuse (``error``), move them to the
-            nearest place, or leave them out (``drop``). On a lattice that serves a convex region, moving
-            keeps the promise for any two points on Earth, and is done by default as long as half of
-            the rows are inside; on other lattices it is refused.
+            nearest place, or leave them out (``drop``). On a lattice that serves a convex region, and
+            with noise for coordinates, moving keeps the promise for any two points on Earth, and is done
+            by default as long as half of the rows are inside; on other lattices it is refused.
 
     Raises:
         InputError: If the options do not fit the mechanism, or a tuple has too many reports for columns.
@@ -129,6 +132,11 @@ def release(
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
+    if isinstance(mechanism, CoordinateNoise):
+        if column is not None:
+            raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
+        visits = _visits(source, {"lat": lat, "lon": lon, "user": user, "time": time})
+        return _of_noise(mechanism, visits, target, keep, place_column, outside)
     metered = mechanism if isinstance(mechanism, MeteredSampler) else None
     drawable = mechanism.mechanism if isinstance(mechanism, MeteredSampler) else mechanism
     inner = drawable.inner if isinstance(drawable, Tupling) else drawable
@@ -211,11 +219,7 @@ def _of_visits(
             f"the mechanism's secrets ({secrets!r}) are not cells on the ground.",
             f"name the column that holds the secret with {argument('column', 'name')}.",
         )
-    if isinstance(source, Visits):
-        _none_named(named, "visits have their columns already.")
-        visits = source
-    else:
-        visits = read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
+    visits = _visits(source, named)
     moves = outside == "nearest" or (outside is None and isinstance(secrets, Lattice) and secrets.convex_part)
     lat, lon = secrets.nearest(visits.lat, visits.lon) if moves else (visits.lat, visits.lon)
     moved = int(np.count_nonzero((lat != visits.lat) | (lon != visits.lon)))
@@ -245,6 +249,36 @@ def _of_labels(
     as_text = [name for name in (column, *keep) if name != column or not numeric(secrets)]
     table = read_columns(source, [column, *keep], as_text=as_text)
     return _Rows(find(secrets, table[column]), {name: table[name] for name in keep})
+
+
+def _visits(source: Source, named: Mapping[str, str | None]) -> Visits:
+    if isinstance(source, Visits):
+        _none_named(named, "visits have their columns already.")
+        return source
+    return read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
+
+
+def _of_noise(
+    noise: CoordinateNoise,
+    visits: Visits,
+    target: str | os.PathLike[str],
+    keep: Sequence[str],
+    place_column: str | None,
+    outside: Outside | None,
+) -> Release:
+    kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
+    found = blurred_rows(noise, visits, outside)
+    shared = None if place_column is None else Revisits.of(visits, place_column, found.kept)
+    reports = found.reports if shared is None else found.reports[shared.anchors]
+    columns = {"latitude": reports[:, 0], "longitude": reports[:, 1]}
+    table = _joined(columns, kept, found.kept)
+    write_table(table, target)
+    dropped = len(visits) - len(reports)
+    outcome = Release(len(reports), dropped, found.moved, tuple(table.column_names), visits.notes)
+    if shared is None or not shared.distinct:
+        return outcome
+    cost = shared.cost(spread_m(visits, found.kept, shared.anchors))
+    return replace(outcome, places=shared.distinct, cost=cost)
 
 
 def _none_named(named: Mapping[str, str | None], problem: str) -> None:
