@@ -86,7 +86,8 @@ def test_labels_and_planes_are_refused(places, tmp_path):
 
 
 def test_places_with_a_name_are_reported_once(tmp_path):
-    visits = sf.Visits(LAT, LON, user=list("aabb"), attributes={"spot": np.array(["home", "home", "home", "work"])})
+    spots = np.array(["home", "home", "home", "work"])
+    visits = sf.Visits(LAT, LON, user=list("aabb"), attributes={"spot": spots})
     found = sf.release(NOISE, visits, tmp_path / "out.parquet", place_column="spot")
     assert found.places == 3
     reports = pq.read_table(tmp_path / "out.parquet").to_pylist()

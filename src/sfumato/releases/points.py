@@ -46,8 +46,8 @@ def blurred_rows(noise: CoordinateNoise, visits: Visits, outside: str | None) ->
     moving = outside == "nearest" or (outside is None and 2 * away <= len(visits))
     if away and not moving and outside != "drop":
         raise DataError(
-            f"{away:,} of {len(visits):,} rows are not served: they are more than {noise.reach_m / 1000:,.6g} km from "
-            f"the centre (the first is number {int(np.argmin(served)) + 1}).",
+            f"{away:,} of {len(visits):,} rows are not served: they are more than {noise.reach_m / 1000:,.6g} km "
+            f"from the centre (the first is number {int(np.argmin(served)) + 1}).",
             "check that noise and data belong together, and that latitude and longitude are not swapped",
             f"pass {argument('outside', 'nearest')} to move them to the nearest point that is served",
             f"pass {argument('outside', 'drop')} to leave them out",
