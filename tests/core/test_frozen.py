@@ -11,6 +11,7 @@ import sfumato as sf
 from sfumato.core import CoordinatePrivacy
 from sfumato.core.frozen import Frozen
 from sfumato.evidence import Multipliers, Optimality, VertexPrivacy
+from sfumato.files import NoiseFile
 from sfumato.geo import Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
@@ -63,7 +64,8 @@ THINGS = {
     "row": Row(MECHANISM),
     "coordinate noise": NOISE,
     "lattice noise": NOISE.noise,
-    "plane promise": NOISE.promise,
+    "points with slack": NOISE.promise,
+    "file of noise": NoiseFile(NOISE, None, "nobody", {"loss": 1}),
     "plane table": TABLE,
     "window of a plane table": TABLE.windows[0],
     "file of tuples": sf.MechanismFile(TUPLING, guarantees=[TuplePrivacy(2.0, 0.5)]),
