@@ -11,9 +11,9 @@ import sfumato
 ROOT = Path(sfumato.__file__).parent
 # What commands call; the rest of the package is reached from Python only.
 REACHED = (
-    *("cli", "geo", "files", "report", "studies", "audits", "rounding", "evidence/observed/decide.py"),
-    *("core", "optimal/design.py", "optimal/problem.py", "optimal/sweep.py", "optimal/structured.py"),
-    *("releases/release.py", "tables", "releases/estimate", "attacks/attack.py"),
+    *("cli", "geo", "files", "report", "studies", "audits", "rounding", "core", "tables"),
+    *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
+    *("releases/release.py", "releases/estimate", "attacks/attack.py", "evidence/observed/decide.py"),
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
 PYTHON_ONLY = {

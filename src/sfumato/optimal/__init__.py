@@ -1,6 +1,5 @@
 """Optimal design: problem, solver, answer, proof."""
 
-from .answered import Design
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
@@ -11,6 +10,7 @@ from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
 from .problem import Problem
+from .result import Design
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
 from .solver import Answer, Control, Progress, Solver, Status
 from .solvers import SOLVERS, Auto

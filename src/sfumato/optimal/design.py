@@ -2,56 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from ..core import (
-    AnyLoss,
-    DistortionPrivacy,
-    Guarantees,
-    Loss,
-    Metric,
-    MetricPrivacy,
-    Prior,
-    Space,
-    as_distance,
-    as_loss,
-    units,
-)
+from ..core import AnyLoss, DistortionPrivacy, Guarantees, Metric, Prior, Space, as_loss, units
 from ..core.arguments import checked
-from ..core.arrays import Floats
 from ..core.guarantees import as_guarantees
-from ..errors import InfeasibleError, InputError, SolverError, argument, python
-from ..evidence import Certificate, Optimality, PlaceDistortion, VertexPrivacy
+from ..errors import InfeasibleError, InputError, SolverError, python
+from ..evidence import PlaceDistortion
 from ..rounding import amount, amount_at_least, amount_at_most
-from .answered import Design
-from .effort import check_time
-from .fallback import fallback, standing_in
-from .problem import DISTORTION, EXPECTED, Problem, least_loss, most_distortion
-from .scaling import scaled
-from .solver import (
-    Answer,
-    Control,
-    OnProgress,
-    Progress,
-    Solver,
-    Status,
-    Stop,
-    gap_of,
-    mended,
-    objective_of,
-    proved,
-)
-from .solvers import solver_of
+from .fallback import standing_in
+from .problem import EXPECTED, Problem, least_loss, most_distortion
+from .result import Design
+from .run import Run
+from .solver import OnProgress, Solver, Status, Stop
+from .ties import untied
 from .true_place import design_for_points
 
-_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
-PAIRS = ("generated", "all", "spanner")
-_TIES = 15_000  # probabilities up to which ties are broken unasked
-_USELESS = 0.5  # a tie that is broken no better than this is not called broken
-_TIE_GAP = 1e-3  # of the distortion, where ties are broken
+_TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 
 
 @checked
@@ -111,7 +81,7 @@ def design(
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
         equations 21 to 24.
     """
-    run = _Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
     if of_points:
         others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
@@ -138,12 +108,10 @@ def design(
         return design_for_points(of_points[0], solve, enough=run.enough, time_limit=time_limit)
     problem = least_loss(prior, loss, guarantees, objective, observables)
     answer = run.solve(problem, start.answer if start is not None else None)
-    untied: tuple[Answer, float] | None = None
     small = problem.shape[0] * problem.shape[1] <= _TIES
     wanted = small if tie_break is None else tie_break
-    if wanted and objective == EXPECTED and answer.status is Status.OPTIMAL:
-        untied = _untied(problem, answer, run)
-    return run.finished(problem, answer, untied)
+    breaks = wanted and objective == EXPECTED and answer.status is Status.OPTIMAL
+    return run.finished(problem, answer, untied(problem, answer, run) if breaks else None)
 
 
 @checked
@@ -202,7 +170,7 @@ def design_private(
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
-    run = _Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     try:
         return run.finished(problem, run.solve(problem))
     except (InfeasibleError, SolverError) as error:
@@ -226,161 +194,5 @@ def design_private(
 def _of_least_loss(problem: Problem) -> Design:
     """Return the design of least loss under the guarantees of a game."""
     least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
-    run = _Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
+    run = Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
     return run.finished(least, run.solve(least))
-
-
-class _Run:
-    """One call's options and clock."""
-
-    def __init__(
-        self,
-        solver: Solver | str | None,
-        pairs: str,
-        dilation: float,
-        gap: float | None,
-        time_limit: float,
-        stop: Stop | None,
-        progress: OnProgress | None,
-    ) -> None:
-        if pairs not in PAIRS:
-            raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(PAIRS)}.")
-        if not dilation > 1:
-            raise InputError(
-                f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."
-            )
-        if gap is not None and not gap > 0:
-            raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
-        if not time_limit > 0:
-            raise InputError(
-                f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-            )
-        self.solver = solver_of(solver)
-        self.start = time.monotonic()
-        self.enough = _ENOUGH if gap is None else gap
-        self.control = Control(
-            _AIM if gap is None else gap,
-            self.start + time_limit,
-            stop or (lambda: False),
-            progress,
-            pairs,
-            dilation,
-        )
-        self.log: list[Progress] = []
-        self.kept: float | None = None
-
-    def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
-        """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
-        small = scaled(problem)
-        control = self.control
-        if np.isfinite(control.deadline):
-            if self.kept is None:
-                self.kept = check_time(*problem.shape, control.remaining)
-            control = replace(control, deadline=control.deadline - self.kept)
-        control = replace(control, gap=gap or control.gap, progress=small.told(control.progress))
-        try:
-            found = self.solver.answer(small.problem, control, start)
-        except SolverError:
-            ended = control.stopped
-            closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
-            if closed is None:
-                raise
-            found = closed
-        answer = small.answer(found)
-        self.log += answer.log
-        return answer
-
-    def finished(self, problem: Problem, answer: Answer, untied: tuple[Answer, float] | None = None) -> Design:
-        """Prove an answer, or the untied one where that costs nothing of the wanted gap."""
-        tie_gap: float | None = None
-        found = None if untied is None else proved(problem, untied[0])
-        if untied is not None and found is not None and self._reached(problem, found[1]):
-            answer, tie_gap = untied
-        else:
-            found = proved(problem, answer)
-        if found is None:
-            closed = fallback(problem, Status.INACCURATE, "the solver's answer could not be proved")
-            if closed is not None:
-                answer = replace(closed, bound=answer.bound, prices=answer.prices)
-                found = proved(problem, answer)
-        if found is None:
-            raise SolverError(
-                "the answer could not be proved to keep what was asked after rounding to integers.",
-                "try another solver, or report this with the input: it should not happen.",
-            )
-        mechanism, certificate = found
-        status = answer.status
-        if status in (Status.OPTIMAL, Status.INACCURATE):
-            short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
-            status = Status.OPTIMAL if self._reached(problem, certificate) else short
-        promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
-        return Design(
-            mechanism.promising(promised),
-            certificate,
-            status,
-            problem,
-            answer.solver,
-            tuple(self.log),
-            time.monotonic() - self.start,
-            tie_gap,
-            self.enough,
-            _optimality(problem, answer),
-            answer,
-        )
-
-    def _reached(self, problem: Problem, certificate: Certificate) -> bool:
-        return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
-
-
-def _untied(problem: Problem, answer: Answer, run: _Run) -> tuple[Answer, float] | None:
-    """Return, among mechanisms of the answer's loss, one of most distortion privacy, and its gap from the most.
-
-    None where no tie is left to break, or no better mechanism was found in time.
-    """
-    distance = problem.distance if problem.distance is not None else _ground(problem)
-    if distance is None or _same(distance.array, problem.loss.array.T):
-        return None
-    slack = answer.value + 0.5 * max(run.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
-        answer.value
-    )
-    game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
-    try:
-        found = run.solve(game, answer, gap=max(run.control.gap, _TIE_GAP))
-    except (SolverError, InfeasibleError):
-        return None
-    matrix, share = mended(problem, found.matrix)
-    value = objective_of(problem, matrix)
-    if value > slack:
-        return None
-    before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
-    off = gap_of(game, max(before, after), found.bound)
-    if off > _USELESS:
-        return None
-    if before >= after:
-        return answer, off
-    untied = replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
-    return untied, off
-
-
-def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
-    if answer.prices is None:
-        return None
-    distance = problem.distance if problem.objective == DISTORTION else None
-    return Optimality(problem.objective, answer.prices, distance, problem.max_loss)
-
-
-def _ground(problem: Problem) -> Loss | None:
-    """Return the distance of the first metric guarantee, to stand in for the adversary's own.
-
-    Steps of a lattice do not: they are between vertices, not between the points that are rounded to them.
-    """
-    for guarantee in problem.guarantees:
-        if isinstance(guarantee, VertexPrivacy):
-            continue
-        if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
-            return as_distance(guarantee.metric)
-    return None
-
-
-def _same(a: Floats, b: Floats) -> bool:
-    return a.shape == b.shape and np.array_equal(a, b)

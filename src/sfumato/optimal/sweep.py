@@ -16,8 +16,8 @@ from ..core.frozen import Short
 from ..errors import InputError, SfumatoError, argument
 from ..evidence import distortion_below
 from ..leakage import bayes_vulnerability
-from .answered import Design
 from .design import design
+from .result import Design
 from .solver import Stop
 from .solvers import Auto
 from .structured import cores

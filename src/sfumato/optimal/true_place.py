@@ -14,8 +14,8 @@ from ..core.arrays import Floats
 from ..errors import SolverError
 from ..evidence import PlaceDistortion, certify
 from ..geo.true_points import Guesses
-from .answered import Design
 from .problem import WORST_CASE, Problem
+from .result import Design
 from .solver import Status, gap_of, proved
 
 Solve = Callable[[DistortionPrivacy, float, float], Design]

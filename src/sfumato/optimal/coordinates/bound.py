@@ -19,8 +19,8 @@ from ...evidence import expected_loss_above, prove_metric_privacy
 from ...geo import Visits
 from ...mechanisms import made_private
 from ...rounding import UNIT, down, up
-from ..answered import Design
 from ..design import design
+from ..result import Design
 from ..solver import Stop
 from .costs import KINDS, lower_costs, true_costs
 from .ground import Ground, on_plane

@@ -16,8 +16,8 @@ from ...core.bisection import bisect
 from ...core.guarantees import as_guarantees
 from ...errors import InfeasibleError, InputError, SolverError, argument, python
 from ...evidence.coordinates import VertexPrivacy, bound_to
-from ..answered import Design
 from ..design import design
+from ..result import Design
 from ..solver import Solver, Stop
 from .goals import DesignGoal
 from .result import EpsilonTrial, FoundEpsilon

@@ -27,7 +27,7 @@ from ...rounding import (
     percent_at_least,
     percent_at_most,
 )
-from ..answered import Design
+from ..result import Design
 
 _SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*within\s+(\S.*)", re.IGNORECASE)
 _DIGITS: Final = 4  # of a loss that is near another

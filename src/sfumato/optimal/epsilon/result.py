@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...core import Bracket, units
 from ...core.frozen import Short
 from ...rounding import exactly
-from ..answered import Design
+from ..result import Design
 from .goals import DesignGoal
 
 

@@ -1,0 +1,132 @@
+"""One run of a design: its options and its clock, from a problem to the proved result."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ..core import MetricPrivacy
+from ..errors import InputError, SolverError, argument
+from ..evidence import Certificate, Optimality
+from .effort import check_time
+from .fallback import fallback
+from .problem import DISTORTION, Problem
+from .result import Design
+from .scaling import scaled
+from .solver import Answer, Control, OnProgress, Progress, Solver, Status, Stop, gap_of, proved
+from .solvers import solver_of
+
+PAIRS: Final = ("generated", "all", "spanner")
+_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
+
+
+class Run:
+    """One call's options and clock."""
+
+    def __init__(
+        self,
+        solver: Solver | str | None,
+        pairs: str,
+        dilation: float,
+        gap: float | None,
+        time_limit: float,
+        stop: Stop | None,
+        progress: OnProgress | None,
+    ) -> None:
+        if pairs not in PAIRS:
+            raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(PAIRS)}.")
+        if not dilation > 1:
+            raise InputError(
+                f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."
+            )
+        if gap is not None and not gap > 0:
+            raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+        if not time_limit > 0:
+            raise InputError(
+                f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+            )
+        self.solver = solver_of(solver)
+        self.start = time.monotonic()
+        self.enough = _ENOUGH if gap is None else gap
+        self.control = Control(
+            _AIM if gap is None else gap,
+            self.start + time_limit,
+            stop or (lambda: False),
+            progress,
+            pairs,
+            dilation,
+        )
+        self.log: list[Progress] = []
+        self.kept: float | None = None
+
+    def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
+        """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
+        small = scaled(problem)
+        control = self.control
+        if np.isfinite(control.deadline):
+            if self.kept is None:
+                self.kept = check_time(*problem.shape, control.remaining)
+            control = replace(control, deadline=control.deadline - self.kept)
+        control = replace(control, gap=gap or control.gap, progress=small.told(control.progress))
+        try:
+            found = self.solver.answer(small.problem, control, start)
+        except SolverError:
+            ended = control.stopped
+            closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
+            if closed is None:
+                raise
+            found = closed
+        answer = small.answer(found)
+        self.log += answer.log
+        return answer
+
+    def finished(self, problem: Problem, answer: Answer, untied: tuple[Answer, float] | None = None) -> Design:
+        """Prove an answer, or the untied one where that costs nothing of the wanted gap."""
+        tie_gap: float | None = None
+        found = None if untied is None else proved(problem, untied[0])
+        if untied is not None and found is not None and self._reached(problem, found[1]):
+            answer, tie_gap = untied
+        else:
+            found = proved(problem, answer)
+        if found is None:
+            closed = fallback(problem, Status.INACCURATE, "the solver's answer could not be proved")
+            if closed is not None:
+                answer = replace(closed, bound=answer.bound, prices=answer.prices)
+                found = proved(problem, answer)
+        if found is None:
+            raise SolverError(
+                "the answer could not be proved to keep what was asked after rounding to integers.",
+                "try another solver, or report this with the input: it should not happen.",
+            )
+        mechanism, certificate = found
+        status = answer.status
+        if status in (Status.OPTIMAL, Status.INACCURATE):
+            short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
+            status = Status.OPTIMAL if self._reached(problem, certificate) else short
+        promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
+        return Design(
+            mechanism.promising(promised),
+            certificate,
+            status,
+            problem,
+            answer.solver,
+            tuple(self.log),
+            time.monotonic() - self.start,
+            tie_gap,
+            self.enough,
+            _optimality(problem, answer),
+            answer,
+        )
+
+    def _reached(self, problem: Problem, certificate: Certificate) -> bool:
+        return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
+
+
+def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
+    if answer.prices is None:
+        return None
+    distance = problem.distance if problem.objective == DISTORTION else None
+    return Optimality(problem.objective, answer.prices, distance, problem.max_loss)
