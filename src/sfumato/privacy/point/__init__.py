@@ -6,15 +6,9 @@ from ..notion import Notion
 from .bounded_range import BoundedRange, concentrated_from_range, differential_from_range, range_from_differential
 from .concentrated import ConcentratedPrivacy
 from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
-from .divergence import (
-    DivergenceMetricPrivacy,
-    DivergencePrivacy,
-    KLPrivacy,
-    RenyiPrivacy,
-    kl_from_differential,
-    total_variation_from_kl,
-)
+from .divergence import DivergenceMetricPrivacy, DivergencePrivacy
 from .indistinguishable import IndistinguishablePrivacy
+from .kullback_leibler import KLPrivacy, RenyiPrivacy, kl_from_differential, total_variation_from_kl
 from .metric import MetricDifferentialPrivacy
 from .probabilistic import (
     DeltaOfProbabilisticDifferentialPrivacy,

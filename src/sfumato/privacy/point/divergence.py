@@ -1,39 +1,21 @@
-"""Privacy by a divergence between the rows: f-divergences, Kullback-Leibler and Renyi."""
+"""Privacy by any divergence between the rows, such as an f-divergence: for related secrets, and for a metric."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar, Final, final
 
-import numpy as np
-
-from ...core import Mechanism, Metric
-from ...core.arrays import Floats
-from ...divergences import (
-    CHI_SQUARED,
-    HELLINGER,
-    KL,
-    REVERSE_KL,
-    TOTAL_VARIATION,
-    Divergence,
-    HockeyStick,
-    MaxDivergence,
-    Renyi,
-)
+from ...core import Metric
+from ...divergences import Divergence, HockeyStick
 from ...errors import InputError
 from ...rounding import at_most
-from ...rounding.errors import divergence_errors, mass_error
-from ..exact import largest_mass, rounded
 from ..notion import Description, Finding, Notion
-from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_epsilon, largest, per_unit, span, unequal
+from ..relation import Relation
+from ..rows import AnyMechanism, channel, largest, per_unit, unequal
 from ..witness import Witness
+from .largest_divergence import check_divergence, errors_of, measured, sentence_of
 from .metric import metric_on, protected, same_place
-
-_BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
-
 
 DIVERGENCE: Final = Description(
     "divergence-privacy",
@@ -90,99 +72,15 @@ class DivergencePrivacy(Notion):
                 "the hockey-stick divergence of related secrets is the delta of differential privacy.",
                 "use DeltaOfDifferentialPrivacy(epsilon, relation).",
             )
-        _check(self.divergence, self.precision)
+        check_divergence(self.divergence, self.precision)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows, with the pair."""
-        return _measure(self, self.divergence, self.relation, mechanism, self.precision)
+        return measured(self, self.divergence, self.relation, mechanism, self.precision)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
-        return _sentence(self.divergence, self.relation, value)
-
-
-KULLBACK_LEIBLER: Final = Description(
-    "kl-privacy",
-    "KL privacy",
-    ("epsilon",),
-    question="How large is the privacy loss on average?",
-    promise="the expected privacy loss between {about} is at most {epsilon}",
-    source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",
-    context=("relation",),
-)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class KLPrivacy(Notion):
-    """Kullback-Leibler privacy: the privacy loss of related secrets is at most epsilon nats on average.
-
-    sum over o of p(o|s) ln(p(o|s) / p(o|s')) <= epsilon for all related (s, s')
-
-    Attributes:
-        relation: The pairs that must look alike; all pairs if None.
-
-    Source:
-        Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
-    """
-
-    description: ClassVar[Description] = KULLBACK_LEIBLER
-    parameter: ClassVar[str] = "epsilon"
-
-    relation: Relation | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows in nats, with the pair."""
-        return _measure(self, KL, self.relation, mechanism)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        return _sentence(KL, self.relation, value)
-
-
-RENYI: Final = Description(
-    "renyi-privacy",
-    "Rényi privacy",
-    ("epsilon", "order"),
-    question="How large is the exponential mean of the privacy loss, of a given order?",
-    promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
-    source="Mironov, CSF 2017, definition 4",
-    context=("relation",),
-)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class RenyiPrivacy(Notion):
-    """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
-
-    Attributes:
-        order: Above 0; 1 is Kullback-Leibler and ``inf`` differential privacy.
-        relation: The pairs that must look alike; all pairs if None.
-
-    Raises:
-        InputError: If the order is not positive.
-
-    Source:
-        Mironov, CSF 2017, definition 4.
-    """
-
-    description: ClassVar[Description] = RENYI
-    parameter: ClassVar[str] = "epsilon"
-
-    order: float
-    relation: Relation | None = None
-
-    def __post_init__(self) -> None:
-        Renyi(self.order)
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows in nats, with the pair."""
-        return _measure(self, Renyi(self.order), self.relation, mechanism)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        return _sentence(Renyi(self.order), self.relation, value)
+        return sentence_of(self.divergence, self.relation, value)
 
 
 DIVERGENCE_METRIC: Final = Description(
@@ -225,14 +123,14 @@ class DivergenceMetricPrivacy(Notion):
     precision: float = math.inf
 
     def __post_init__(self) -> None:
-        _check(self.divergence, self.precision)
+        check_divergence(self.divergence, self.precision)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence per unit of distance, with the pair."""
         matrix = channel(mechanism).matrix
         metric = metric_on(self.metric, len(matrix))
         values = self.divergence.pairwise(matrix)
-        errors = _errors(self.divergence, values, matrix, self.precision)
+        errors = errors_of(self.divergence, values, matrix, self.precision)
         together = same_place(metric)
         _, pair = largest(values, together & (values > errors))
         if pair is not None:
@@ -258,103 +156,3 @@ class DivergenceMetricPrivacy(Notion):
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
             f"their distance ({self.metric.name})."
         )
-
-
-def kl_from_differential(epsilon: float) -> float:
-    """Return the largest Kullback-Leibler divergence under differential privacy in both orders, rounded up.
-
-    It is epsilon tanh(epsilon / 2), attained by the coin, and below both epsilon and
-    epsilon**2 / 2: better than the bound min(epsilon, epsilon**2) often quoted.
-
-    Args:
-        epsilon: At least 0.
-
-    Example:
-        >>> round(kl_from_differential(1.0), 6)
-        0.462117
-
-    Source:
-        Proved in docs/proofs/rounding-of-notions.md.
-    """
-    check_epsilon(epsilon)
-    return epsilon * math.tanh(epsilon / 2) * (1 + 2.0**-49)
-
-
-def total_variation_from_kl(epsilon: float) -> float:
-    """Return a bound of the total variation, the delta at epsilon 0, under KL privacy, rounded up.
-
-    It is the smaller of sqrt(epsilon / 2) (Pinsker) and sqrt(1 - e**-epsilon)
-    (Bretagnolle and Huber), at most half of the sqrt(2 epsilon) often quoted.
-
-    Args:
-        epsilon: In nats, at least 0.
-
-    Source:
-        Tsybakov, Introduction to Nonparametric Estimation, lemmas 2.5 and 2.6.
-    """
-    check_epsilon(epsilon)
-    return min(1.0, math.sqrt(min(epsilon / 2, -math.expm1(-epsilon))) * (1 + 2.0**-49))
-
-
-def _check(divergence: Divergence, precision: float) -> None:
-    if isinstance(divergence, MaxDivergence) or (isinstance(divergence, Renyi) and math.isinf(divergence.order)):
-        raise InputError(
-            f"the {divergence.name} is what differential and metric privacy bound.",
-            "use DifferentialPrivacy(relation, delta) or MetricDifferentialPrivacy(metric, delta).",
-        )
-    if not precision >= 0:
-        raise InputError(f"a precision of {precision} was given.", "pass a small number, such as 1e-12.")
-
-
-def _measure(
-    notion: Notion,
-    divergence: Divergence,
-    relation: Relation | None,
-    mechanism: AnyMechanism,
-    precision: float = math.inf,
-) -> Finding:
-    matrix = channel(mechanism).matrix
-    mask = relation_on(relation, len(matrix)).array
-    values = divergence.pairwise(matrix)
-    value, pair = largest(values, mask)
-    errors = _errors(divergence, values, matrix, precision)
-    above, _ = largest(values + errors, mask)
-    rounding = 0.0 if math.isinf(value) or pair is None else above - value
-    if _known(divergence) and unequal(mechanism, mask) is None:
-        value, rounding = 0.0, 0.0
-    elif divergence == TOTAL_VARIATION:
-        exact = _variation(mechanism, values, errors, mask)
-        value, rounding = (value, rounding) if exact is None else rounded(exact)
-    return Finding(notion, value, rounding, Witness(pair))
-
-
-def _known(divergence: Divergence) -> bool:
-    """Return whether the divergence is one of the package's, whose rounding is bounded."""
-    return isinstance(divergence, Renyi) or divergence in _BOUNDED
-
-
-def _variation(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> Fraction | None:
-    """Return the largest total variation; None where it would take too long, or rows do not sum to one."""
-    if not isinstance(mechanism, Mechanism):
-        matrix = channel(mechanism).matrix
-        if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):
-            return None
-    return largest_mass(mechanism, values, errors, mask)
-
-
-def _errors(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
-    """Return the most by which each computed divergence may be off, array (n, n)."""
-    m = matrix.shape[1]
-    if isinstance(divergence, HockeyStick):
-        return np.full(values.shape, mass_error(float(values.max()), m))
-    if _known(divergence):
-        # Rows that do not sum to exactly one are at no exact divergence.
-        defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
-        return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)
-    return np.where(np.isinf(values), 0.0, precision * (1 + np.where(np.isinf(values), 0.0, values)))
-
-
-def _sentence(divergence: Divergence, relation: Relation | None, value: float) -> str:
-    if math.isinf(value):
-        return f"The {divergence.name} of what {related(relation)} report has no bound."
-    return f"The {divergence.name} of what {related(relation)} report is at most {at_most(value)}."
