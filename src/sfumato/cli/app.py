@@ -79,7 +79,7 @@ app = typer.Typer(
     f"{PARTIAL} not finished or not decided, though everything written is proved; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["--help", "-h"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

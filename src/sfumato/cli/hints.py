@@ -47,7 +47,6 @@ _ANOTHER: Final = "the file has its epsilon; for another one, make another desig
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("design", "--sweep"): _MANY,
     ("design", "--epsilons"): _MANY,
-    ("compare", "--epsilons"): _MANY,
     ("design", "--report"): "the report (.md) is always written, beside the mechanism file.",
     ("design", "--prior"): "the prior is how often the visits are in each cell; --smoothing adds to it.",
     ("design", "--seed"): "nothing in a design is random.",

@@ -23,14 +23,14 @@ SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
 # The lattice or the cells, and how likely each of their members is.
 Spacing = Annotated[
-    str | None, Option(help="The distance of the points of the lattice: '500 m'. By default chosen, and said.")
+    str | None, Option(help="The distance of the points of the lattice: '500 m'. By default it is chosen, and printed.")
 ]
 LatticeKind = Annotated[str, Option("--lattice", help="square or triangular.")]
 Near = Annotated[
     str | None, Option(help="Serve only what is this near to a visit: '300 m'. By default the whole region.")
 ]
 Cell = Annotated[str | None, Option(help="Cells of this size: '500 m', or '750 m x 533 m'.")]
-Cells = Annotated[str | None, Option(help="So many cells: columns x rows, such as 20x15.")]
+Cells = Annotated[str | None, Option(help="The number of cells: columns x rows, such as 20x15.")]
 Hexagons = Annotated[str | None, Option(help="Hexagons of about this width: '500 m'.")]
 Region = Annotated[
     str | None, Option(help="The area: 'south,west,north,east', or '8 km x 6 km around 48.85,2.35'.")

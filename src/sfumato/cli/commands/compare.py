@@ -60,7 +60,7 @@ def command(
     ] = None,
     dummies: Annotated[
         int | None,
-        typer.Option(help="With cells and --epsilon: also compare each mechanism with so many dummies."),
+        typer.Option(help="With cells and --epsilon: also compare each mechanism with this many dummies."),
     ] = None,
     time_limit: TimeLimit = 120.0,
     bound_time: Annotated[
