@@ -66,23 +66,23 @@ design --distortion '-5 m' | distortion
 design --distortion '900 km' | 900 km
 design --distortion 1/km | 1/km
 design --distortion far | far
-design --within '1 km' --epsilon 1/km | 1/km
+design --within '3 km' --epsilon 1/km --cells 4x3 | 1/km
 design --within 500 --epsilon 1 | --within
-design --within '1 m' --epsilon 1 | 1 m
-design --within near --epsilon 1 | near
-design --within '-1 km' --epsilon 1 | -1 km
+design --within '1 m' --epsilon 1 --cells 4x3 | 1 m
+design --within near --epsilon 1 --cells 4x3 | near
+design --within '-1 km' --epsilon 1 --cells 4x3 | -1 km
 design --max-loss 500 | --max-loss
 design --max-loss '-1 m' | loss
 design --max-loss '1 m' --epsilon 1/km | 1 m
 design --max-loss some | some
-design --loss hamming --max-loss '500 m' | a number between 0 and 1
+design --loss hamming --max-loss '500 m' --cells 4x3 | a number between 0 and 1
 sweep --epsilons 1/km --max-loss '500 m' | --max-loss
 design --loss beauty | beauty
 design --loss semantic | semantic
 design --loss jaccard | jaccard
 design --objective median | median
-design --metric beauty | beauty
-design --metric hamming --epsilon 1/km | 1/km
+design --metric beauty --cells 4x3 | beauty
+design --metric hamming --epsilon 1/km --cells 4x3 | 1/km
 design --cell 500 | --cell
 design --cell 0m | 0m
 design --cell '-5 m' | -5 m

@@ -23,7 +23,7 @@ SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
 # The lattice or the cells, and how likely each of their members is.
 Spacing = Annotated[
-    str | None, Option(help="The distance of the points of the lattice: '500 m'. By default it is chosen, and printed.")
+    str | None, Option(help="The distance of the lattice's points: '500 m'. By default it is chosen, and printed.")
 ]
 LatticeKind = Annotated[str, Option("--lattice", help="square or triangular.")]
 Near = Annotated[

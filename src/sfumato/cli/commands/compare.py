@@ -72,11 +72,12 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
 ) -> None:
-    """Compare mechanisms for points, and what none of them can go below.
+    """Compare mechanisms, and the best conceivable.
 
-    Losses and attackers' errors are distances from the true point. With --cell or --cells
+    Mechanisms for points stand beside a loss that none of them can go below. Losses and
+    attackers' errors are distances from the true point. With --cell or --cells
     the mechanisms of the literature on cells are compared, the certified optimum among them, with
-    distances between the middles of cells. Several epsilons are separated by commas.
+    distances between the centres of cells. Several epsilons are separated by commas.
     """
     from ...studies import comparison_figure, places_figure
 
