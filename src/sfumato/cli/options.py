@@ -41,6 +41,18 @@ Smoothing = Annotated[float, Option(help="Add this to the number of visits of ev
 # What is asked for.
 PrivacyMetric = Annotated[str, Option(help="What epsilon counts per: euclidean, manhattan, great-circle.")]
 Loss = Annotated[str, Option(help="What a report costs: euclidean, manhattan, great-circle, hamming.")]
+LossOrGoal = Annotated[
+    str,
+    Option(
+        "--loss",
+        help="What a report costs: euclidean, manhattan, great-circle, hamming. Or how much it may on average, "
+        "such as '500 m': the smallest epsilon that allows this is searched for.",
+    ),
+]
+AttackerFinds = Annotated[
+    str | None,
+    Option(help="'20 % within 500 m': search for the largest epsilon that keeps the best attacker to that."),
+]
 Objective = Annotated[str, Option(help="The loss to make small: expected or worst-case.")]
 Failure = Annotated[float, Option(help="The probability that a bound or an interval is wrong.")]
 

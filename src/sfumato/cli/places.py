@@ -54,6 +54,7 @@ def lattice_over(
     spacing: str | None,
     kind: str,
     near: str | None,
+    most: int,
 ) -> tuple[Lattice, str]:
     """Return the lattice that the options ask for, and why it has its spacing: "" where that was asked for.
 
@@ -64,6 +65,7 @@ def lattice_over(
         spacing: ``--spacing``; None where it is to be chosen.
         kind: ``--lattice``.
         near: ``--near``.
+        most: The most vertices, where the spacing is to be chosen.
     """
     from ..core import units
     from ..geo import Lattice, Region
@@ -82,7 +84,7 @@ def lattice_over(
             if not units.parse(near, unit="m", what="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
     if spacing is None:
-        found = suited_lattice(visits, promise, kind=shape, region=area, near=near)
+        found = suited_lattice(visits, promise, most=most, kind=shape, region=area, near=near)
         return found.lattice, found.sentence
     with option("--spacing"):
         return Lattice.covering(visits, spacing, kind=shape, region=area, near=near), ""

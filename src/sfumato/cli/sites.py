@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 POINTS_GAP: Final = 1e-4
 """The gap aimed at for lattices: the spacing costs more."""
 
+VERTICES: Final = 400
+"""The most vertices of a lattice whose spacing is chosen: a design of them takes about a minute on two cores."""
+
 _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 
 
@@ -72,6 +75,7 @@ def site_of_points(
     kind: str,
     near: str | None,
     time_limit: float,
+    most: int = VERTICES,
 ) -> Site:
     """Return the lattice that the options ask for, with the loss of the true point.
 
@@ -85,6 +89,7 @@ def site_of_points(
         kind: ``--lattice``.
         near: ``--near``.
         time_limit: ``--time-limit``.
+        most: The most vertices, where the spacing is to be chosen.
     """
     from ..core import CoordinatePrivacy
     from ..geo.true_points import DISTANCES
@@ -100,7 +105,7 @@ def site_of_points(
     if epsilon is not None:
         with option("--epsilon"):
             promise = CoordinatePrivacy(epsilon)
-    lattice, said = lattice_over(visits, promise, region, spacing, kind, near)
+    lattice, said = lattice_over(visits, promise, region, spacing, kind, near, most)
     check_lattice(lattice, time_limit)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...errors import InputError
+from ..goals import SEARCHED, asked_for, goal_of, searched
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
+    AttackerFinds,
     Cell,
     Cells,
     Gap,
@@ -18,7 +21,7 @@ from ..options import (
     Latitude,
     LatticeKind,
     Longitude,
-    Loss,
+    LossOrGoal,
     Near,
     Objective,
     Picture,
@@ -34,7 +37,7 @@ from ..options import (
 from ..outputs import check_ending, check_outputs, draw
 from ..places import max_loss_of, name_of, prior_of, visits_from
 from ..progress import StopOnInterrupt, progress_line
-from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
+from ..sites import POINTS_GAP, VERTICES, site_of_cells, site_of_points, wants_cells
 
 if TYPE_CHECKING:
     from ...core import Prior
@@ -60,7 +63,8 @@ def command(
         str | None,
         typer.Option(help="Make the attacker's error as large as this average loss allows: '500 m'."),
     ] = None,
-    loss: Loss = "euclidean",
+    loss: LossOrGoal = "euclidean",
+    attacker_finds: AttackerFinds = None,
     objective: Objective = "expected",
     metric: PrivacyMetric = "euclidean",
     spacing: Spacing = None,
@@ -114,6 +118,18 @@ def command(
         raise InputError(
             "--objective was given beside --max-loss.", "leave it out: --max-loss limits the expected loss."
         )
+    aim = asked_for(
+        loss,
+        attacker_finds,
+        {
+            "--epsilon": epsilon,
+            "--distortion": distortion,
+            "--max-loss": max_loss,
+            "--objective": None if objective == "expected" else objective,
+            "--pairs": None if pairs == "generated" else pairs,
+        },
+    )
+    kind = "euclidean" if aim == "--loss" else loss
     if within is not None and epsilon is None and not (distortion is None and max_loss is None):
         raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
     on_cells = wants_cells(
@@ -126,13 +142,13 @@ def command(
         },
     )
     found, source = visits_from(visits, lat, lon, user_column)
-    if epsilon is None and within is None and distortion is None and max_loss is None:
+    if epsilon is None and within is None and distortion is None and max_loss is None and aim is None:
         epsilon = DEFAULT_EPSILON
     if on_cells:
         site = site_of_cells(
             found,
             user,
-            loss,
+            kind,
             objective,
             metric,
             epsilon,
@@ -147,18 +163,29 @@ def command(
         site = site_of_points(
             found,
             user,
-            loss,
+            kind,
             epsilon,
             region=region,
             spacing=spacing,
             kind=lattice,
             near=near,
             time_limit=time_limit,
+            most=VERTICES if aim is None else SEARCHED,
         )
         gap = POINTS_GAP if gap is None else gap
     prior, text = prior_of(site.places, found, user, smoothing, source)
     used = found if user is None else found.of_user(user)
     used = used.select(site.places.inside(used.lat, used.lon))
+    if aim is not None:
+        goal = goal_of(aim, loss if attacker_finds is None else attacker_finds, found, user, site.costs.unit)
+        search = searched(
+            site, prior, goal, within, gap=POINTS_GAP if gap is None else gap, solver=solver, time_limit=time_limit
+        )
+        said = " ".join((site.said, *search.sentences)).strip()
+        _finish(search.design, replace(site, said=said), used, text, target, solver=solver, picture=picture)
+        if not search.finished:
+            raise typer.Exit(PARTIAL)
+        return
     guarantees = list(site.promises)
     if distortion is not None:
         with option("--distortion"):

@@ -27,7 +27,7 @@ Promise = Callable[[float], CoordinatePrivacy | MetricPrivacy]
 OnTrial = Callable[[EpsilonTrial], None]
 
 _MOST: Final = 14  # designs
-_ALONE: Final = 8  # of them on one side of the goal
+_ALONE: Final = 6  # of them on one side of the goal
 _HALF: Final = 2.0  # epsilon times a mean distance with which about half of the loss can be avoided
 _SHARE: Final = 1 / 3  # of the time that is left, for one design
 _LEAST_S: Final = 1e-3
@@ -44,7 +44,7 @@ def find_epsilon(
     solver: Solver | str | None = None,
     gap: float = 1e-4,
     tolerance: float = 0.01,
-    near: float | None = None,
+    first: float | None = None,
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     progress: OnTrial | None = None,
@@ -69,7 +69,7 @@ def find_epsilon(
         solver: See `design`.
         gap: The relative gap of each design.
         tolerance: How near, relatively, the next epsilon is to be, which misses the goal.
-        near: An epsilon to begin with.
+        first: An epsilon to begin with; by default it is guessed.
         time_limit: Seconds; when they are over, the best design so far is returned.
         stop: Asked from time to time whether to stop, with the same effect.
         progress: Called with each trial.
@@ -95,8 +95,8 @@ def find_epsilon(
     """
     if not (math.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"a tolerance of {tolerance:g} is not positive.", f"use {argument('tolerance', 0.01)}.")
-    if near is not None and not (math.isfinite(near) and near > 0):
-        raise InputError(f"an epsilon of {near:g} is not positive.", f"use {argument('near', 1.0)}.")
+    if first is not None and not (math.isfinite(first) and first > 0):
+        raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
     if not time_limit > 0:
         raise InputError(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
@@ -106,7 +106,7 @@ def find_epsilon(
     limit, rows = goal.limit(costs), _rows(prior, promise(1.0))
     blind, clear = goal.ends(prior, costs)
     target = log_odds(limit, blind, clear)
-    first = near if near is not None else _first(prior, rows, target)
+    begin = first if first is not None else _first(prior, rows, target)
     options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap, "stop": stop}
     search = _Search(
         prior,
@@ -115,7 +115,7 @@ def find_epsilon(
         options,
         limit,
         (blind, clear),
-        Steps(target, first, tolerance),
+        Steps(target, begin, tolerance),
         started + time_limit,
         stop or (lambda: False),
         progress,

@@ -63,6 +63,10 @@ class DesignGoal(ABC):
         """Return what is proved of a design; its upper end is what the limit is for."""
 
     @abstractmethod
+    def shown(self, measured: Bracket, unit: str) -> str:
+        """Return what was measured in a few words; see `reached`."""
+
+    @abstractmethod
     def reached(self, measured: Bracket, unit: str) -> str:
         """Return what a design that reaches the goal does, as a part of a sentence.
 
@@ -122,6 +126,10 @@ class LossGoal(Frozen, DesignGoal):
         """Return the proved loss of a design; the lower end is that of every mechanism with its promise."""
         found = design.certificate
         return Bracket(min(found.bound, found.loss), found.loss, found.loss)
+
+    def shown(self, measured: Bracket, unit: str) -> str:
+        """Return what a design loses, in a few words."""
+        return f"loss at most {amount_at_most(measured.upper, unit, _DIGITS)}"
 
     def reached(self, measured: Bracket, unit: str) -> str:
         """Return what a design loses."""
@@ -238,6 +246,10 @@ class AttackerGoal(Frozen, DesignGoal):
         """Return how often the best attacker is near; the lower end is what known guesses achieve."""
         return chance_within(design.mechanism, self.visits, self.within, user=self.user)
 
+    def shown(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+        """Return how often the best attacker is near, in a few words."""
+        return f"attacker within {self.radius} at most {at_most(100 * measured.upper, _DIGITS)} % of the time"
+
     def reached(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return how often the best attacker is near."""
         return (
@@ -247,7 +259,6 @@ class AttackerGoal(Frozen, DesignGoal):
 
     def missed(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return how often they are with the design for another epsilon."""
-        kind = "with the design of least loss"
         if measured.lower > self.share:
-            return f"{kind} they are at least {at_least(100 * measured.lower, _DIGITS)} % of the time"
-        return f"{kind} it is proved to be at most {at_most(100 * measured.upper, _DIGITS)} % only"
+            return f"with the design of least loss it is at least {at_least(100 * measured.lower, _DIGITS)} %"
+        return f"the bound for the design of least loss is {at_most(100 * measured.upper, _DIGITS)} %"

@@ -106,5 +106,5 @@ class Steps:
             slope = max(_FLATTEST, (odds - self.seen[last]) / (at - math.log(last)))
         least = self.tolerance * 2.0 ** (2 * len(others) - 1)  # where the line says "here", growing steps
         step = max(least, sign * (self.target - odds) / slope + self.tolerance / 3)
-        widest: float = _WIDEST * 2 ** len(others)
+        widest = _WIDEST if not others else 2 * _WIDEST
         return at + sign * min(step, widest)
