@@ -148,3 +148,25 @@ def test_what_cannot_be_is_refused():
     other = sf.Grid.covering(VISITS, "2 km", region=REGION)
     with pytest.raises(InputError, match="use the places of the mechanism"):
         prove(sf.Mechanism(np.eye(len(other)), other, other), sf.Prior.uniform(other), asked)
+
+
+@pytest.mark.parametrize("kind", ["square", "grid"])
+def test_the_most_that_a_limit_of_the_loss_allows(kind):
+    """The dual game: its value is the attacker's, its bound is above every mechanism's within the limit."""
+    places = places_of(kind)
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
+    game = sf.PlaceDistortion(0, places, VISITS)
+    made = sf.design_private(prior, loss=loss, distance=game, max_loss="1.3 km", gap=2e-3)
+    found = sf.attacks.true_place(made.mechanism, VISITS)
+    assert made.certificate.loss <= 1.3
+    assert made.certificate.value == pytest.approx(found.error.lower, rel=1e-6)
+    assert found.error.lower <= made.certificate.bound * (1 + 1e-12)
+    assert made.certificate.gap <= 2e-3
+    least = sf.design(
+        prior, loss=loss, guarantees=sf.PlaceDistortion(0.98 * made.certificate.value, places, VISITS), gap=2e-3
+    )
+    assert least.certificate.loss <= 1.3 * 1.002  # what the game reaches, a design reaches at no more loss
+    with pytest.raises(InfeasibleError):
+        sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion(1.5 * made.certificate.bound, places, VISITS))
+    with pytest.raises(InputError, match="gap"):
+        sf.design_private(prior, loss=loss, distance=game, max_loss="1.3 km", gap=-1)

@@ -56,6 +56,14 @@ AttackerFinds = Annotated[
 Objective = Annotated[str, Option(help="The loss to make small: expected or worst-case.")]
 Failure = Annotated[float, Option(help="The probability that a bound or an interval is wrong.")]
 
+HeldOut = Annotated[
+    float | None,
+    Option(
+        help="Keep this share of the users (of one user: of the visits) out of the design, and state the loss on "
+        "them: 0.2 for a fifth."
+    ),
+]
+
 # The work.
 Gap = Annotated[
     float | None,

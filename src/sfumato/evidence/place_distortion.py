@@ -15,7 +15,7 @@ from ..errors import InfeasibleError, InputError
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
 from ..geo.true_points import Guesses, TruePoints
-from ..rounding import amount, amount_at_least, amount_at_most, down
+from ..rounding import amount, amount_at_least, amount_at_most, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
 _ROOM: Final = 1e-6  # an error this close to the largest leaves no room for rounding
@@ -143,6 +143,10 @@ class PlaceDistortion(DistortionPrivacy):
         """Return what an attack proves of the error on the ground, in the unit of the distance, rounded down."""
         scale = units.factor("m", self.distance.unit) / _stretch(self.places, self.points)
         return max(0.0, down((found.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
+
+    def upper(self, bound: float) -> float:
+        """Return what a bound of the program's errors says of errors on the ground, rounded up."""
+        return up(bound * _stretch(self.places, self.points) * (1 + 1e-15))
 
     def check_possible(self, prior: Prior) -> None:
         """Refuse an error that no mechanism can force.

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..core import AnyLoss, DistortionPrivacy, Guarantees, Metric, Prior, Space, as_loss, units
+from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, Space, as_loss, units
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
@@ -19,7 +19,7 @@ from .result import Design
 from .run import Run
 from .solver import OnProgress, Solver, Status, Stop
 from .ties import untied
-from .true_place import design_for_points
+from .true_place import design_for_points, design_private_for_points
 
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 
@@ -119,7 +119,7 @@ def design_private(
     prior: Prior,
     *,
     loss: AnyLoss,
-    distance: AnyLoss | None = None,
+    distance: AnyLoss | PlaceDistortion | None = None,
     max_loss: float | str,
     guarantees: Guarantees = (),
     observables: Space | None = None,
@@ -139,8 +139,9 @@ def design_private(
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        distance: The adversary's distance, array (guesses, n); by default the loss,
-            where it is a `Metric`.
+        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a
+            `Metric`. With a `PlaceDistortion` they guess any point, and err from the true point; its
+            minimum does not matter.
         max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
         guarantees: Metric privacy to keep besides.
         observables: The m observables; by default the secrets.
@@ -166,6 +167,27 @@ def design_private(
                 "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
             )
         distance = loss
+    if isinstance(distance, PlaceDistortion):
+
+        def solve(errors: Loss, nearness: float, seconds: float) -> Design:
+            return design_private(
+                prior,
+                loss=loss,
+                distance=errors,
+                max_loss=max_loss,
+                guarantees=guarantees,
+                observables=observables,
+                solver=solver,
+                pairs=pairs,
+                dilation=dilation,
+                gap=nearness,
+                time_limit=seconds,
+                stop=stop,
+                progress=progress,
+            )
+
+        enough = Run(solver, pairs, dilation, gap, time_limit, stop, progress).enough
+        return design_private_for_points(distance, solve, enough=enough, time_limit=time_limit)
     space = observables if observables is not None else prior.space
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Mechanism, MetricPrivacy
+from ..core import DistortionPrivacy, Loss, Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..errors import SolverError
 from ..evidence import PlaceDistortion, certify
@@ -19,6 +19,7 @@ from .result import Design
 from .solver import Status, gap_of, proved
 
 Solve = Callable[[DistortionPrivacy, float, float], Design]
+SolveGame = Callable[[Loss, float, float], Design]
 
 _ROUNDS: Final = 16
 _FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best
@@ -82,6 +83,73 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
     return _told(*result, best, enough)
 
 
+def design_private_for_points(
+    asked: PlaceDistortion, solve: SolveGame, *, enough: float, time_limit: float
+) -> Design:
+    """Return a design whose best attacker errs by as much as can be from the true point, wherever they guess.
+
+    An attacker with finitely many guesses errs more, so the program's optimum is an upper bound.
+
+    Args:
+        asked: The true points, with the guesses to begin with; its minimum is not looked at.
+        solve: From the errors of finitely many guesses, the gap and seconds to a design.
+        enough: The gap at which the search ends.
+        time_limit: Seconds.
+    """
+    deadline = time.monotonic() + time_limit
+    last = _LAST * enough
+    aim = max(last, _FIRST_GAP)
+    value, tightest = -np.inf, np.inf
+    best: Mechanism | None = None
+    result: Design | None = None
+    for _ in range(_ROUNDS):
+        left = deadline - time.monotonic()
+        if result is not None and left <= 0:
+            break
+        try:
+            found = solve(asked.distance, aim, left)
+        except SolverError:
+            if result is None:
+                raise
+            break
+        attack = asked.attack(found.mechanism, found.problem.prior)
+        if asked.lower(attack) > value or best is None:
+            best, value = found.mechanism, asked.lower(attack)
+        bound = asked.upper(found.certificate.bound)
+        if bound <= tightest or result is None:
+            tightest, result = bound, found
+        apart = gap_of(found.problem, value, tightest)
+        more = asked.with_guesses(attack.points)
+        finer = max(last, min(aim, _CLOSER * apart))
+        stuck = len(more.guesses) == len(asked.guesses) and finer == aim
+        if apart <= enough or stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            break
+        asked, aim = more, finer
+    if best is None or result is None:  # there is a first round, or an error
+        raise SolverError("no round was begun.", "allow more time.")
+    problem = result.problem
+    proof = certify(
+        best,
+        problem.prior,
+        problem.loss,
+        problem.guarantees,
+        objective=problem.objective,
+        bound=tightest,
+        distance=problem.distance,
+        repair_weight=result.certificate.repair_weight,
+    )
+    proof = replace(proof, value=value)
+    status = _status(result.status, gap_of(problem, value, tightest) <= enough)
+    promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
+    return replace(result, mechanism=best.promising(promised), certificate=proof, status=status, enough=enough)
+
+
+def _status(status: Status, reached: bool) -> Status:
+    if reached:
+        return Status.OPTIMAL
+    return Status.INACCURATE if status is Status.OPTIMAL else status
+
+
 def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float] | None:
     """Return a mechanism with as much of the best constant report as the error needs, and its loss."""
     problem, certificate = found.problem, found.certificate
@@ -124,13 +192,13 @@ def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, enough: f
         bound=found.certificate.bound,
         repair_weight=found.certificate.repair_weight,
     )
-    reached = gap_of(problem, certificate.value, certificate.bound) <= enough
-    status = found.status
-    if reached:
-        status = Status.OPTIMAL
-    elif status is Status.OPTIMAL:
-        status = Status.INACCURATE
+    status = _status(found.status, gap_of(problem, certificate.value, certificate.bound) <= enough)
     promised = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     return replace(
-        found, mechanism=mechanism.promising(promised), certificate=certificate, status=status, problem=problem
+        found,
+        mechanism=mechanism.promising(promised),
+        certificate=certificate,
+        status=status,
+        problem=problem,
+        enough=enough,
     )

@@ -73,10 +73,12 @@ def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[s
     places, reports = mechanism.secrets, mechanism.observables
     if visits is None or not isinstance(places, Places) or reports.coordinates is None:
         return []
+    inside = int(places.inside(visits.lat, visits.lon).sum())
+    if not inside:
+        return [f"None of the {len(visits):,} visits held out is in the region, so nothing is said of them."]
     kind = loss.name.removesuffix(TRUE_POINT)
     true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
     expected = mechanism.expected_loss(Prior.from_visits(places, visits), true)
-    inside = int(places.inside(visits.lat, visits.lon).sum())
     return [
         f"On {inside:,} visits held out, which the design has not seen, you appear about "
         f"{amount(expected, true.unit)} from where you truly are on average. That is an estimate, not a bound."

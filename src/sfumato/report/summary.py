@@ -23,6 +23,7 @@ from ..evidence import (
 )
 from ..files import MechanismFile
 from ..geo import Cells, Lattice, Places, Visits
+from ..geo.places import TRUE_POINT
 from ..leakage import mutual_information_bits
 from ..optimal import Design, Status
 from ..rounding import (
@@ -157,7 +158,7 @@ def _rechecked(
         most = amount_at_least(optimality.max_loss, loss.unit)
         what = (
             f"no mechanism that keeps its promise and loses at most {most} on average "
-            f"makes the best attacker err by more than {amount_at_most(bound, unit)}"
+            f"makes the best attacker{_with(distance)} err by more than {amount_at_most(bound, unit)}"
         )
         return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
     at_worst = optimality.objective == "worst-case"
@@ -165,6 +166,12 @@ def _rechecked(
         "at worst" if at_worst else "on average"
     )
     return f"By the prices in the file, {what}; {_near(bound, worst if at_worst else expected, loss.unit)}."
+
+
+def _with(distance: Loss) -> str:
+    """Return which guesses an attacker has, where those of points are listed."""
+    listed = distance.name.endswith(TRUE_POINT)
+    return f" who guesses one of {len(distance.array):,} points" if listed else ""
 
 
 def _near(low: float, high: float, unit: str) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -277,3 +278,46 @@ def test_visits_may_be_piped_in(tmp_path, name):
     assert done.returncode == 0, done.stderr
     assert b"3 visits in standard input" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mechanism.md", "mechanism.sfm"]
+
+
+def test_visits_held_out_are_judged_and_not_designed_for(run):
+    done = run("design", *FAST, "--held-out", "0.2", "--no-picture")
+    assert done.code == 0, done.err
+    text = " ".join(done.text.split())
+    kept, apart = sf.synthetic_city().held_out(0.2)
+    held = sf.read_mechanism_file("city.sfm")
+    assert isinstance(held.mechanism.secrets, sf.geo.Grid)
+    assert held.prior is not None
+    np.testing.assert_allclose(
+        held.prior.probabilities, sf.Prior.from_visits(held.mechanism.secrets, kept).probabilities
+    )
+    grid = held.mechanism.secrets
+    inside = int(grid.inside(apart.lat, apart.lon).sum())
+    lost = held.mechanism.expected_loss(sf.Prior.from_visits(grid, apart), grid.loss(apart))
+    said = f"On {inside:,} visits held out, which the design has not seen, you appear about"
+    assert f"{said} {sf.rounding.amount(lost, 'km')} from where you truly are" in text
+    assert f"without the {len(apart):,} held out" in text
+    for share in ("0", "1", "-1", "nan", "1e-9"):
+        refused = run("design", *FAST, "--held-out", share)
+        assert refused.code == 1
+        assert "cannot be held out" in refused.err
+
+
+def test_distortion_is_that_of_the_true_point(run):
+    """Also the most that a limit of the loss allows: what is said is proved of guesses anywhere."""
+    visits = sf.synthetic_city()
+    done = run("design", *FAST, "--epsilon", "3/km", "--distortion", "1200 m", "--no-picture")
+    assert done.code == 0, done.err
+    assert "from where people truly are, wherever they guess (proved: 1.2" in " ".join(done.text.split())
+    mechanism = sf.read_mechanism_file("city.sfm").mechanism
+    found = sf.attacks.true_place(mechanism, visits)
+    assert found.error.lower >= 1.2 * (1 - 1e-9)
+    done = run("design", *FAST, "--max-loss", "1300 m", "--no-picture")
+    assert done.code == 0, done.err
+    most = re.search(
+        r"makes the best attacker err by more than ([\d.]+) km; this one is within ([\d.]+) %", done.text
+    )
+    assert most, done.text
+    private = sf.attacks.true_place(sf.read_mechanism_file("city.sfm").mechanism, visits)
+    assert private.error.lower <= float(most[1])
+    assert private.error.lower >= float(most[1]) * (1 - float(most[2]) / 100) - 0.01

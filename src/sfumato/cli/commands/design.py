@@ -17,6 +17,7 @@ from ..options import (
     Cell,
     Cells,
     Gap,
+    HeldOut,
     Hexagons,
     Latitude,
     LatticeKind,
@@ -76,6 +77,7 @@ def command(
     region: Region = None,
     user: User = None,
     smoothing: Smoothing = 0.0,
+    held_out: HeldOut = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the mechanism file (.sfm) here, with the report beside it."),
@@ -105,6 +107,7 @@ def command(
     place is visited. Exit code 3 if the optimum was not reached.
     """
     from ...core import DistortionPrivacy
+    from ...evidence import PlaceDistortion
 
     check_ending(output, ".sfm")
     target = output or Path(name_of(visits)).with_suffix(".sfm")
@@ -142,6 +145,11 @@ def command(
         },
     )
     found, source = visits_from(visits, lat, lon, user_column)
+    apart: Visits | None = None
+    if held_out is not None:
+        with option("--held-out"):
+            found, apart = (found if user is None else found.of_user(user)).held_out(held_out)
+        source += f", without the {len(apart):,} held out"
     if epsilon is None and within is None and distortion is None and max_loss is None and aim is None:
         epsilon = DEFAULT_EPSILON
     if on_cells:
@@ -189,13 +197,18 @@ def command(
     guarantees = list(site.promises)
     if distortion is not None:
         with option("--distortion"):
-            guarantees.append(DistortionPrivacy(distortion, site.distances))
+            guarantees.append(
+                PlaceDistortion(distortion, site.places, used)
+                if metric == "euclidean"
+                else DistortionPrivacy(distortion, site.distances)
+            )
     limit = None if max_loss is None else max_loss_of(max_loss, site.costs.unit)
     unit = site.costs.unit if limit is None else site.distances.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
         result = _solved(
             prior,
             site,
+            used if metric == "euclidean" else None,
             limit,
             guarantees=guarantees,
             objective=objective,
@@ -206,20 +219,35 @@ def command(
             stop=stop,
             progress=report,
         )
-    _finish(result, site, used, text, target, solver=solver, picture=picture)
+    _finish(result, site, used, apart, text, target, solver=solver, picture=picture)
 
 
-def _solved(prior: Prior, site: Site, limit: float | None, *, objective: str, **request: Any) -> Design:
-    """Return the design of least loss, or of most distortion where the loss has a limit."""
+def _solved(
+    prior: Prior, site: Site, visits: Visits | None, limit: float | None, *, objective: str, **request: Any
+) -> Design:
+    """Return the design of least loss, or of most distortion where the loss has a limit.
+
+    With visits, the distortion is that of the true point; else that of the places.
+    """
+    from ...evidence import PlaceDistortion
     from ...optimal import design, design_private
 
     if limit is None:
         return design(prior, loss=site.costs, objective=objective, **request)
-    return design_private(prior, loss=site.costs, distance=site.distances, max_loss=limit, **request)
+    errors = site.distances if visits is None else PlaceDistortion(0, site.places, visits)
+    return design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
 
 
 def _finish(
-    result: Design, site: Site, visits: Visits, source: str, target: Path, *, solver: str, picture: bool
+    result: Design,
+    site: Site,
+    visits: Visits,
+    apart: Visits | None,
+    source: str,
+    target: Path,
+    *,
+    solver: str,
+    picture: bool,
 ) -> None:
     from ...core.atomic import atomically
     from ...evidence import as_dict
@@ -231,7 +259,7 @@ def _finish(
 
     problem = result.problem
     remarks = [site.said] if site.said else []
-    summary = summarise(result, site.distances, source=source, visits=visits, remarks=remarks)
+    summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
         result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
