@@ -190,7 +190,7 @@ def command(
             site, prior, goal, within, gap=POINTS_GAP if gap is None else gap, solver=solver, time_limit=time_limit
         )
         said = " ".join((site.said, *search.sentences)).strip()
-        _finish(search.design, replace(site, said=said), used, text, target, solver=solver, picture=picture)
+        _finish(search.design, replace(site, said=said), used, apart, text, target, solver=solver, picture=picture)
         if not search.finished:
             raise typer.Exit(PARTIAL)
         return
