@@ -14,6 +14,7 @@ from sfumato.core import CoordinatePrivacy
 from sfumato.errors import InputError, UnitError
 from sfumato.evidence import VertexPrivacy, prove, prove_coordinate_privacy, prove_metric_privacy, steepest
 from sfumato.geo import Lattice, Projection
+from tests.evidence.exact_slope import promised_slope, slope_is_at_most
 from tests.geo.test_lattice import lattices
 
 CRS = Projection(48.85, 2.35).crs
@@ -30,13 +31,15 @@ def designed(lattice, epsilon, seed=None, **options):
     counts = (
         np.ones(len(lattice)) if seed is None else np.random.default_rng(seed).exponential(size=len(lattice)) ** 2
     )
-    return sf.design(
+    design = sf.design(
         sf.Prior.from_counts(lattice, counts),
         loss=lattice.metric("euclidean", unit="km"),
         guarantees=CoordinatePrivacy(epsilon),
         tie_break=False,
         **options,
     )
+    assert slope_is_at_most(design.mechanism, promised_slope(lattice, epsilon))  # in exact arithmetic
+    return design
 
 
 def likelihoods(mechanism, lat, lon):

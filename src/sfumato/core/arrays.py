@@ -45,7 +45,7 @@ def numbers(value: ArrayLike, what: str) -> Floats:
     """Return a float copy of ``value``, of any shape; refuse what holds no numbers."""
     try:
         return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} is not an array of numbers ({error}).", "pass rows of numbers only.") from None
 
 

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from ..core import Metric, Space
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Floats, numbers, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .convex import ConvexPart, served_polygon, served_rectangle, well_inside
@@ -292,7 +292,7 @@ class Lattice(Places):
                 f"use {argument('outside', 'error')} or {argument('outside', 'drop')}",
                 "use a lattice that serves a whole rectangle.",
             )
-        north, east = np.array(lat, dtype=np.float64).ravel(), np.array(lon, dtype=np.float64).ravel()
+        north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
         xy = self.projection.forward(north, east)
         there = part.nearest(xy, self.reach_m)
         moved = np.flatnonzero((there != xy).any(axis=1) & np.isfinite(there).all(axis=1))

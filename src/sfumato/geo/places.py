@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from ..core import Loss, Space, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Floats, numbers, readonly
 from ..core.distances import great_circle_m
 from ..core.space import WGS84
 from ..core.units import show
@@ -240,7 +240,7 @@ class Cells(Places):
 
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
         """Return points, those outside moved to the nearest centre; see `Places.nearest`."""
-        north, east = np.array(lat, dtype=np.float64).ravel(), np.array(lon, dtype=np.float64).ravel()
+        north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
         away = np.flatnonzero((self.locate(north, east) < 0) & (np.abs(north) <= 90) & np.isfinite(east))
         centres = self.latlon
         for start in range(0, len(away), _BLOCK):

@@ -122,4 +122,7 @@ def blurred(recipe: PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike, o
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, float | int) else None
+    try:
+        return float(value) if isinstance(value, float | int) else None
+    except OverflowError:
+        return None

@@ -54,10 +54,10 @@ def test_without_a_name_nothing_is_remembered(tmp_path):
 
 
 def test_places_users_and_mechanisms_have_reports_of_their_own(tmp_path):
-    """Twenty places, forty users: their reports are as independent draws of one row."""
+    """Twenty places, fifteen users: their reports are as independent draws of one row."""
     source = metered(tmp_path / "l.json", "1000/km")
     reports = np.array(
-        [source.blur(f"u{user}", *HOME, place=f"p{place}") for user in range(40) for place in range(20)]
+        [source.blur(f"u{user}", *HOME, place=f"p{place}") for user in range(15) for place in range(20)]
     )
     rounding = LATTICE.rounding(*HOME)
     shares = (rounding.shares[0][:, None] * MECHANISM.matrix[rounding.positions[0]]).sum(axis=0)
@@ -149,6 +149,22 @@ def test_points_outside_are_not_charged(tmp_path):
     assert source.ledger.users == ()
     assert source.blur("ada", 0.0, 0.0, outside="nearest").shape == (2,)
     assert source.ledger.balance("ada").spent == 1
+
+
+def test_names_of_any_text_are_kept_and_others_refused(tmp_path):
+    source = metered(tmp_path / "l.json", "100/km")
+    for user, place in (("a" * 5000, "b" * 50_000), ("a\0", "\n"), ("é", "\ud800")):
+        first = source.blur(user, *HOME, place=place)
+        np.testing.assert_array_equal(source.blur(user, *HOME, place=place), first)
+    for user in ("", "\ud800"):
+        with pytest.raises(InputError, match="the name of the user"):
+            source.blur(user, *HOME)
+    for bad in (5, b"x", math.nan):
+        with pytest.raises(InputError, match="place= is of type"):
+            source.blur("ada", *HOME, place=bad)
+    for outside in ("error", "nearest"):
+        with pytest.raises(InputError):
+            source.blur("ada", 10**400, 2.35, outside=outside)
 
 
 DIGEST = "a" * 64

@@ -231,6 +231,12 @@ class Ledger:
 def _named(user: str) -> str:
     if not user:
         raise InputError("the name of the user is empty.", "pass a text that is not empty.")
+    try:
+        user.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the name of the user {user!r} is not a valid text ({error.reason}).", "correct it."
+        ) from None
     return user
 
 
