@@ -13,6 +13,7 @@ from sfumato.core.frozen import Frozen
 from sfumato.evidence import Multipliers, Optimality, VertexPrivacy
 from sfumato.files import NoiseFile
 from sfumato.geo import Projection, Region
+from sfumato.geo.convex import ConvexPart
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import coordinate_bound
@@ -42,6 +43,7 @@ THINGS = {
     "sets": LINE.grouped([[0.0, 1.0], [3.0]]),
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
+    "convex part": ConvexPart(np.array([[0.0, 0], [1, 0], [0, 1]])),
     "points": CoordinatePrivacy("1/km"),
     "error of points": sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35])),
     "rows of points": VertexPrivacy(CoordinatePrivacy("1/km"), LATTICE),

@@ -55,12 +55,14 @@ def test_a_million_pairs_of_real_points_keep_the_promise(name, kind):
         tie_break=False,
     ).mechanism
     rounding = lattice.rounding(lat, lon)
-    logs = np.log((rounding.shares[:, :, None] * mechanism.matrix[rounding.positions]).sum(axis=1))
+    made = mechanism.weights.any(axis=0)  # reports that are never made
+    matrix = mechanism.matrix[:, made]
+    logs = np.log((rounding.shares[:, :, None] * matrix[rounding.positions]).sum(axis=1))
     i, j = pairs_of(lattice, lat, lon, 1)
     different = (np.sort(rounding.positions[i]) != np.sort(rounding.positions[j])).any(axis=1)
     ground = GEOD.inv(lon[i], lat[i], lon[j], lat[j])[2] / 1000
     assert len(i) == PAIRS
-    assert (different & (ground < 0.010)).sum() > 20  # neighbours across borders, a few metres apart
+    assert (different & (ground < 0.030)).sum() > 20  # neighbours across borders, some metres apart
     limit = epsilon * (ground + lattice.slack_m / 1000)
     found = np.concatenate(
         [

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import Floats
+from ..core.arrays import Floats, readonly
 from ..core.frozen import Frozen
 from .vertices import ROWS, SNAP_BITS, Integers
 
@@ -34,10 +34,11 @@ class ConvexPart(Frozen):
     """
 
     corners: Floats
-    _bounds: list[list[float]] = field(init=False, repr=False)
+    _bounds: tuple[tuple[float, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_bounds", np.column_stack(self.halves).tolist())
+        object.__setattr__(self, "corners", readonly(np.array(self.corners)))
+        object.__setattr__(self, "_bounds", tuple(map(tuple, np.column_stack(self.halves).tolist())))
 
     @property
     def halves(self) -> tuple[Floats, Floats]:

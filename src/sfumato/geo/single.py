@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from ..core.frozen import Frozen
 from .convex import ConvexPart
 from .projection import CLOSE_M, Projection
 from .vertices import SNAP_BITS, Kind, lattice_steps
@@ -20,8 +19,8 @@ _WHOLE: Final = 2 * _ONE**2  # the sum of the weights along an axis of a square 
 Vertex = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SinglePoint(Frozen):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class SinglePoint:
     """Draws the vertex of one point, from the same words as `Lattice.drawn` and with the same outcome.
 
     Positions are the same integers: a position that lies so close to the border of two of them that other

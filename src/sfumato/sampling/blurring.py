@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.arrays import Floats, numbers
-from ..core.frozen import Frozen
 from ..errors import InputError, argument
 from .entropy import Uints, Words
 from .points import PointRecipe
@@ -36,7 +35,7 @@ class _Ground(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismPoints(Frozen):
+class MechanismPoints:
     """Points under a mechanism on places: on a lattice they are first rounded at random, cells hold them.
 
     Attributes:
