@@ -76,9 +76,8 @@ def weights_at(lattice: Lattice, a: int, b: int) -> dict[int, int]:
         near = [(c + one // 2) // one for c in (a, b)]
         axes = []
         for c, middle in zip((a, b), near, strict=True):
-            t = Fraction(c - middle * one, one)
-            half = Fraction(1, 2)
-            axes.append([(half - t) ** 2 / 2, Fraction(3, 4) - t * t, (half + t) ** 2 / 2])
+            offset, half = Fraction(c - middle * one, one), Fraction(1, 2)
+            axes.append([(half - offset) ** 2 / 2, Fraction(3, 4) - offset**2, (half + offset) ** 2 / 2])
         total = 2**82
         found = {
             (near[0] - 1 + i, near[1] - 1 + j): int(axes[0][i] * axes[1][j] * total)

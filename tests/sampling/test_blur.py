@@ -92,7 +92,7 @@ def test_numbers_beyond_floats_are_refused():
     sampler = sf.sampler(mechanism_on(Lattice.covering(REGION, "2 km")))
     for bad in (10**400, [10**400], "x", None, 1j):
         with pytest.raises(InputError):
-            sampler.blur(bad, 2.35)
+            sampler.blur(bad, 2.35)  # type: ignore[arg-type]
 
 
 def test_samplers_that_have_drawn_can_be_sent_to_other_processes():
