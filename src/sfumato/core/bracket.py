@@ -21,7 +21,7 @@ from ..rounding import (
 
 
 class Side(enum.Enum):
-    """What a stated number says of the true one; the value is the word for it."""
+    """Relation of a stated number to the true one; the value is the word for it."""
 
     AT_MOST = "at most"
     AT_LEAST = "at least"
@@ -78,7 +78,7 @@ class Bracket:
 
     @property
     def width(self) -> float:
-        """How far the bounds are apart."""
+        """Distance of the bounds."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower
 
     def knows(self, side: Side) -> bool:

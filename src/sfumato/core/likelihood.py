@@ -43,7 +43,7 @@ class InteriorPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum:
-    """Where F is largest, up to a proved gap.
+    """The maximum of F, up to a proved gap.
 
     Attributes:
         probabilities: Array (n,), positive, with sum one.

@@ -47,7 +47,7 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DistortionProof(Short):
-    """What is proved of the optimal attack's expected error.
+    """Proved bounds of the optimal attack's expected error.
 
     Attributes:
         claimed: The least expected error that was asked for.
@@ -107,12 +107,12 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """How far the mechanism can be from optimal, relative to its value; see `relative_gap`."""
+        """Distance of the mechanism from optimal at most, relative to its value; see `relative_gap`."""
         return relative_gap(self.value, self.bound, maximise=self.objective == "distortion")
 
     @property
     def absolute_gap(self) -> float:
-        """How far the mechanism can be from optimal, in the unit of its value, rounded up; at least 0."""
+        """Distance of the mechanism from optimal at most, in the unit of its value, rounded up; at least 0."""
         low, high = (self.value, self.bound) if self.objective == "distortion" else (self.bound, self.value)
         return sum_above((high, -low)) if high > low else 0.0
 

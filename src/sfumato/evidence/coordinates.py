@@ -83,7 +83,7 @@ class VertexPrivacy(MetricPrivacy):
 
 @dataclass(frozen=True, slots=True)
 class CoordinateProof(EpsilonProof):
-    """What is proved of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points that a lattice serves.
+    """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points that a lattice serves.
 
     Attributes:
         slack_m: How much the snapping of positions to a fine lattice adds to a distance, metres.

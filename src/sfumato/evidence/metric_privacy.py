@@ -17,7 +17,7 @@ _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EpsilonProof(Short):
-    """What is proved of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
+    """A proof of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
 
     Attributes:
         claimed: The epsilon that was asked for, per unit of the metric.

@@ -263,7 +263,7 @@ class Lattice(Places):
 
     @property
     def reach_m(self) -> float:
-        """How far from the centre of the plane the farthest vertex is, metres, rounded up."""
+        """Distance of the farthest vertex from the centre of the plane, metres, rounded up."""
         return float(np.hypot(*self._centres().T).max()) * (1 + 1e-12)
 
     @property

@@ -102,7 +102,7 @@ class Visits:
 
     @property
     def extent(self) -> str:
-        """Where the visits are, in words."""
+        """The area of the visits, in words."""
         south, north, west, east = self.lat.min(), self.lat.max(), self.lon.min(), self.lon.max()
         return f"{south:.5f} to {north:.5f} N, {west:.5f} to {east:.5f} E"
 

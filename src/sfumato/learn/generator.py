@@ -70,7 +70,7 @@ class LearnedGenerator:
 
     @property
     def kept(self) -> TrainingRound:
-        """What was measured of this generator when it was kept."""
+        """Measures of this generator at the time when it was kept."""
         return self.history[self.best - 1]
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ _SUM_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """How well a mechanism hides a label, for one joint distribution of labels and useful values.
+    """Measures of how well a mechanism hides a label, for one joint distribution of labels and useful values.
 
     Attributes:
         hit_rate: How often the best guess of the label from a report is right: its Bayes vulnerability.
@@ -31,7 +31,7 @@ class Hiding:
 
     @property
     def error(self) -> float:
-        """How often the best guess of the label is wrong: its Bayes error."""
+        """The Bayes error: the probability that the best guess of the label is wrong."""
         return 1.0 - self.hit_rate
 
 

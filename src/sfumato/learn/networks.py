@@ -37,7 +37,7 @@ class Obfuscator(nn.Module):
 
     @property
     def inputs(self) -> int:
-        """How many seeds one report takes."""
+        """Number of seeds that one report takes."""
         return self.seeds if self.heads == 1 else self.seeds + 3
 
     def start(self, shares: Sequence[float]) -> None:

@@ -127,7 +127,7 @@ class Pairs:
 
     @property
     def shares(self) -> Floats:
-        """How often each label occurs, as a share, array (labels,)."""
+        """Frequency of each label, as a share, array (labels,)."""
         shares: Floats = np.bincount(self.classes, minlength=len(self.space)) / len(self)
         return shares
 

@@ -18,7 +18,7 @@ _ONE_NEIGHBOUR: Final = NearestNeighbours(1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskEstimate(Short):
-    """What a rule that learned from examples shows about the Bayes error.
+    """Bayes error, as far as a rule that learned from examples shows it.
 
     Attributes:
         rule: What the rule is called.

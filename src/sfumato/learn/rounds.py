@@ -50,7 +50,7 @@ class TrainingRound(Short):
 
 
 class Ending(Enum):
-    """Why a training ended; the value is a sentence."""
+    """The reason why a training ended; the value is a sentence."""
 
     HIDDEN = "The attacker guesses no better than without reports, and the loss is within its limit."
     SETTLED = "Nothing improved for as many rounds as the patience allows."
@@ -64,7 +64,7 @@ State = dict[str, Any]
 
 
 class Game(Protocol):
-    """What the rounds need of a game; all its randomness derives from its seed and the round's number."""
+    """The face of a game that the rounds need; all its randomness derives from its seed and the round's number."""
 
     def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and say what it achieves."""
@@ -155,7 +155,7 @@ class Rules:
         return new.averaged > old.averaged or new.target < old.target
 
     def ending(self, played: Played) -> Ending | None:
-        """Why the rounds should end here, or None."""
+        """The reason why the rounds should end here, or None."""
         last = played.history[-1]
         hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
         if hidden and self.allowed(last):

@@ -17,7 +17,7 @@ _COOLED: Final = (0.5, 0.85)  # and the temperature
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Training(Short):
-    """How the networks learn; the sizes that the paper does not state are our choice.
+    """Settings of the networks' training; the sizes that the paper does not state are our choice.
 
     Attributes:
         heads: How many answers the generator chooses from for a place. One is the paper's

@@ -132,7 +132,7 @@ class Clamped(MechanismFamily):
 
     @property
     def metric(self) -> Metric:
-        """How many times the sensitivity two secrets are apart, rounded up."""
+        """Distance of two secrets in units of the sensitivity, rounded up."""
         apart = np.ceil(self.space.metric("absolute").array / self.noise.sensitivity)
         return Metric(apart, name=f"steps of at most {self.noise.sensitivity}", triangle=True)
 

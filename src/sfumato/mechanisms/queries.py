@@ -105,7 +105,7 @@ class JointQueries(Short):
 
     @property
     def epsilon(self) -> float:
-        """What all cost together: the sum, rounded up."""
+        """Cost of all together: the sum, rounded up."""
         return sum_above(self.epsilons)
 
     @property

@@ -57,7 +57,7 @@ class RateDistortion:
 
     @property
     def gap_bits(self) -> float:
-        """How far the mutual information can be above the least one."""
+        """The most by which the mutual information can be above the least one."""
         return max(0.0, self.information_bits.width)
 
     @property

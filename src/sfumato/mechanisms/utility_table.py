@@ -16,7 +16,7 @@ from .family import check_listable
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UtilityTable:
-    """How good each answer is for each secret, and which secrets must not be told apart.
+    """The value of each answer for each secret, and the secrets that must not be told apart.
 
     Attributes:
         values: u(s, y), array (secrets, answers); more is better.

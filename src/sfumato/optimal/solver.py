@@ -23,7 +23,7 @@ _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
 
 class Status(Enum):
-    """How a solve ended; the value says what to try next."""
+    """The end of a solve; the value says what to try next."""
 
     OPTIMAL = "solved to the wanted gap"
     TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"

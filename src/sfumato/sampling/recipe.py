@@ -26,7 +26,7 @@ class Recipe(ABC):
     @property
     @abstractmethod
     def secrets(self) -> int | None:
-        """How many secrets there are, at positions 0, 1, ...; None where the secret is any integer."""
+        """Number of secrets, at positions 0, 1, ...; None where the secret is any integer."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ _CALLBACKS = ("progress", "partial")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudyOptions(Short):
-    """What the command line of a study says.
+    """The command line of a study, read.
 
     Attributes:
         files: The files of visits, in the order given.

@@ -24,7 +24,7 @@ TableRow = Mapping[str, object]
 
 
 class Results(Protocol):
-    """What a study found."""
+    """Results of a study."""
 
     @property
     def tables(self) -> Mapping[str, Sequence[TableRow]]:

@@ -84,7 +84,7 @@ class Source:
 
     @property
     def start(self) -> bytes:
-        """How the file begins, after a byte order mark and blanks."""
+        """The beginning of the file, after a byte order mark and blanks."""
         return self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
 
     @property

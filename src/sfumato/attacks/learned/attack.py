@@ -48,7 +48,7 @@ class LearnedAttack:
 
     @property
     def advantage(self) -> float:
-        """How much more often it is right than a guess without the report; negative if less often."""
+        """Gain in the share of right guesses over a guess without the report; negative if less often."""
         return self.confusion.accuracy - self.blind_hits / len(self.confusion)
 
     def __repr__(self) -> str:

@@ -102,11 +102,8 @@ class RandomForest(Classifier):
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
         """Learn from examples."""
-        try:
-            from sklearn.ensemble import RandomForestClassifier
-        except ImportError:
-            raise MissingExtraError("The attack by a random forest", "learn") from None
-        return _fitted(RandomForestClassifier(self.trees, min_samples_leaf=self.leaf, random_state=seed), examples)
+        kind = _ensemble("The attack by a random forest").RandomForestClassifier
+        return _fitted(kind(self.trees, min_samples_leaf=self.leaf, random_state=seed), examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +121,8 @@ class GradientBoosting(Classifier):
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
         """Learn from examples."""
-        try:
-            from sklearn.ensemble import HistGradientBoostingClassifier
-        except ImportError:
-            raise MissingExtraError("The attack by gradient boosting", "learn") from None
-        model = HistGradientBoostingClassifier(max_iter=self.rounds, learning_rate=self.rate, random_state=seed)
-        return _fitted(model, examples)
+        kind = _ensemble("The attack by gradient boosting").HistGradientBoostingClassifier
+        return _fitted(kind(max_iter=self.rounds, learning_rate=self.rate, random_state=seed), examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +158,7 @@ class _Learned(Fitted):
 
 @dataclass(frozen=True, slots=True)
 class _Single(Fitted):
-    """What is learned from examples of one secret only: that it is always this one."""
+    """The rule learned from examples of one secret only: it is always this one."""
 
     secret: int
     size: int
@@ -174,6 +167,19 @@ class _Single(Fitted):
         beliefs = np.zeros((len(points), self.size))
         beliefs[:, self.secret] = 1.0
         return beliefs
+
+
+def _ensemble(feature: str) -> Any:
+    """Return scikit-learn's rules of many trees.
+
+    Raises:
+        MissingExtraError: If scikit-learn is not installed.
+    """
+    try:
+        import sklearn.ensemble
+    except ImportError:
+        raise MissingExtraError(feature, "learn") from None
+    return sklearn.ensemble
 
 
 def _fitted(model: Any, examples: Examples) -> Fitted:

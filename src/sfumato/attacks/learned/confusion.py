@@ -14,7 +14,7 @@ from ...leakage import joint_information_bits
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
-    """How often each secret was guessed for each true one.
+    """Number of guesses of each secret for each true one.
 
     Args:
         counts: Array (secrets, guesses) of whole numbers; row x, column y counts the guesses
@@ -74,7 +74,7 @@ class Confusion:
 
     @property
     def hits(self) -> int:
-        """How many guesses were right."""
+        """Number of right guesses."""
         return int(np.trace(self.counts))
 
     @property

@@ -119,7 +119,7 @@ class Examples:
 
     @property
     def shares(self) -> Floats:
-        """How often each secret occurs, as a share, array (secrets,)."""
+        """Frequency of each secret, as a share, array (secrets,)."""
         shares: Floats = np.bincount(self.secrets, minlength=len(self.space)) / len(self)
         return shares
 

@@ -21,7 +21,7 @@ _SHOWN = 15
 
 
 class Method(StrEnum):
-    """How the population is estimated."""
+    """The method of estimation."""
 
     MAXIMUM_LIKELIHOOD = "maximum-likelihood"
     EARLY_STOPPED = "early-stopped"
@@ -30,7 +30,7 @@ class Method(StrEnum):
 
 
 class Kind(StrEnum):
-    """How sure the estimate is made."""
+    """The kind of confidence intervals."""
 
     NONE = "none"
     PROFILE = "profile"

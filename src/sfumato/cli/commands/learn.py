@@ -39,7 +39,7 @@ _GAP = 1e-4  # relative, of the least loss under a promise
 
 
 class Aim(StrEnum):
-    """What the mechanism makes small."""
+    """The quantity that the mechanism makes small."""
 
     VULNERABILITY = "vulnerability"
     INFORMATION = "information"

@@ -29,12 +29,12 @@ class Bins(ABC):
     @property
     @abstractmethod
     def dimensions(self) -> int:
-        """How many numbers an output has."""
+        """Number of numbers in an output."""
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What each bin is called."""
+        """Names of the bins."""
 
     @abstractmethod
     def place(self, values: Floats) -> Positions:
@@ -66,12 +66,12 @@ class IntervalBins(Bins, Short):
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an output has."""
+        """Number of numbers in an output."""
         return 1
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each bin is called."""
+        """Names of the bins."""
         return _intervals(self.edges)
 
     def place(self, values: Floats) -> Positions:
@@ -97,12 +97,12 @@ class RectangleBins(Bins, Short):
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an output has."""
+        """Number of numbers in an output."""
         return 2
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each bin is called."""
+        """Names of the bins."""
         return tuple(f"{x} x {y}" for x in _intervals(self.x_edges) for y in _intervals(self.y_edges))
 
     def place(self, values: Floats) -> Positions:
@@ -151,12 +151,12 @@ class Halvings(Bins, Short):
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an output has."""
+        """Number of numbers in an output."""
         return self.axes
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each bin is called."""
+        """Names of the bins."""
         depth = len(self.cuts)
         return tuple(f"part {part:0{depth}b}" for part in range(2**depth))
 
@@ -199,7 +199,7 @@ class FineBits(Bins):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each bin is called."""
+        """Names of the bins."""
         found = [""]
         for _ in range(self.dimensions):
             found = [f"{head} {tail}".strip() for head in found for tail in ("far", "coarse", "fine")]

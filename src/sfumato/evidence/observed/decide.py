@@ -28,7 +28,7 @@ _PULSE: Final = 256  # calls between two reports of progress
 
 
 class Stop(StrEnum):
-    """Why an audit ended."""
+    """The reason why an audit ended."""
 
     VIOLATED = "the claim is violated"
     LIMIT = "all calls were made, and the claim was not refuted; this does not prove it"
@@ -37,7 +37,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision:
-    """What an audit of a black box found.
+    """Results of an audit of a black box.
 
     Attributes:
         claim: The epsilon that was claimed, per unit of the metric.

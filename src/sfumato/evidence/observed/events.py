@@ -41,7 +41,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """What one event shows on the samples that judge it.
+    """Findings of one event on the samples that judge it.
 
     Attributes:
         value: The gain that is shown; it holds with the stated probability.

@@ -18,7 +18,7 @@ from .sample import as_label
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RepetitionEstimate(Short):
-    """What repeated calls at the same secret returned.
+    """Outputs of repeated calls at the same secret.
 
     Attributes:
         calls: The fewest calls at any secret.

@@ -19,7 +19,7 @@ from .bins import Bins, as_points, quantile_bins
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sample:
-    """How often each output was seen for each secret.
+    """Counts of each output for each secret.
 
     The samples of one secret are taken to be independent draws of its row of the
     channel; every probability of failure that is derived from a sample rests on that.

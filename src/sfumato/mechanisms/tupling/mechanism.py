@@ -116,7 +116,7 @@ class Tupling(Frozen):
 
     @property
     def queries(self) -> int:
-        """How many reports a user sends: k + 1."""
+        """Number of reports that a user sends: k + 1."""
         return self.dummies + 1
 
     def recipe(self) -> AmongDummies:

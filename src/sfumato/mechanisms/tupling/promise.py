@@ -54,7 +54,7 @@ class TuplePrivacy:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TupleProof(Short):
-    """What the accountant proves about a promise.
+    """The accountant's proof about a promise.
 
     Attributes:
         promise: The promise.
@@ -72,7 +72,7 @@ class TupleProof(Short):
 
     @property
     def sentence(self) -> str:
-        """What is proved, in plain words."""
+        """The proved statement, in plain words."""
         upper = at_most(self.found.bounds.upper)
         if self.holds:
             return f"Proved: {self.promise} (the least delta is at most {upper})."

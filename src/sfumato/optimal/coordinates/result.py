@@ -88,7 +88,7 @@ class CoordinateBound(Frozen):
 
     @property
     def sentence(self) -> str:
-        """What is proved, in words."""
+        """The proved statement, in words."""
         least, where = amount_at_least(self.lower, self.loss_unit), _counted(len(self.rows), len(self.places))
         promise = f"No mechanism that keeps epsilon {exactly(self.epsilon)}/{self.unit} between all points can"
         if self.loss == "squared":

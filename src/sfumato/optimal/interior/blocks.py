@@ -26,7 +26,7 @@ LAST_SHIFT = 1e-6
 
 
 class Blocks(Protocol):
-    """What a Newton system needs of its blocks."""
+    """Parts of its blocks that a Newton system needs."""
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
         """Factor every block and return the Schur complement of the coupling rows."""

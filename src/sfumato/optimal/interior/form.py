@@ -153,7 +153,7 @@ class Rows:
 
     @property
     def cut(self) -> int:
-        """Where the multipliers of w begin."""
+        """The place where the multipliers of w begin."""
         return self.pairs.count + (0 if self.form.guesses is None else self.form.guesses.count)
 
     @property

@@ -47,7 +47,7 @@ LEAST_CAP = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Where the loop ended.
+    """The end of the loop.
 
     Attributes:
         rows: The rows present at the end.

@@ -32,7 +32,7 @@ STALE = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Where a block's entries go.
+    """Places that a block's entries go to.
 
     Attributes:
         anchor: The secret left out.

@@ -58,7 +58,7 @@ class GuessRows:
 
 
 class LossRows(Protocol):
-    """What Newton's method needs of the coupling rows D_o."""
+    """Parts of the coupling rows D_o that Newton's method needs."""
 
     count: int
 

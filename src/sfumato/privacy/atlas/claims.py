@@ -132,7 +132,7 @@ class Claim:
 
     @property
     def about(self) -> str:
-        """Which secrets or distributions the claim is about, in words."""
+        """The secrets or distributions that the claim is about, in words."""
         relation, metric = self.context.get("relation"), self.context.get("metric")
         if self.context.get("family") is not None:
             return "the given family"

@@ -13,7 +13,7 @@ from .claims import Claim, InfiniteNumberError, covers
 
 
 class Basis(Enum):
-    """Where an implication is known from; the value says it in words."""
+    """The origin of an implication; the value says it in words."""
 
     PROVED = "proved here"
     PUBLISHED = "published"
@@ -30,7 +30,7 @@ class Tightness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an implication says nothing of a claim.
+    """The reason why an implication says nothing of a claim.
 
     Attributes:
         missing: What was needed, as a clause: "delta = 0 is needed".
@@ -103,7 +103,7 @@ class Edge(Short):
 
     @property
     def proof(self) -> str:
-        """Where the proof is, with its heading."""
+        """Place of the proof, with its heading."""
         return f"docs/proofs/atlas.md#{self.name}"
 
     @property

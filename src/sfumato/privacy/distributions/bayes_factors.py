@@ -20,7 +20,7 @@ from .lifted import reports_of
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BayesFactors:
-    """How each report changes the odds of one distribution against another one.
+    """Factors by which each report changes the odds of one distribution against another one.
 
     BF(o) = [p(lam|o) / p(mu|o)] / [p(lam) / p(mu)] = A#(lam)[o] / A#(mu)[o]
 

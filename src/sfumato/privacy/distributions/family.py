@@ -190,7 +190,7 @@ class Family:
         )
 
     def __str__(self) -> str:
-        """Which distributions must look alike, in words."""
+        """The distributions that must look alike, in words."""
         if len(self.names) == 2 and self.lifted_from is None:
             return f"the distributions {self.names[0]} and {self.names[1]}"
         if self._chosen == _ANY:

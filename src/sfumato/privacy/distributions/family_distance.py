@@ -21,7 +21,7 @@ from .lifted import same_reports
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FamilyDistance:
-    """How far apart the distributions of a family are.
+    """Distances between the distributions of a family.
 
     Args:
         array: Array (k, k) of distances; ``inf`` marks pairs that need no protection

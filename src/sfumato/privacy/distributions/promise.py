@@ -14,7 +14,7 @@ PROOFS = "docs/proofs/distribution-privacy.md"
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a promise holds.
+    """The reason why a promise holds.
 
     Attributes:
         theorem: What the step is called.

@@ -22,7 +22,7 @@ _SAME: Final = 1e-12  # relative difference up to which an image is a member; it
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """How many steps apart a transformation can take two related distributions.
+    """The number of steps by which a transformation can take two related distributions apart.
 
     Attributes:
         steps: c, the largest number of steps from the first image of a pair to the second;

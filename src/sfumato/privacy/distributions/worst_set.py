@@ -54,7 +54,7 @@ class Ball:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """What the search found.
+    """Results of the search.
 
     Attributes:
         value: The largest hockey-stick divergence found.

@@ -89,7 +89,7 @@ class BandValue:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ChangeInFormalismResults(Short):
-    """What the study found.
+    """Results of the study.
 
     Attributes:
         values: The 40 values, computed and published.

@@ -63,5 +63,5 @@ class Groups(Short):
 
     @property
     def total_variation(self) -> float:
-        """How far the distributions are apart, from 0 to 1."""
+        """Distance of the distributions, from 0 to 1."""
         return float(np.abs(np.subtract(*self.distributions)).sum() / 2)

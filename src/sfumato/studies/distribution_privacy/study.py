@@ -29,7 +29,7 @@ LEVELS_KM: Final = (0.25, 0.5, 1.0, 1.5)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DistributionPrivacyResults(Short):
-    """What the study found.
+    """Results of the study.
 
     Attributes:
         rows: The mechanisms measured.

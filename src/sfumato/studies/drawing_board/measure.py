@@ -24,7 +24,7 @@ _NORMAL: Final = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What one mechanism achieves at one level.
+    """Loss and entropy of one mechanism at one level.
 
     Attributes:
         mechanism: Its name.

@@ -28,7 +28,7 @@ _DEGREES: Final = 4  # decimals of a degree: spots are some 10 m wide
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawingBoardResults(Short):
-    """What the study found.
+    """Results of the study.
 
     Attributes:
         measures: The measures, by level and mechanism.

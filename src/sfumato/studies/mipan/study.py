@@ -27,7 +27,7 @@ MAX_LOSSES_M: Final = (518.0, 1150.0)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MipanResults(Short):
-    """What the study found so far.
+    """Results of the study so far.
 
     Attributes:
         games: Example 1 with each target.

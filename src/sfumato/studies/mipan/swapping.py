@@ -24,7 +24,7 @@ _START: Final = ((0.9, 0.1), (0.1, 0.9))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Swapping(Short):
-    """How the game of Example 1 went with one target.
+    """Course of the game of Example 1 with one target.
 
     Attributes:
         target: What was made small.
@@ -39,7 +39,7 @@ class Swapping(Short):
 
     @property
     def swaps(self) -> int:
-        """How often a came to mean the other person than in the round before."""
+        """Number of rounds in which a came to mean the other person than in the round before."""
         lead = np.sign(self.reports_a[:, 0] - self.reports_a[:, 1])
         return int(np.count_nonzero(lead[1:] * lead[:-1] < 0))
 
@@ -106,7 +106,7 @@ _GUESSES = ((0, 1), (1, 0), (0, 0), (1, 1))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Payoffs(Short):
-    """What the classifier gets in each of the 16 cases, arrays (generators, classifiers).
+    """Gains of the classifier in each of the 16 cases, arrays (generators, classifiers).
 
     Attributes:
         success: The probability of a right guess. No pair of pure choices is an

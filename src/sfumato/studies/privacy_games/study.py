@@ -91,7 +91,7 @@ class InformedRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrivacyGamesResults(Short):
-    """What the games gave so far.
+    """Results of the games so far.
 
     Attributes:
         designs: A row for each design.
@@ -114,7 +114,7 @@ class PrivacyGamesResults(Short):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """What one user plays: scenario 2 if ``more``, the distortion mechanism if ``single``."""
+    """The games of one user: scenario 2 if ``more``, the distortion mechanism if ``single``."""
 
     person: Person
     epsilons: tuple[float, ...]
