@@ -13,11 +13,11 @@ from sfumato.core.frozen import Frozen
 from sfumato.evidence import Multipliers, Optimality, VertexPrivacy
 from sfumato.files import NoiseFile
 from sfumato.geo import Projection, Region
-from sfumato.geo.convex import ConvexPart
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
-from sfumato.optimal import coordinate_bound
+from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
 from sfumato.sampling import Row
+from sfumato.sampling.blurring import MechanismPoints
 
 from .arrays import refused
 
@@ -38,15 +38,25 @@ LATTICE = sf.Lattice.covering("8 km x 6 km around 48.85,2.35", "2 km")
 TUPLING = Tupling(MECHANISM, 3, [0.25, 0.25, 0.5])
 TABLE = PlaneRemap.of([[0.0, 0.0], [300.0, 40.0]], [1.0, 2.0], 0.001, Fraction(2), fineness=1.0)
 NOISE = CoordinateNoise("1/km", "2 m", Projection(48.86, 2.34), "30 km", TABLE)
+CONSTANT = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE, LATTICE)
+ERROR = sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35]))
+TIMES = np.array(["2024-01-01", "NaT"], "datetime64[s]")
 THINGS = {
     "space": LINE,
     "sets": LINE.grouped([[0.0, 1.0], [3.0]]),
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
-    "convex part": ConvexPart(np.array([[0.0, 0], [1, 0], [0, 1]])),
+    "convex part": LATTICE.convex_part,
+    "single point": LATTICE.singly(),
+    "visits": sf.Visits([48.85, 48.86], [2.35, 2.34], ["ann", 7], TIMES, {"home": ["a", "b"]}),
+    "polar visits": sf.Visits([-77.85], [166.67], polar=True),
+    "reports of points": MechanismPoints(Row(CONSTANT)),
     "points": CoordinatePrivacy("1/km"),
-    "error of points": sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35])),
+    "error of points": ERROR,
+    "true points": ERROR.points,
     "rows of points": VertexPrivacy(CoordinatePrivacy("1/km"), LATTICE),
+    "goal of a loss": LossGoal("500 m"),
+    "goal of an attacker": AttackerGoal(0.2, "500 m", sf.synthetic_city()),
     "best conceivable": coordinate_bound([[0, 0], [100, 0]], "1/km", time_limit=1.0),
     "region": Region.parse("8 km x 6 km around 48.85,2.35"),
     "prior": sf.Prior.uniform(LINE),

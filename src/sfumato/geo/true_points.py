@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.arrays import Floats, frozen, readonly
+from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
 from .medians import medians
 
@@ -49,7 +49,7 @@ class Guesses(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TruePoints(Short):
+class TruePoints(Frozen, Short):
     """Distinct points on the plane where people were, and for which secrets they are taken.
 
     Attributes:
@@ -59,6 +59,9 @@ class TruePoints(Short):
 
     xy: Floats
     masses: csr_array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "xy", frozen(self.xy))
 
     @classmethod
     def of(cls, xy: Floats, shares: csr_array) -> TruePoints:

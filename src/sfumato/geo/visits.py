@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
+from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument
 from ..tables import Objects, Times
 from .region import Region
@@ -28,7 +29,7 @@ _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Visits:
+class Visits(Frozen):
     """Places where people were: one row per visit, in the order given.
 
     Args:
@@ -92,6 +93,10 @@ class Visits:
         object.__setattr__(self, "time", times)
         object.__setattr__(self, "attributes", others)
         object.__setattr__(self, "notes", tuple(notes))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        build, (kind, given) = Frozen.__reduce__(self)
+        return build, (kind, {**given, "polar": True})  # where they lie was checked already
 
     def __len__(self) -> int:
         return len(self.lat)
