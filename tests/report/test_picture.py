@@ -78,3 +78,16 @@ def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_pictu
     np.testing.assert_allclose(np.asarray(figure.axes[1].collections[0].get_array()), 100 * expected)
     exact = sf.Mechanism(np.eye(len(prior)), prior.space)
     assert sf.report.picture(exact, prior, ground).axes
+
+
+@pytest.mark.parametrize("area", ["9 km x 7 km", "2 km x 9 km", "12 km x 2 km", "4 km x 4 km"])
+def test_titles_are_inside_of_the_picture(area):
+    grid = sf.Grid.covering(f"{area} around 48.85,2.35", cell="1 km")
+    prior = sf.Prior.uniform(grid)
+    ground = grid.metric("euclidean", unit="km")
+    figure = sf.report.picture(blurred(prior, ground), prior, ground)
+    figure.draw_without_rendering()
+    for ax in figure.axes[:3]:
+        box = ax.title.get_window_extent()
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1

@@ -41,7 +41,9 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     space = mechanism.secrets
     if not isinstance(space, Places) or mechanism.observables != space:
         raise InputError("only a mechanism from places to the same places has a map.", "design it on a Grid.")
-    figure = blank(12, 4.4)
+    corners = _corners_km(space)
+    width, height = np.ptp(corners.reshape(-1, 2), axis=0)
+    figure = blank(12, float(np.clip(3.8 * height / width, 1.5, 7)) + 1.8)
     attack = optimal(mechanism, prior, ground)
     true, report = _instructive(
         mechanism, prior, ground, attack.estimates, None if place is None else space.position(place)
@@ -49,7 +51,6 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     guess = int(attack.estimates[report])
     posterior = mechanism.posterior(prior)[report]
 
-    corners = _corners_km(space)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     _panel(axes[0], corners, prior.probabilities, "Prior: where people are", "share of visits (%)")
     _panel(axes[1], corners, mechanism.matrix[true], "Mechanism: reports from one place", "share of reports (%)")
