@@ -17,7 +17,6 @@ from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
 from sfumato.sampling import Row
-from sfumato.sampling.blurring import MechanismPoints
 
 from .arrays import refused
 
@@ -38,7 +37,6 @@ LATTICE = sf.Lattice.covering("8 km x 6 km around 48.85,2.35", "2 km")
 TUPLING = Tupling(MECHANISM, 3, [0.25, 0.25, 0.5])
 TABLE = PlaneRemap.of([[0.0, 0.0], [300.0, 40.0]], [1.0, 2.0], 0.001, Fraction(2), fineness=1.0)
 NOISE = CoordinateNoise("1/km", "2 m", Projection(48.86, 2.34), "30 km", TABLE)
-CONSTANT = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE, LATTICE)
 ERROR = sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35]))
 TIMES = np.array(["2024-01-01", "NaT"], "datetime64[s]")
 THINGS = {
@@ -47,10 +45,8 @@ THINGS = {
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
     "convex part": LATTICE.convex_part,
-    "single point": LATTICE.singly(),
     "visits": sf.Visits([48.85, 48.86], [2.35, 2.34], ["ann", 7], TIMES, {"home": ["a", "b"]}),
     "polar visits": sf.Visits([-77.85], [166.67], polar=True),
-    "reports of points": MechanismPoints(Row(CONSTANT)),
     "points": CoordinatePrivacy("1/km"),
     "error of points": ERROR,
     "true points": ERROR.points,
