@@ -11,9 +11,11 @@ from ..core.arguments import checked
 from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
+from ..mechanisms.planar import CoordinateNoise
 from ..privacy import Curve, Events, Family, Relation, Rivals
 from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
+from .noise import audit_noise
 from .plan import planned
 from .request import Request
 from .samples import SHOWN, audit_sample
@@ -21,7 +23,7 @@ from .samples import SHOWN, audit_sample
 
 @checked
 def audit(
-    subject: Mechanism | Sample | ArrayLike,
+    subject: Mechanism | CoordinateNoise | Sample | ArrayLike,
     *,
     prior: Prior | None = None,
     metric: Metric | None = None,
@@ -41,12 +43,14 @@ def audit(
 ) -> Audit:
     """Return every notion and measure that applies, with value, side, witness and meaning.
 
+    Of noise for coordinates the promise is proved; all else is an estimate on cells, those of the prior.
+
     For a mechanism the values bound the truth from above, rounding included; those of
     metric privacy and local differential privacy are proved on its integers. For
     samples they bound it from below, with stated confidence.
 
     Args:
-        subject: A mechanism; the array (secrets, observables) of one, which is first
+        subject: A mechanism; noise for coordinates; the array (secrets, observables) of one, which is first
             rounded to integers; or a `Sample` of secrets and reports.
         prior: What the attacker believes before the report; without it, notions about
             beliefs are measured against every prior.
@@ -98,6 +102,8 @@ def audit(
         return audit_sample(
             subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
         )
+    if isinstance(subject, CoordinateNoise):
+        return audit_noise(subject, inputs, requests, progress)
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
     return planned(mechanism, inputs, requests).measured(progress)
 

@@ -34,6 +34,7 @@ class Entry:
         witness: What attains the value, in words.
         sentence: What the value means, in plain words.
         source: Paper and definition.
+        slack: What is added to every distance before epsilon counts per it: ``"2.83 m"``; "" where nothing is.
     """
 
     key: str
@@ -49,6 +50,7 @@ class Entry:
     witness: str = ""
     sentence: str = ""
     source: str = ""
+    slack: str = ""
 
     @property
     def name(self) -> str:
@@ -111,6 +113,7 @@ class Entry:
             "witness": self.witness,
             "sentence": self.sentence,
             "source": self.source,
+            "slack": self.slack,
         }
 
 

@@ -18,6 +18,7 @@ from .request import Request
 _FORM: Final = re.compile(r"^(?P<request>[^<>=≤≥]*(?:\([^()]*\))?)\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$")
 _AMOUNT: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*(?:%|(?:/|per\s)?\s*[^\W\d_]*)")
 _METRIC_PRIVACY: Final = "metric-privacy"
+_APART: Final = 1e-6  # of the value: bounds that are farther apart are both told
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
     '"error >= 500 m".'
@@ -109,6 +110,13 @@ class Requirement(Short):
         if entry.failure and not found.knows(kept):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
             reason += f" ({entry.parameter} is {_bound(entry, broken)})." if found.knows(broken) else "."
+        elif not found.knows(kept):
+            reason = (
+                f"{entry.parameter} is about {_quantity(found.value, entry)}, an estimate that proves nothing."
+            )
+        elif found.width > _APART * abs(found.value):
+            low, high = _bound(entry, Side.AT_LEAST), _bound(entry, Side.AT_MOST)
+            reason = f"{entry.parameter} is {low} and {high}."
         else:
             reason = f"{shown} lies within the rounding of the value, {_quantity(found.value, entry)}."
         return Verdict(self, Outcome.UNDECIDED, entry, reason)
@@ -138,7 +146,8 @@ def _is_rate(bound: str) -> bool:
 def _bound(entry: Entry, side: Side) -> str:
     number = side.number(entry.bracket.at(side), 6)
     certain = f" with confidence {at_least(1 - entry.failure)}" if entry.failure else ""
-    return f"{side.value} {number}{_unit(entry)}{certain}"
+    slack = f", with {entry.slack} of slack" if entry.slack else ""
+    return f"{side.value} {number}{_unit(entry)}{certain}{slack}"
 
 
 def _quantity(value: float, entry: Entry) -> str:

@@ -11,16 +11,16 @@ from ..messages import say
 
 if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request
-    from ...files import MechanismFile
+    from ...files import MechanismFile, NoiseFile
     from .given import Given
 
 
-def mechanism_from(path: Path) -> MechanismFile:
+def mechanism_from(path: Path) -> MechanismFile | NoiseFile:
     """Return what a mechanism file holds, or the mechanism of a matrix or table alone."""
-    from ...files import MechanismFile, read_matrix, read_mechanism_file
+    from ...files import MechanismFile, read_any, read_matrix
 
     if path.suffix.lower() == ".sfm":
-        return read_mechanism_file(path)
+        return read_any(path)
     try:
         return MechanismFile(read_matrix(path))
     except (DataError, InputError) as error:
@@ -69,6 +69,23 @@ def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> AuditPla
     prior = given.prior_on(space, held.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **given.tables(space), **given.numbers())
     return planned(held.mechanism, inputs, also)
+
+
+def audit_noise_file(held: NoiseFile, given: Given, also: Iterable[Request]) -> Audit:
+    """Prove the promise of noise for coordinates, and measure what can be on cells."""
+    from ...audits import audit
+    from ..noise import coarse_of
+    from ..screen import Screen
+
+    prior = held.prior if given.prior is None else given.prior_on(coarse_of(held).cells)
+    with Screen(stderr=True).status("Measuring every notion") as status:
+        return audit(
+            held.noise,
+            prior=prior,
+            also=list(also),
+            progress=lambda entry: status.update(f"Measured: {entry.title}"),
+            **given.numbers(),
+        )
 
 
 def audit_mechanism(plan: AuditPlan, figures: Path | None) -> Audit:

@@ -61,28 +61,34 @@ def command(
     from ... import attacks
     from ...core import Prior
     from ...errors import InputError
-    from ...files import read_mechanism_file
+    from ...files import NoiseFile, read_any
     from ...geo import Lattice, Places
     from ...report import place_sentence
+    from ..noise import coarse_of
     from ..screen import Screen
 
     shares = {"--informed": informed, "--misinformed": misinformed, "--sharper": sharper}
     for option, share in shares.items():
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
-    held = read_mechanism_file(file).alone()
-    mechanism = held.mechanism
+    held = read_any(file)
+    read = None if visits is None else visits_from(visits, None, None, None)[0]
+    chosen: Visits | None = None
+    noise = held.noise if isinstance(held, NoiseFile) else None
+    if isinstance(held, NoiseFile):
+        coarse = coarse_of(held, read)
+        mechanism, about_cells = coarse.mechanism, coarse.sentence
+    else:
+        mechanism, about_cells = held.alone().mechanism, ""
     space = mechanism.secrets
     prior = held.prior
-    chosen: Visits | None = None
-    if visits is not None:
+    if read is not None:
         if not isinstance(space, Places):
             raise InputError(
                 "the mechanism's secrets are not places, so visits cannot be read as its secrets.",
                 "leave out --visits.",
             )
-        found, _ = visits_from(visits, None, None, None)
-        chosen = found if user is None else found.of_user(user)
+        chosen = read if user is None else read.of_user(user)
         prior = Prior.from_visits(space, chosen)
     elif user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
@@ -90,8 +96,10 @@ def command(
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
+    if isinstance(held, NoiseFile) and held.whose:
+        console.print(held.whose)
     if chosen is not None:
-        console.print(place_sentence(attacks.true_place(mechanism, chosen)))
+        console.print(place_sentence(attacks.true_place(noise or mechanism, chosen)))
     if isinstance(space, Places):
         what = (
             "vertices that points are rounded to at random: errors and hits in the tables are about the vertex"
@@ -99,7 +107,7 @@ def command(
             else "cells: errors in the tables are between centres of cells"
         )
         more = "" if chosen is not None else " Add --visits for errors from the true point."
-        console.print(f"The secrets are {what}, not about the point itself.{more}")
+        console.print(f"{about_cells} The secrets are {what}, not about the point itself.{more}".strip())
     goals = attacks.goals(mechanism, prior, metric)
     _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
     if sharper is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _DELTA: Final = 1e-6
 _ANY: Final = frozenset({"require", "metric", "distances", "unit", "delta", "output"})
 _DUMMIES: Final = "a file with dummies"
+_NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
     "a mechanism": _ANY
     | {"file", "prior", "delta_at", "order", "measure", "events", "rivals", "relation", "family", "interventions"}
@@ -28,6 +29,7 @@ _FITTING: Final = {
     "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
     "--promises": frozenset({"file", "promises"}),
     _DUMMIES: frozenset({"file", "promises", "delta"}),
+    _NOISE: frozenset({"file", "promises", "require", "measure", "prior", "delta", "delta_at", "order", "output"}),
 }
 """Which options go with what is audited."""
 
@@ -131,11 +133,14 @@ def command(
     fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """
     from ...audits import Request, Requirement
+    from ...files import NoiseFile
+    from ...report import summarise_noise
     from ..auditing.functions import audit_function
     from ..auditing.given import Given
-    from ..auditing.mechanisms import audit_mechanism, mechanism_from, plan
+    from ..auditing.mechanisms import audit_mechanism, audit_noise_file, mechanism_from, plan
     from ..auditing.samples import audit_samples
     from ..promises import print_promises
+    from ..screen import print_summary
 
     asked = [Requirement.parse(text) for text in require or []]
     also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
@@ -168,6 +173,13 @@ def command(
         found = audit_samples(file, columns, bins, given, also, failure)
     else:
         held = mechanism_from(file)
+        if isinstance(held, NoiseFile):
+            _check_fit(context, _NOISE, "is audited by its promise, and on cells")
+            measured = None if promises else audit_noise_file(held, given, also)
+            print_summary(summarise_noise(held))
+            if measured is None:
+                raise typer.Exit(0 if held.proof.holds else 1)
+            _finish(measured, output, asked, kept=held.proof.holds)
         if held.tupling is not None:
             _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
             deltas = () if promises else given.delta or (_DELTA,)
@@ -178,6 +190,11 @@ def command(
         planned = plan(held, given, also)
         kept = print_promises(held)
         found = audit_mechanism(planned, figures)
+    _finish(found, output, asked, kept=kept)
+
+
+def _finish(found: Audit, output: Path | None, asked: list[Requirement], *, kept: bool) -> NoReturn:
+    """Print and write what was found, and exit as the requirements and promises say."""
     _print(found)
     if output is not None:
         _write(found, output)

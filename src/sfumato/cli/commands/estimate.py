@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..screen import Screen
 
 _SHOWN = 15
+_LABEL: Final = "label"
 
 
 class Method(StrEnum):
@@ -49,7 +50,7 @@ _KINDS: Final[dict[Kind, Literal["profile", "bootstrap", "normal"] | None]] = {
 def command(
     file: SfmFile,
     reports: Annotated[Path, typer.Argument(help="A CSV or Parquet file with one row per report.")],
-    column: Annotated[str, typer.Option(help="The column of the reports.")] = "label",
+    column: Annotated[str, typer.Option(help="The column of the reports.")] = _LABEL,
     method: Annotated[
         Method, typer.Option(help="The method; early-stopped is closer to the truth under strong noise.")
     ] = Method.MAXIMUM_LIKELIHOOD,
@@ -68,8 +69,9 @@ def command(
     It finds shares of the population, as far as the reports tell them apart, and nobody's
     own secret. Exit code 3 if the estimate did not converge.
     """
-    from ...files import read_mechanism_file
-    from ...releases.estimate import estimate_population, identifiability, read_reports
+    from ...files import NoiseFile, read_any
+    from ...releases.estimate import estimate_population, identifiability, read_points, read_reports
+    from ..noise import coarse_of
     from ..screen import Screen
 
     check_ending(output, ".csv")
@@ -77,8 +79,17 @@ def command(
     if seed < 0:
         raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
     check_outputs([output], [file, reports])
-    mechanism = read_mechanism_file(file).alone().mechanism
-    received = read_reports(mechanism, reports, column)
+    held = read_any(file)
+    note = ""
+    if isinstance(held, NoiseFile):
+        if column != _LABEL:
+            raise InputError(
+                "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
+            )
+        coarse = coarse_of(held, spread=True)
+        received, note = read_points(coarse, reports), coarse.sentence
+    else:
+        received = read_reports(held.alone().mechanism, reports, column)
     found = estimate_population(
         received,
         method.value,
@@ -89,7 +100,9 @@ def command(
     console = Screen()
     console.print(f"{found!r}.")
     _print_likeliest(console, found)
-    console.print(str(identifiability(mechanism)))
+    console.print(str(identifiability(received.mechanism)))
+    if note:
+        console.print(note)
     if output is not None:
         _write(found, output)
         say(f"Written: {output}", err=True)

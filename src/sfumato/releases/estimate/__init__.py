@@ -8,7 +8,7 @@ from .least_squares import least_squares
 from .likelihood import bayesian_updates, maximum_likelihood
 from .population import estimate_population
 from .profile import profile_intervals
-from .reports import Reports, read_reports
+from .reports import Reports, read_points, read_reports
 from .result import ConfidenceIntervals, Estimate
 from .rounds import CollectionRound, incremental
 from .unbiased import Inverse, unbiased
@@ -29,6 +29,7 @@ __all__ = [
     "least_squares",
     "maximum_likelihood",
     "profile_intervals",
+    "read_points",
     "read_reports",
     "support_estimate",
     "unbiased",

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import DataError, InputError
+from ...geo import read_visits
+from ...mechanisms.planar import Coarsening
 from ...tables import find, numeric, read_columns
 
 Counts = NDArray[np.int64]
@@ -120,6 +122,20 @@ def read_reports(mechanism: Mechanism, source: str | os.PathLike[str], column: s
             f"they look like {observables.labels[0]!r}; check that table and mechanism belong together.",
         )
     return Reports.at(mechanism, positions)
+
+
+def read_points(coarse: Coarsening, source: str | os.PathLike[str]) -> Reports:
+    """Return the reports of noise for coordinates in a table of places, such as `release` writes.
+
+    Args:
+        coarse: The noise that the users ran, seen on cells; with ``spread=True`` people are spread over them.
+        source: A file that `read_visits` reads, with one row per report.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+    points = read_visits(source)
+    return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
 
 
 AnyReports = Reports | Sequence[Reports]

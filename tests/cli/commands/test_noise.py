@@ -1,0 +1,73 @@
+"""Every command with a file of noise for coordinates: what it does, or what it says to do instead."""
+
+import csv
+
+import pytest
+
+import sfumato as sf
+from sfumato.files import NoiseFile
+from sfumato.mechanisms.planar import CoordinateNoise
+
+
+@pytest.fixture
+def noisy(tmp_path, visits_file):
+    visits = sf.read_visits(visits_file)
+    noise = CoordinateNoise.for_visits(visits, "1/km", fineness=0.5)
+    cells = sf.Grid.covering(visits, shape=(4, 3))
+    sf.save(NoiseFile(noise, sf.Prior.from_visits(cells, visits), "20 invented people"), tmp_path / "n.sfm")
+    sf.save(CoordinateNoise("1/km", "2 m", noise.projection), tmp_path / "raw.sfm")
+
+
+@pytest.mark.usefixtures("noisy")
+class TestCommands:
+    def test_audit(self, run):
+        done = run("audit", "n.sfm", "--require", "epsilon <= 1/km", "-o", "found.json")
+        assert done.code == 0, done.err
+        assert "e^(1/km x (distance + 2.83 m))" in done.text
+        assert "made of 20 invented people; anyone with the file can see" in done.text
+        assert "epsilon <= 1/km: HOLDS: epsilon is at most 1/km, with 2.83 m of slack." in done.out
+        assert "These numbers are of a coarsening" in done.text
+        assert run("audit", "n.sfm", "--require", "epsilon <= 0.1/km").code == 1
+        assert run("audit", "n.sfm", "--require", "epsilon <= 100").code == 3
+
+    def test_audit_of_promises_alone(self, run):
+        done = run("audit", "raw.sfm", "--promises")
+        assert done.code == 0
+        assert "Proved from the recipe" in done.text
+        done = run("audit", "n.sfm", "--metric", "euclidean")
+        assert done.code == 1
+        assert "noise for coordinates is audited by its promise" in done.err
+
+    def test_attack(self, run, visits_file):
+        done = run("attack", "n.sfm", "--visits", visits_file)
+        assert done.code == 0, done.err
+        assert "Wherever they guess, the best attacker errs from where you truly are by at least" in done.text
+        assert "These numbers are of a coarsening" in done.text
+        assert run("attack", "n.sfm").code == 0
+        done = run("attack", "raw.sfm")
+        assert done.code == 1
+        assert "says nothing about where people are" in done.err
+        assert run("attack", "raw.sfm", "--visits", visits_file).code == 0
+
+    def test_release_and_estimate(self, run, visits_file, tmp_path):
+        done = run("release", "n.sfm", visits_file, "out.csv")
+        assert done.code == 0, done.err
+        with (tmp_path / "out.csv").open() as stream:
+            assert next(csv.reader(stream)) == ["latitude", "longitude"]
+        done = run("estimate", "n.sfm", "out.csv", "-o", "shares.csv")
+        assert done.code == 0, done.err
+        assert "people are taken to be spread over their cell (one of 12)" in done.text
+        with (tmp_path / "shares.csv").open() as stream:
+            assert sum(float(row[1]) for row in list(csv.reader(stream))[1:]) == pytest.approx(1.0)
+        assert run("estimate", "n.sfm", "out.csv", "--column", "place").code == 1
+        done = run("estimate", "raw.sfm", "out.csv")
+        assert "says nothing about where people are" in done.err
+        done = run("release", "n.sfm", visits_file, "b.csv", "--ledger", "l.json", "--budget", "5/km")
+        assert done.code == 1
+        assert "--ledger and --budget are for mechanisms with a matrix" in done.err
+
+    def test_what_needs_a_matrix_says_what_to_do(self, run):
+        done = run("tuple", "n.sfm", "--dummies", "3", "-o", "t.sfm")
+        assert done.code == 1
+        assert "which has no matrix" in done.err
+        assert "use the file of a design on cells or on a lattice" in done.err
