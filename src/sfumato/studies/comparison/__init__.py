@@ -7,6 +7,8 @@ from .place_contestants import CELLS
 from .place_rows import ANY, PlaceComparison, PlaceRow
 from .places import compare_places
 from .places_figure import places_figure
+from .street import Street, street
+from .street_figure import street_figure
 from .tuples import DRAWS
 
 __all__ = [
@@ -18,10 +20,13 @@ __all__ = [
     "Contestant",
     "PlaceComparison",
     "PlaceRow",
+    "Street",
     "compare",
     "compare_places",
     "comparison_figure",
     "places_figure",
+    "street",
+    "street_figure",
     "tightened",
     "usual",
 ]

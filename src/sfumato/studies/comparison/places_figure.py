@@ -54,16 +54,12 @@ def places_figure(comparison: PlaceComparison) -> Figure:
         fontsize=8,
     )
     epsilons = sorted({row.epsilon for row in rows})
-    ax.set_xscale("log")
-    ax.set_xticks(epsilons if comparison.equal == "epsilon" else [])
-    ax.set_xticks([], minor=True)
     if comparison.equal == "epsilon":
-        ax.set_xticklabels([f"{each:g}" for each in epsilons])
+        ax.set_xscale("log")
+        ax.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
+        ax.set_xticks([], minor=True)
     else:
-        from matplotlib.ticker import ScalarFormatter
-
-        ax.xaxis.set_minor_formatter(ScalarFormatter())
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.set_xlim(0, 1.1 * max(epsilons))
     unit = comparison.unit
     ax.set_xlabel(f"epsilon (per {unit}): larger promises less")
     ax.set_ylabel(f"mean distance from the true point to the report ({unit})")

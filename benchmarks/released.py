@@ -1,0 +1,153 @@
+"""Released files against what was stated: the mean distance to the true points, and a simulated attack's error.
+
+    python -m benchmarks.released ../shared/data --out released.csv
+
+For Paris, New York and ten people (five of the Foursquare and five of the Gowalla file), at three epsilons, a
+mechanism for points and one on cells are designed, files are released, and what is in them is measured. It takes
+some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+import sfumato as sf
+
+from .places import CENTRES, EPSILONS, instance
+
+ROWS = 4000
+NAMES = (*CENTRES, *(f"user-{k}" for k in range(1, 11)))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a released file shows beside what was stated; lengths in km.
+
+    Attributes:
+        instance: The visits.
+        kind: ``points`` or ``cells``.
+        epsilon: As asked for.
+        rows: Of the released file.
+        stated_loss: By the certificate.
+        loss: The mean distance from true to released point.
+        loss_z: Their difference in standard errors.
+        stated_error: Of the best attacker: no attacker errs by less.
+        error: The mean distance from true point to the attacker's guess for the released report.
+        error_z: Their difference in standard errors.
+    """
+
+    instance: str
+    kind: str
+    epsilon: str
+    rows: int
+    stated_loss: float
+    loss: float
+    loss_z: float
+    stated_error: float
+    error: float
+    error_z: float
+
+
+def measured(
+    name: str, visits: sf.Visits, region: sf.Region, epsilon: str, kind: str, rows: int = ROWS
+) -> Measured:
+    """Design, release, and measure what was released.
+
+    Args:
+        name: Of the instance.
+        visits: Where people are; each as often as needed for the rows.
+        region: What is served.
+        epsilon: Per kilometre.
+        kind: ``points`` or ``cells``.
+        rows: Of the file, at least.
+    """
+    promise: sf.CoordinatePrivacy | sf.MetricPrivacy = sf.CoordinatePrivacy(epsilon)
+    lattice = sf.optimal.suited_lattice(visits, sf.CoordinatePrivacy(epsilon), most=140, region=region).lattice
+    places: sf.Lattice | sf.Grid = lattice
+    if kind == "cells":
+        places = sf.Grid.covering(visits, lattice.spacing_m, region=region)
+        promise = sf.MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
+    made = sf.design(
+        sf.Prior.from_visits(places, visits),
+        loss=places.loss(visits),
+        guarantees=promise,
+        gap=1e-3,
+        tie_break=False,
+    )
+    many = visits.select(np.tile(np.arange(len(visits)), -(-rows // len(visits))))
+    labels, reports = _released(made.mechanism, many)
+    plane = places.projection
+    true = plane.forward(many.lat, many.lon)
+    lost = np.hypot(*(plane.forward(*reports.T) - true).T) / 1000
+    attack = sf.attacks.true_place(made.mechanism, visits)
+    position = {label: k for k, label in enumerate(made.mechanism.observables.labels)}
+    guesses = attack.guesses[[position[label] for label in labels]]
+    erred = np.hypot(*(plane.forward(*guesses.T) - true).T) / 1000
+    loss, error = made.certificate.loss, attack.error.value
+    return Measured(
+        name,
+        kind,
+        epsilon,
+        len(many),
+        loss,
+        float(lost.mean()),
+        _z(lost, loss, len(visits)),
+        attack.error.lower,
+        float(erred.mean()),
+        _z(erred, error, len(visits)),
+    )
+
+
+def _released(mechanism: sf.Mechanism, visits: sf.Visits) -> tuple[list[str], np.ndarray]:
+    """Return the labels and the coordinates, array (n, 2), of a released file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "released.csv"
+        sf.release(mechanism, visits, path)
+        with open(path, newline="", encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+    degrees = np.array([(float(row["latitude"]), float(row["longitude"])) for row in table])
+    return [row["label"] for row in table], degrees
+
+
+def _z(values: np.ndarray, stated: float, visits: int) -> float:
+    """Return how many standard errors a mean is from what was stated; every visit occurs equally often.
+
+    The visits are given, so only the draws vary: the spread within each visit counts.
+    """
+    each = values.reshape(-1, visits)
+    variance = each.var(axis=0, ddof=1).mean() if len(each) > 1 else values.var(ddof=1)
+    return float((values.mean() - stated) / np.sqrt(max(variance, 1e-12) / len(values)))
+
+
+def every(data: Path) -> Iterator[Measured]:
+    """Measure all instances, kinds and epsilons."""
+    for name in NAMES:
+        visits, region = instance(name, data)
+        for kind in ("points", "cells"):
+            for epsilon in EPSILONS:
+                yield measured(name, visits, region, epsilon, kind)
+
+
+def main() -> None:
+    """Measure everything and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    with open(given.out, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(Measured.__dataclass_fields__))
+        writer.writeheader()
+        for found in every(given.data):
+            writer.writerow(asdict(found))
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()
