@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core import AnyLoss, CoordinatePrivacy, MetricPrivacy, Prior, Space, as_loss
+from ...core import AnyLoss, CoordinatePrivacy, MetricPrivacy, Prior, Space, as_loss, units
 from ...core.arguments import checked
 from ...core.bisection import bisect
 from ...core.guarantees import as_guarantees
 from ...errors import InfeasibleError, InputError, SolverError, argument, python
 from ...evidence.coordinates import VertexPrivacy, bound_to
+from ...rounding import exactly
 from ..design import design
 from ..result import Design
 from ..solver import Solver, Stop
@@ -106,6 +107,7 @@ def find_epsilon(
     limit, rows = goal.limit(costs), _rows(prior, promise(1.0))
     blind, clear = goal.ends(prior, costs)
     target = log_odds(limit, blind, clear)
+    unit = rows.promise.unit if isinstance(rows, VertexPrivacy) else rows.metric.unit
     begin = first if first is not None else _first(prior, rows, target)
     options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap, "stop": stop}
     search = _Search(
@@ -116,6 +118,7 @@ def find_epsilon(
         limit,
         (blind, clear),
         Steps(target, begin, tolerance),
+        unit,
         started + time_limit,
         stop or (lambda: False),
         progress,
@@ -126,7 +129,7 @@ def find_epsilon(
         goal,
         replace(search.designs[best], answer=None),
         best,
-        rows.promise.unit if isinstance(rows, VertexPrivacy) else rows.metric.unit,
+        unit,
         tuple(search.trials),
         search.finished,
         time.monotonic() - started,
@@ -144,6 +147,7 @@ class _Search:
     limit: float
     extremes: tuple[float, float]
     steps: Steps
+    unit: str  # that epsilon is per
     deadline: float
     stop: Stop
     progress: OnTrial | None
@@ -165,24 +169,28 @@ class _Search:
         reached = [trial.epsilon for trial in self.trials if trial.holds]
         if reached:
             return min(reached) if self.goal.least else max(reached)
+        nearest = ""
+        if self.trials:
+            least = min(self.trials, key=lambda trial: trial.measured.upper)
+            shown = self.goal.shown(least.measured, self.options["loss"].unit)
+            nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(self.unit)}: {shown}."
         if self._ended():
-            made = "1 was" if len(self.trials) == 1 else f"{len(self.trials)} were"
             raise SolverError(
-                f"no design reached the goal before the search was stopped ({made} made).",
+                f"no design reached the goal before the search was stopped.{nearest}",
                 f"allow more with {argument('time_limit')}",
                 "use fewer or larger cells, or a wider spacing.",
             )
-        tried = sorted(trial.epsilon for trial in self.trials)
         raise InfeasibleError(
-            f"no design reached the goal, with {len(tried)} epsilons from {tried[0]:.3g} to {tried[-1]:.3g}.",
+            f"no design reached the goal, with {len(self.trials)} epsilons that were tried.{nearest}",
             f"allow a {'larger loss' if self.goal.least else 'larger share'}.",
         )
 
     @property
     def finished(self) -> bool:
-        """Whether the next epsilon, which misses the goal, is close to the best one."""
+        """Whether the next epsilon beyond the best one was tried, and is close to it."""
         best = self.best()
-        return any(self.steps.close(trial.epsilon, best) for trial in self.trials if not trial.holds)
+        beyond = [trial.epsilon for trial in self.trials if (trial.epsilon < best) == self.goal.least]
+        return any(self.steps.close(epsilon, best) for epsilon in beyond if epsilon != best)
 
     def _ended(self) -> bool:
         return self.stop() or time.monotonic() >= self.deadline

@@ -13,7 +13,7 @@ import numpy as np
 from ...attacks import chance_within
 from ...core import Bracket, Loss, Mechanism, Prior, Space, units
 from ...core.arguments import checked
-from ...core.frozen import Frozen
+from ...core.frozen import Short
 from ...errors import InfeasibleError, InputError, argument
 from ...escaping import plain
 from ...geo import Visits
@@ -81,7 +81,7 @@ class DesignGoal(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LossGoal(Frozen, DesignGoal):
+class LossGoal(Short, DesignGoal):
     """The expected loss is at most this. The least epsilon that allows it is wanted.
 
     Args:
@@ -148,7 +148,7 @@ class LossGoal(Frozen, DesignGoal):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttackerGoal(Frozen, DesignGoal):
+class AttackerGoal(Short, DesignGoal):
     """The best attacker is near the true point at most this often. The largest epsilon that keeps to it is wanted.
 
     They know the mechanism and the prior, and guess any point of the plane; see `attacks.chance_within`.
