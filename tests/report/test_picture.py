@@ -91,3 +91,19 @@ def test_titles_are_inside_of_the_picture(area):
         box = ax.title.get_window_extent()
         assert figure.bbox.y0 <= box.y0
         assert box.y1 <= figure.bbox.y1
+
+
+def test_reports_elsewhere_are_drawn_where_they_are():
+    visits = sf.synthetic_city(users=20, days=7)
+    city = sf.Lattice.covering(visits, "2 km")
+    prior = sf.Prior.from_visits(city, visits)
+    first = sf.design(prior, loss=city.loss(visits), guarantees=sf.CoordinatePrivacy("2/km"), tie_break=False)
+    made = sf.optimal.at_medians(first, visits).mechanism
+    figure = sf.report.picture(made, prior, city.metric(unit="km"))
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[1].lines}
+    reports = city.projection.forward(*made.observables.latlon.T) / 1000
+    assert np.hypot(*(reports - marks["report"]).T).min() < 1e-6
+    drawn = np.array(
+        [np.asarray(path.vertices)[:4].mean(axis=0) for path in figure.axes[1].collections[0].get_paths()]
+    )
+    np.testing.assert_allclose(drawn, reports, atol=1e-6)

@@ -156,7 +156,7 @@ class Places(Space, ABC):
             raise InputError(
                 f"the loss {kind!r} of the true point is unknown.", f"use one of {', '.join(DISTANCES)}."
             )
-        targets = self._centres() if observables is None else self._on_plane(observables)
+        targets = self._centres() if observables is None else self.on_plane(observables)
         points = self.true_points(visits, user)
         masses, total = points.masses.sum(axis=0), points.distances(targets, kind)
         seen = masses > 0
@@ -177,8 +177,15 @@ class Places(Space, ABC):
         shares, degrees = self._shares(visits, user)
         return TruePoints.of(self.projection.forward(*degrees.T), shares)
 
-    def _on_plane(self, reports: Space) -> Floats:
-        """Return where reports are on this plane, array (m, 2)."""
+    def on_plane(self, reports: Space) -> Floats:
+        """Return where reports are on this plane, array (m, 2), metres.
+
+        Args:
+            reports: Places on the same plane, or in degrees (WGS84).
+
+        Raises:
+            InputError: If they have no such coordinates.
+        """
         if reports.coordinates is not None and reports.crs == WGS84:
             return self.projection.forward(*reports.coordinates.T)
         if reports.coordinates is None or reports.crs != self.crs or reports.unit != self.unit:

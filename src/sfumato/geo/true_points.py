@@ -63,6 +63,9 @@ class TruePoints(Frozen, Short):
     def __post_init__(self) -> None:
         object.__setattr__(self, "xy", frozen(self.xy))
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "xy", frozen(self.xy))
+
     @classmethod
     def of(cls, xy: Floats, shares: csr_array) -> TruePoints:
         """Return points with those alike put together.
@@ -76,7 +79,7 @@ class TruePoints(Frozen, Short):
         together = csr_array(
             (np.full(visits, 1.0 / visits), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
         )
-        return cls(readonly(distinct), csr_array(together @ shares))
+        return cls(distinct, csr_array(together @ shares))
 
     def distances(self, targets: Floats, kind: str = "euclidean") -> Floats:
         """Return the mean over all visits of mass times distance, array (n, targets), metres."""
@@ -100,7 +103,7 @@ class TruePoints(Frozen, Short):
         added = csr_array((prior[unseen], (np.arange(len(unseen)), unseen)), shape=(len(unseen), len(prior)))
         masses = self.masses.multiply(scale[None, :])
         return TruePoints(
-            readonly(np.concatenate([self.xy, centres[unseen]])), csr_array(vstack([csr_array(masses), added]))
+            np.concatenate([self.xy, centres[unseen]]), csr_array(vstack([csr_array(masses), added]))
         )
 
     def guesses(self, channel: Floats) -> Guesses:

@@ -9,6 +9,7 @@ from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossG
 from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
+from .medians import at_medians
 from .problem import Problem
 from .result import Design
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
@@ -44,6 +45,7 @@ __all__ = [
     "Status",
     "Structured",
     "SuitedLattice",
+    "at_medians",
     "check_lattice",
     "check_size",
     "closed_form",

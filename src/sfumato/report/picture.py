@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
@@ -27,7 +28,7 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
     Args:
-        mechanism: A mechanism whose secrets and observables are the same places.
+        mechanism: A mechanism from places to places.
         prior: The prior on them.
         ground: The distance in which the attacker errs.
         place: The label of the true place. By default place and report are those that add
@@ -39,27 +40,37 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
         MissingExtraError: If matplotlib is not installed.
     """
     space = mechanism.secrets
-    if not isinstance(space, Places) or mechanism.observables != space:
-        raise InputError("only a mechanism from places to the same places has a map.", "design it on a Grid.")
+    if not isinstance(space, Places) or mechanism.observables.coordinates is None:
+        raise InputError("only a mechanism from places to places has a map.", "design it on a Lattice or a Grid.")
+    centres, reports = np.asarray(space.coordinates) / 1000, space.on_plane(mechanism.observables) / 1000
+    nearest = np.asarray(cKDTree(centres).query(reports)[1], dtype=np.intp)
     corners = _corners_km(space)
     width, height = np.ptp(corners.reshape(-1, 2), axis=0)
     figure = blank(12, float(np.clip(3.8 * height / width, 1.5, 7)) + 1.8)
     attack = optimal(mechanism, prior, ground)
     true, report = _instructive(
-        mechanism, prior, ground, attack.estimates, None if place is None else space.position(place)
+        mechanism, prior, ground, attack.estimates, nearest, None if place is None else space.position(place)
     )
     guess = int(attack.estimates[report])
     posterior = mechanism.posterior(prior)[report]
 
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     _panel(axes[0], corners, prior.probabilities, "Prior: where people are", "share of visits (%)")
-    _panel(axes[1], corners, mechanism.matrix[true], "Mechanism: reports from one place", "share of reports (%)")
+    shown = corners if mechanism.observables == space else _dots_km(reports, corners)
+    _panel(
+        axes[1],
+        shown,
+        mechanism.matrix[true],
+        "Mechanism: reports from one place",
+        "share of reports (%)",
+        corners,
+    )
     _panel(axes[2], corners, posterior, "Attacker: belief after one report", "posterior (%)")
-    _mark(axes[1], corners, true, "o", 15, "true place")
-    _mark(axes[1], corners, report, "s", 13, "report")
-    _mark(axes[2], corners, true, "o", 15, "true place")
-    _mark(axes[2], corners, report, "s", 13, "report")
-    _mark(axes[2], corners, guess, "x", 8, "best guess")
+    _mark(axes[1], centres[true], "o", 15, "true place")
+    _mark(axes[1], reports[report], "s", 13, "report")
+    _mark(axes[2], centres[true], "o", 15, "true place")
+    _mark(axes[2], reports[report], "s", 13, "report")
+    _mark(axes[2], centres[guess], "x", 8, "best guess")
     for ax in axes[1:]:
         ax.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8, markerscale=0.7, frameon=False
@@ -69,7 +80,12 @@ def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashab
 
 
 def _instructive(
-    mechanism: Mechanism, prior: Prior, ground: Metric, estimates: NDArray[np.intp], place: int | None
+    mechanism: Mechanism,
+    prior: Prior,
+    ground: Metric,
+    estimates: NDArray[np.intp],
+    nearest: NDArray[np.intp],
+    place: int | None,
 ) -> tuple[int, int]:
     """Return the true place and the report that add most to the attacker's error.
 
@@ -80,7 +96,7 @@ def _instructive(
     joint = mechanism.joint(prior)
     rows = np.arange(len(joint)) if place is None else np.array([place])
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
-    places, reports, guesses = rows[:, None], np.arange(joint.shape[1])[None, :], estimates[None, :]
+    places, reports, guesses = rows[:, None], nearest[None, :], estimates[None, :]
     moved, wrong, other = reports != places, guesses != places, guesses != reports
     often = mechanism.matrix[rows] >= _OFTEN
     errors = ground.array[guesses, places]
@@ -100,7 +116,14 @@ def _corners_km(space: Places) -> Floats:
     return corners
 
 
-def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) -> None:
+def _dots_km(reports: Floats, corners: Floats) -> Floats:
+    """Return a small square around each report, array (m, 4, 2)."""
+    side = float(np.ptp(corners[0, :, 0])) / 3
+    found: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    return found
+
+
+def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, frame: Floats | None = None) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
 
@@ -111,7 +134,8 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) ->
     )
     ax.add_collection(cells)
     ax.set_aspect("equal")
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    around = corners if frame is None else frame
+    low, high = around.min(axis=(0, 1)), around.max(axis=(0, 1))
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_title(title, fontsize=11, pad=22)
@@ -120,10 +144,10 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str) ->
     figure.colorbar(cells, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
 
 
-def _mark(ax: Axes, corners: Floats, position: int, marker: str, size: int, label: str) -> None:
+def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:
     from matplotlib.patheffects import withStroke
 
-    x, y = corners[position].mean(axis=0)
+    x, y = at
     ax.plot(
         [x],
         [y],

@@ -1,0 +1,91 @@
+"""Reports at medians: the same promise, a smaller loss, and files and draws that follow."""
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import InputError
+from sfumato.evidence import prove, steepest
+from sfumato.optimal import at_medians
+
+VISITS = sf.synthetic_city()
+REGION = VISITS.region(trim=0.05)
+
+
+def made_on(places, promise):
+    prior = sf.Prior.from_visits(places, VISITS)
+    return sf.design(prior, loss=places.loss(VISITS), guarantees=promise, tie_break=False, gap=1e-4)
+
+
+@pytest.fixture(scope="module", params=["square", "triangular", "grid"])
+def case(request):
+    places: sf.geo.Places
+    promise: sf.CoordinatePrivacy | sf.MetricPrivacy
+    if request.param == "grid":
+        places = sf.Grid.covering(VISITS, "1.5 km", region=REGION)
+        promise = sf.MetricPrivacy("2/km", places.metric(unit="km"))
+    else:
+        places = sf.Lattice.covering(VISITS, "1.5 km", region=REGION, kind=request.param)
+        promise = sf.CoordinatePrivacy("2/km")
+    made = made_on(places, promise)
+    return promise, made, at_medians(made, VISITS)
+
+
+def test_it_loses_less_under_the_same_promise(case):
+    promise, made, better = case
+    assert better.certificate.holds
+    assert better.certificate.loss < 0.98 * made.certificate.loss
+    assert better.certificate.gap <= 1e-4
+    (proof,), _ = prove(better.mechanism, better.problem.prior, promise)
+    assert proof.holds
+    assert proof.upper <= 2.0
+    if isinstance(better.mechanism.secrets, sf.geo.Lattice):
+        assert steepest(better.mechanism).epsilon.lower <= 2.0
+
+
+def test_it_is_no_worse_than_the_same_rows_with_moved_reports(case):
+    """The remap alone, by the attack of the true point, is an upper bound of what a redesign reaches."""
+    _, made, better = case
+    moved = sf.attacks.true_place(made.mechanism, VISITS).error.upper
+    assert better.certificate.loss <= moved * (1 + 2e-4)
+
+
+def test_the_loss_is_that_of_simulated_reports(case):
+    _, _, better = case
+    places = better.mechanism.secrets
+    rng = np.random.default_rng(3)
+    inside = places.inside(VISITS.lat, VISITS.lon)
+    lat, lon = np.tile(VISITS.lat[inside], 10), np.tile(VISITS.lon[inside], 10)
+    secrets = places.drawn(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
+    reports = sf.simulator(better.mechanism, seed=5).draw(secrets)
+    at = better.mechanism.observables.latlon[reports]
+    away = np.hypot(*(places.projection.forward(lat, lon) - places.projection.forward(*at.T)).T) / 1000
+    assert away.mean() == pytest.approx(better.certificate.loss, abs=5 * away.std() / len(away) ** 0.5)
+
+
+def test_files_and_draws_know_where_the_reports_are(case, tmp_path):
+    _, _, better = case
+    held = sf.MechanismFile(better.mechanism, better.problem.prior, better.problem.loss, better.problem.guarantees)
+    sf.save(held, tmp_path / "m.sfm")
+    mechanism = sf.read_mechanism_file(tmp_path / "m.sfm").alone().mechanism
+    assert mechanism.observables == better.mechanism.observables
+    lat, lon = VISITS.lat[:40], VISITS.lon[:40]
+    assert isinstance(mechanism.secrets, sf.geo.Places)
+    inside = mechanism.secrets.inside(lat, lon)
+    drawn = np.asarray(sf.sampler(mechanism).blur(lat[inside], lon[inside]))
+    known = mechanism.observables.latlon
+    assert all((np.abs(known - point).sum(axis=1) < 1e-12).any() for point in drawn.reshape(-1, 2))
+
+
+def test_what_has_no_medians_is_refused():
+    ages = sf.Space.numbers(range(4))
+    prior = sf.Prior.uniform(ages)
+    metric = ages.metric("absolute")
+    plain = sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy(1.0, metric), tie_break=False)
+    with pytest.raises(InputError, match="not places"):
+        at_medians(plain, VISITS)
+    grid = sf.Grid.covering(VISITS, "3 km", region=REGION)
+    prior, metric = sf.Prior.from_visits(grid, VISITS), grid.metric(unit="km")
+    centres = sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy("1/km", metric), tie_break=False)
+    with pytest.raises(InputError, match="distance of the true point"):
+        at_medians(centres, VISITS)
