@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from ..core.arrays import Floats, frozen, readonly
+from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
 from .medians import medians
