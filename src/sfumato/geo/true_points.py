@@ -63,9 +63,6 @@ class TruePoints(Frozen, Short):
     def __post_init__(self) -> None:
         object.__setattr__(self, "xy", frozen(self.xy))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "xy", frozen(self.xy))
-
     @classmethod
     def of(cls, xy: Floats, shares: csr_array) -> TruePoints:
         """Return points with those alike put together.
