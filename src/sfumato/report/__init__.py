@@ -9,7 +9,7 @@ from .curves import (
 )
 from .drawing import save_picture
 from .frontier import frontier, save_rows
-from .noise import summarise_noise
+from .noise import noise_maps, summarise_noise
 from .picture import picture
 from .promises import coordinate_extremes, extremes, promises
 from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
@@ -24,6 +24,7 @@ __all__ = [
     "epsilon_by_distance_figure",
     "extremes",
     "frontier",
+    "noise_maps",
     "picture",
     "place_sentence",
     "profile_figure",

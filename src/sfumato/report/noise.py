@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core import Bracket, units
+from ..errors import InputError
 from ..evidence import NoiseCertificate
 from ..files import NoiseFile
+from ..geo import Cells
+from ..mechanisms.planar import coarsened
 from ..rounding import amount, amount_at_least, amount_at_most, factor_at_most, up
+from .picture import picture
 from .summary import Section, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None, *, places: str = "") -> Summary:
@@ -38,6 +47,26 @@ def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None
         stated = f"What the file says besides, as its writer states it: {', '.join(sorted(held.claims))}."
         sections.append(Section("Not checked", (stated,)))
     return Summary("Noise for coordinates", tuple(sections))
+
+
+def noise_maps(held: NoiseFile) -> Figure:
+    """Return three maps of noise for coordinates: prior, reports from one place, posterior after one report.
+
+    They are of the noise seen on the cells of the file's prior.
+
+    Args:
+        held: The noise and a prior on cells.
+
+    Raises:
+        InputError: If there is no prior.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    if held.prior is None or not isinstance(held.prior.space, Cells):
+        raise InputError(
+            "there is no prior on cells to draw.", "give one, such as Prior.from_visits(grid, visits)."
+        )
+    coarse = coarsened(held.noise, held.prior.space)
+    return picture(coarse.mechanism, held.prior, coarse.cells.metric("euclidean", unit="km"))
 
 
 def _loss(certificate: NoiseCertificate, places: str) -> str:
