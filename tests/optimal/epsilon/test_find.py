@@ -188,6 +188,40 @@ def test_impossible_losses_say_what_is_possible():
     assert not isinstance(found.value, InfeasibleError)
 
 
+def test_what_is_said_of_the_impossible_fits_the_space():
+    ages = sf.Space.numbers(range(20, 60), unit="year")
+    years = ages.metric("absolute")
+    cells = sf.Grid.covering(REGION, "2 km")
+    for prior, loss, hint in (
+        (PRIOR, LOSS, "spacing="),
+        (sf.Prior.from_visits(cells, VISITS), cells.loss(VISITS), "smaller cells"),
+        (sf.Prior.uniform(ages), sf.Loss(years.array + 2.0, "km"), "allow more than 2"),
+    ):
+        with pytest.raises(InfeasibleError) as caught:
+            find_epsilon(
+                prior,
+                loss=loss,
+                goal=LossGoal("200 m"),
+                promise=lambda epsilon: sf.MetricPrivacy(epsilon, years),
+            )
+        assert hint in caught.value.hint
+        assert ("spacing" in caught.value.hint) == (prior is PRIOR)
+
+
+def test_ages_have_an_epsilon_per_year():
+    ages = sf.Space.numbers(range(20, 30), unit="year")
+    years = ages.metric("absolute")
+    found = find_epsilon(
+        sf.Prior.uniform(ages),
+        loss=years,
+        goal=LossGoal("1.5 years"),
+        promise=lambda epsilon: sf.MetricPrivacy(epsilon, years),
+    )
+    assert found.unit == "year"
+    assert 1.45 < found.design.certificate.loss <= 1.5
+    assert "/year is the smallest" in found.sentences[0]
+
+
 def test_impossible_chances_say_what_is_possible():
     with pytest.raises(InfeasibleError, match="without seeing a report"):
         search(AttackerGoal(0.05, "1 km", VISITS))

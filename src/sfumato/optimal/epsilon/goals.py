@@ -16,7 +16,7 @@ from ...core.arguments import checked
 from ...core.frozen import Short
 from ...errors import InfeasibleError, InputError, argument
 from ...escaping import plain
-from ...geo import Visits
+from ...geo import Lattice, Places, Visits
 from ...rounding import (
     about,
     amount,
@@ -112,7 +112,7 @@ class LossGoal(Short, DesignGoal):
                 f"a loss of at most {amount(most, unit)} was asked for, but the best report for every secret "
                 f"already loses {amount(clear, unit)} on average, however large epsilon is.",
                 f"allow more than {amount_at_most(clear, unit)}",
-                f"use {argument('spacing')} for a finer lattice.",
+                _finer(prior.space),
             )
         if most >= blind:
             raise InputError(
@@ -238,7 +238,7 @@ class AttackerGoal(Short, DesignGoal):
                 f"the best attacker was to be near {asked}, and every epsilon does that: even one who sees which "
                 f"secret a place is taken for is near at most {percent_at_most(clear.upper)} of the time.",
                 f"ask for less than {percent_at_least(clear.lower)}",
-                f"use {argument('spacing')} for a finer lattice.",
+                _finer(prior.space),
             )
         return blind.value, clear.value
 
@@ -262,3 +262,10 @@ class AttackerGoal(Short, DesignGoal):
         if measured.lower > self.share:
             return f"with the design of least loss it is at least {at_least(100 * measured.lower, _DIGITS)} %"
         return f"the bound for the design of least loss is {at_most(100 * measured.upper, _DIGITS)} %"
+
+
+def _finer(space: Space) -> str:
+    """Return how to tell more of the secrets apart, as a hint; nothing where they are not places."""
+    if isinstance(space, Lattice):
+        return f"use {argument('spacing')} for a finer lattice."
+    return "use smaller cells." if isinstance(space, Places) else ""
