@@ -80,6 +80,7 @@ def measured(
         guarantees=promise,
         gap=1e-3,
         tie_break=False,
+        keep="program",
     )
     many = visits.select(np.tile(np.arange(len(visits)), -(-rows // len(visits))))
     labels, reports = _released(made.mechanism, many)

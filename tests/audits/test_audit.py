@@ -132,6 +132,7 @@ def test_points_on_a_lattice_are_measured_too():
         sf.Prior.uniform(lattice),
         loss=lattice.metric("euclidean", "km"),
         guarantees=CoordinatePrivacy("1.5/km"),
+        keep="program",
         tie_break=False,
     )
     found = sf.audit(made.mechanism)

@@ -35,6 +35,7 @@ def designed(lattice, epsilon, seed=None, **options):
         sf.Prior.from_counts(lattice, counts),
         loss=lattice.metric("euclidean", unit="km"),
         guarantees=CoordinatePrivacy(epsilon),
+        keep="program",
         tie_break=False,
         **options,
     )

@@ -51,6 +51,7 @@ def test_a_million_pairs_of_real_points_keep_the_promise(name, kind):
         sf.Prior.from_visits(lattice, visits.select(inside)),
         loss=lattice.metric("euclidean", unit="km"),
         guarantees=sf.CoordinatePrivacy(epsilon),
+        keep="program",
         gap=1e-3,
         tie_break=False,
     ).mechanism

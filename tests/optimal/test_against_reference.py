@@ -30,14 +30,16 @@ def designed(request: Request, **options) -> Design:
             observables=request.observables,
             **options,
         )
-    return design(
+    found: Design = design(
         request.belief,
         loss=request.loss,
         guarantees=request.guarantees,
         objective="worst-case" if request.worst else "expected",
         observables=request.observables,
+        keep="program",
         **options,
     )
+    return found
 
 
 def kept(result: Design, request: Request) -> None:

@@ -44,7 +44,7 @@ def made(request):
         places = sf.Grid.covering(VISITS, "1 km", region=REGION)
         promise = sf.MetricPrivacy("1/km", places.metric(unit="km"))
     prior = sf.Prior.from_visits(places, KEPT)
-    return sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False)
+    return sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, keep="program")
 
 
 def test_the_loss_and_the_attack_are_those_of_the_true_point(made):
@@ -74,7 +74,7 @@ def test_other_losses_are_told_beside_the_true_distance():
     grid = sf.Grid.covering(VISITS, "2 km", region=REGION)
     prior, metric = sf.Prior.from_visits(grid, KEPT), grid.metric(unit="km")
     promise = sf.MetricPrivacy("1/km", metric)
-    made = sf.design(prior, loss=sf.hamming(grid), guarantees=promise, tie_break=False)
+    made = sf.design(prior, loss=sf.hamming(grid), guarantees=promise, tie_break=False, keep="program")
     text = summarise(made, metric, visits=KEPT, held_out=APART).markdown()
     true = mean_distance(made.mechanism, KEPT)
     assert true * (1 - 1e-9) <= km("you appear at most", text) <= true * 1.01

@@ -222,6 +222,7 @@ def test_points_are_told_what_holds_for_points(kind):
         Prior.from_visits(lattice, visits),
         loss=lattice.loss(visits),
         guarantees=CoordinatePrivacy("0.7/km"),
+        keep="program",
         tie_break=False,
     )
     text = " ".join(summarise(found, lattice.metric("euclidean", "km")).markdown().split())

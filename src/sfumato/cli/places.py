@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ..errors import InputError
 from .messages import option, say
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..geo import Lattice, Places, Visits
     from ..geo.vertices import Kind
 
-_CELLS = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
+USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
 BUILT_IN = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
 
 
@@ -112,7 +112,7 @@ def cells_over(
                 raise InputError(f"{cell!r} is not one side or two.", "write '500 m' or '750 m x 533 m'.")
             return Grid.covering(visits, cell=(sides[0], sides[-1]), region=area)
     if cells is None:
-        return Grid.covering(visits, shape=(area or visits.region()).shape_of(_CELLS), region=area)
+        return Grid.covering(visits, shape=(area or visits.region()).shape_of(USUAL_CELLS), region=area)
     with option("--cells"):
         match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
         if match is None:

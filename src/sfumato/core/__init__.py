@@ -11,7 +11,7 @@ from .guarantees import (
     as_distance,
     blind_error,
 )
-from .loss import AnyLoss, Loss, as_loss, hamming, loss
+from .loss import AnyLoss, Loss, LossPoints, as_loss, hamming, loss
 from .mechanism import Mechanism
 from .metric import Metric
 from .prior import Prior
@@ -27,6 +27,7 @@ __all__ = [
     "Guarantee",
     "Guarantees",
     "Loss",
+    "LossPoints",
     "Mechanism",
     "Metric",
     "MetricPrivacy",

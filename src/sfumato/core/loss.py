@@ -13,15 +13,34 @@ from ..errors import InputError
 from ..escaping import plain
 from . import units
 from .arguments import checked
-from .arrays import Floats, floats
+from .arrays import Floats, floats, frozen
 from .distances import KINDS, between
-from .frozen import Frozen
+from .frozen import Frozen, Short
 from .metric import Metric
 from .space import Space
 
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
 _ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance,
 _MOST = 1e-6  # but no more of any: one far place must not loosen the check of the near ones
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LossPoints(Frozen, Short):
+    """The true points that a loss is an average over.
+
+    Attributes:
+        xy: Distinct points on the plane of the secrets, metres, array (k, 2).
+        weights: How often each occurs, array (k,).
+        masses: How often a point is taken for each secret, array (n,).
+    """
+
+    xy: Floats
+    weights: Floats
+    masses: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("xy", "weights", "masses"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -32,17 +51,22 @@ class Loss(Frozen):
         array: Array (secrets, observables), finite.
         unit: The unit; empty for a pure number or a rate of misreports.
         name: What the loss is called in texts.
+        points: The true points from which it is the mean Euclidean distance, or None. Files do not keep them.
     """
 
     array: Floats
     unit: str
     name: str
+    points: LossPoints | None
 
     @checked
-    def __init__(self, array: ArrayLike, unit: str = "", *, name: str = "loss") -> None:
+    def __init__(
+        self, array: ArrayLike, unit: str = "", *, name: str = "loss", points: LossPoints | None = None
+    ) -> None:
         object.__setattr__(self, "array", floats(array, f"the {name}", shape=(None, None)))
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "points", points)
 
     def __repr__(self) -> str:
         n, m = self.array.shape

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ..core import Loss, Space, units
+from ..core import Loss, LossPoints, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers, readonly
 from ..core.distances import great_circle_m
@@ -162,7 +162,8 @@ class Places(Space, ABC):
         seen = masses > 0
         total[seen] /= masses[seen, None]
         total[~seen] = DISTANCES[kind](self._centres()[~seen], targets)
-        return Loss(total * units.factor("m", unit), unit, name=f"{kind}{TRUE_POINT}")
+        origin = LossPoints(points.xy, points.masses.sum(axis=1), masses) if kind == "euclidean" else None
+        return Loss(total * units.factor("m", unit), unit, name=f"{kind}{TRUE_POINT}", points=origin)
 
     def true_points(self, visits: Visits, user: Hashable | None = None) -> TruePoints:
         """Return where visits were on the plane, and for which secrets they are taken.

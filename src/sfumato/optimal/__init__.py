@@ -1,9 +1,11 @@
 """Optimal design: problem, solver, answer, proof."""
 
+from .better import design
+from .choice import Choice, NoiseDesign
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
-from .design import design, design_private
+from .design import design_private
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .generate import LinearSolver
@@ -23,6 +25,7 @@ __all__ = [
     "Answer",
     "AttackerGoal",
     "Auto",
+    "Choice",
     "Clarabel",
     "ClosedForm",
     "Control",
@@ -35,6 +38,7 @@ __all__ = [
     "LinearProgram",
     "LinearSolver",
     "LossGoal",
+    "NoiseDesign",
     "Point",
     "Problem",
     "Progress",

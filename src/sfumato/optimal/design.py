@@ -24,7 +24,6 @@ from .true_place import design_for_points, design_private_for_points
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 
 
-@checked
 def design(
     prior: Prior,
     *,
@@ -42,45 +41,7 @@ def design(
     progress: OnProgress | None = None,
     start: Design | None = None,
 ) -> Design:
-    """Return the mechanism of least loss that keeps the guarantees.
-
-    Among mechanisms of (nearly) equal expected loss, the one of most distortion privacy
-    is returned: optimal faces are large, and their corners differ in what an adversary
-    can infer. Where the loss is the adversary's distance itself, every optimum already
-    has as much distortion as loss, and no tie is left.
-
-    Args:
-        prior: The prior on the n secrets.
-        loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy` and at most one
-            `DistortionPrivacy` or `PlaceDistortion`.
-        objective: ``expected`` or ``worst-case`` loss.
-        observables: The m observables; by default the secrets.
-        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
-            chose.
-        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
-            broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
-            edges of a spanner at epsilon divided by its realised dilation, which is
-            faster and costs some loss.
-        dilation: The largest dilation of the spanner.
-        gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
-            see `Design.finished`.
-        tie_break: Whether to break ties as described, which takes longer than the design
-            itself; by default in spaces of up to about a hundred values.
-        time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Asked from time to time whether to stop, with the same effect.
-        progress: Called with the progress of each step.
-        start: A design for a similar problem, whose rows the solver starts from.
-
-    Raises:
-        InputError: If sizes, units or options do not fit.
-        InfeasibleError: If no mechanism can keep the guarantees.
-        SolverError: If there is no answer within the time.
-
-    Source:
-        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
-        equations 21 to 24.
-    """
+    """Return the mechanism of least loss that a program finds; the public `design` also looks at noise."""
     run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
     if of_points:

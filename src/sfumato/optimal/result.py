@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..core import Mechanism
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
+from .choice import Choice
 from .problem import DISTORTION, Problem
 from .solver import Answer, Progress, Status
 
@@ -29,6 +30,8 @@ class Design:
         optimality: The prices that prove the bound; None where there is none.
         answer: The solver's answer, from which a similar problem can start; None where it
             was dropped to save memory.
+        choice: What planar noise would lose, where it keeps the same promise for the same points; None
+            where it does not, or was not looked at.
     """
 
     mechanism: Mechanism
@@ -42,6 +45,7 @@ class Design:
     enough: float
     optimality: Optimality | None
     answer: Answer | None = None
+    choice: Choice | None = None
 
     @property
     def finished(self) -> bool:

@@ -101,7 +101,7 @@ def summarise(
     sections = [
         Section("Promise", tuple(promise)) if promise else None,
         Section("Cost", tuple(cost_sentences(design, ground, visits, held_out))),
-        Section("Optimality", tuple(_optimality(design))),
+        Section("Optimality", (*_optimality(design), *([design.choice.sentence] if design.choice else ()))),
         Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits))),
         Section("How it was made", (*remarks, *_making(design, source))),
     ]

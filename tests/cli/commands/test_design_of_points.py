@@ -7,9 +7,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.evidence import prove
+from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import suited_lattice
 
-FAST = ("--spacing", "1.5 km", "--no-picture")
+FAST = ("--spacing", "1.5 km", "--keep", "program", "--no-picture")
 
 
 def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tmp_path):
@@ -58,7 +59,7 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--distortion", "1200 m"), "errs by at least 1.2 km on average (proved: 1.2"),
+        (("--distortion", "1200 m"), "errs by at least 1.2 km on average from wh"),
         (("--max-loss", "1500 m", "--epsilon", "2/km"), "makes the best attacker err by more than"),
         (("--loss", "manhattan"), "manhattan"),
         (("--epsilon", "1/mi"), "e^(0.62137"),
@@ -95,6 +96,13 @@ def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
             ("--spacing", "1 km", "--cells", "4x3"),
             "--spacing is for points, but --cells asks for cells",
             "leave one",
+        ),
+        (("--keep", "noise", "--cell", "1 km"), "--keep is for points, but --cell asks for cells", "leave one"),
+        (("--keep", "both"), "--keep both is unknown", "better, program or noise"),
+        (
+            ("--keep", "noise", "--distortion", "1 km", "--epsilon", "1/km"),
+            "planar noise cannot stand in",
+            "--keep",
         ),
         (("--near", "1 km", "--cell", "1 km"), "--near is for points, but --cell asks for cells", "leave one"),
         (("--lattice", "triangular", "--hexagons", "1 km"), "--lattice is for points", "leave one"),
@@ -155,5 +163,23 @@ def test_what_follows_a_design_of_points(run, visits_file):
     assert run("audit", "m.sfm", "--require", "epsilon <= 1/km", "-o", "a.json").code == 0
     assert run("attack", "m.sfm").code == 0
     released = run("release", "m.sfm", visits_file, "out.csv", "--outside", "drop")
+    assert released.code == 0, released.err
+    assert len(sf.read_visits("out.csv")) == len(sf.read_visits(visits_file))
+
+
+def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visits_file, tmp_path):
+    done = run("design", visits_file, "--spacing", "2.5 km", "--held-out", "0.2", "-o", "m.sfm")
+    assert done.code == 0, done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.md", "m.png", "m.sfm"]
+    noise = sf.load("m.sfm")
+    assert isinstance(noise, CoordinateNoise)
+    assert "A program on this lattice loses at least" in done.text
+    assert "the noise is kept" in done.text
+    assert "visits held out, which the remap has not seen" in done.text
+    kept = run("design", visits_file, "--spacing", "2.5 km", "--keep", "program", "-o", "p.sfm", "--no-picture")
+    assert kept.code == 0
+    assert isinstance(sf.load("p.sfm"), sf.Mechanism)
+    assert run("audit", "m.sfm", "--promises").code == 0
+    released = run("release", "m.sfm", visits_file, "out.csv")
     assert released.code == 0, released.err
     assert len(sf.read_visits("out.csv")) == len(sf.read_visits(visits_file))

@@ -81,9 +81,9 @@ def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     assert found.design.problem.guarantees[0].promise.epsilon == found.epsilon
     assert found.missed.epsilon < found.epsilon <= 1.01 * found.missed.epsilon
     assert found.missed.measured.lower > limit
-    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.missed.epsilon), tie_break=False)
+    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.missed.epsilon), keep="program")
     assert alone.certificate.bound > limit
-    again = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.epsilon), tie_break=False)
+    again = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.epsilon), keep="program")
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=2e-4)
 
 

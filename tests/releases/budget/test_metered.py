@@ -18,7 +18,7 @@ from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler
 LATTICE = Lattice.covering("3 km x 3 km around 48.85,2.35", "1 km")
 PROMISE = sf.CoordinatePrivacy("1/km")
 MECHANISM = sf.design(
-    sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, tie_break=False
+    sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, keep="program"
 ).mechanism
 HOME = 48.851, 2.3512
 GRID = sf.Grid.covering("3 km x 3 km around 48.85,2.35", cell="1 km")

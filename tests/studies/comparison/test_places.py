@@ -59,7 +59,7 @@ def test_the_programs_loss_is_the_mean_distance_of_every_visit(at_epsilon):
     lattice = sf.Lattice.covering(VISITS, "1 km")
     prior = sf.Prior.from_visits(lattice, VISITS)
     made = sf.design(
-        prior, loss=lattice.loss(VISITS), guarantees=sf.CoordinatePrivacy("0.7/km"), gap=1e-3, tie_break=False
+        prior, loss=lattice.loss(VISITS), guarantees=sf.CoordinatePrivacy("0.7/km"), gap=1e-3, keep="program"
     )
     rounding, xy = lattice.rounding(VISITS.lat, VISITS.lon), lattice.projection.forward(VISITS.lat, VISITS.lon)
     total = 0.0

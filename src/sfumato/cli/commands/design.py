@@ -10,7 +10,7 @@ import typer
 
 from ...errors import InputError
 from ..goals import SEARCHED, asked_for, goal_of, searched
-from ..messages import PARTIAL, option, say
+from ..messages import PARTIAL, option
 from ..options import (
     DEFAULT_EPSILON,
     AttackerFinds,
@@ -35,15 +35,16 @@ from ..options import (
     UserColumn,
     VisitsOrCity,
 )
-from ..outputs import check_ending, check_outputs, draw
+from ..outputs import check_ending, check_outputs
 from ..places import max_loss_of, name_of, prior_of, visits_from
 from ..progress import StopOnInterrupt, progress_line
 from ..sites import POINTS_GAP, VERTICES, site_of_cells, site_of_points, wants_cells
+from ..written import write_design, write_noise
 
 if TYPE_CHECKING:
     from ...core import Prior
     from ...geo import Visits
-    from ...optimal import Design
+    from ...optimal import Design, NoiseDesign
     from ..sites import Site
 
 
@@ -91,6 +92,10 @@ def command(
         str,
         typer.Option(help="Rows of the program: generated, all, or spanner (for comparisons; costs some loss)."),
     ] = "generated",
+    keep: Annotated[
+        str,
+        typer.Option(help="For points: better (the program or planar noise, as loses less), program, or noise."),
+    ] = "better",
     picture: Picture = True,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -108,6 +113,7 @@ def command(
     """
     from ...core import DistortionPrivacy
     from ...evidence import PlaceDistortion
+    from ...optimal import Design
 
     check_ending(output, ".sfm")
     target = output or Path(name_of(visits)).with_suffix(".sfm")
@@ -121,6 +127,10 @@ def command(
         raise InputError(
             "--objective was given beside --max-loss.", "leave it out: --max-loss limits the expected loss."
         )
+    if max_loss is not None and keep == "noise":
+        raise InputError(
+            "--keep noise was given beside --max-loss, which only a program can keep.", "leave one of them out."
+        )
     aim = asked_for(
         loss,
         attacker_finds,
@@ -130,6 +140,7 @@ def command(
             "--max-loss": max_loss,
             "--objective": None if objective == "expected" else objective,
             "--pairs": None if pairs == "generated" else pairs,
+            "--keep": None if keep == "better" else keep,
         },
     )
     kind = "euclidean" if aim == "--loss" else loss
@@ -137,7 +148,12 @@ def command(
         raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
     on_cells = wants_cells(
         {"--cell": cell, "--cells": cells, "--hexagons": hexagons},
-        {"--spacing": spacing, "--near": near, "--lattice": None if lattice == "square" else lattice},
+        {
+            "--spacing": spacing,
+            "--near": near,
+            "--lattice": None if lattice == "square" else lattice,
+            "--keep": None if keep == "better" else keep,
+        },
         {
             "--within": within,
             "--metric": None if metric == "euclidean" else metric,
@@ -190,7 +206,9 @@ def command(
             site, prior, goal, within, gap=POINTS_GAP if gap is None else gap, solver=solver, time_limit=time_limit
         )
         said = " ".join((site.said, *search.sentences)).strip()
-        _finish(search.design, replace(site, said=said), used, apart, text, target, solver=solver, picture=picture)
+        write_design(
+            search.design, replace(site, said=said), used, apart, text, target, solver=solver, picture=picture
+        )
         if not search.finished:
             raise typer.Exit(PARTIAL)
         return
@@ -212,6 +230,7 @@ def command(
             limit,
             guarantees=guarantees,
             objective=objective,
+            keep=keep,
             pairs=pairs,
             gap=gap,
             solver=solver,
@@ -219,12 +238,22 @@ def command(
             stop=stop,
             progress=report,
         )
-    _finish(result, site, used, apart, text, target, solver=solver, picture=picture)
+    if isinstance(result, Design):
+        write_design(result, site, used, apart, text, target, solver=solver, picture=picture)
+    else:
+        write_noise(result, site, used, apart, text, target, picture=picture)
 
 
 def _solved(
-    prior: Prior, site: Site, visits: Visits | None, limit: float | None, *, objective: str, **request: Any
-) -> Design:
+    prior: Prior,
+    site: Site,
+    visits: Visits | None,
+    limit: float | None,
+    *,
+    objective: str,
+    keep: str,
+    **request: Any,
+) -> Design | NoiseDesign:
     """Return the design of least loss, or of most distortion where the loss has a limit.
 
     With visits, the distortion is that of the true point; else that of the places.
@@ -233,63 +262,7 @@ def _solved(
     from ...optimal import design, design_private
 
     if limit is None:
-        return design(prior, loss=site.costs, objective=objective, **request)
+        found: Design | NoiseDesign = design(prior, loss=site.costs, objective=objective, keep=keep, **request)
+        return found
     errors = site.distances if visits is None else PlaceDistortion(0, site.places, visits)
     return design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
-
-
-def _finish(
-    result: Design,
-    site: Site,
-    visits: Visits,
-    apart: Visits | None,
-    source: str,
-    target: Path,
-    *,
-    solver: str,
-    picture: bool,
-) -> None:
-    from ...core.atomic import atomically
-    from ...evidence import as_dict
-    from ...files import MechanismFile, save
-    from ...optimal import Status
-    from ...report import picture as maps
-    from ...report import summarise
-    from ..screen import print_summary
-
-    problem = result.problem
-    remarks = [site.said] if site.said else []
-    summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
-    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
-    held = MechanismFile(
-        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
-    )
-    save(held, target)
-    report = target.with_suffix(".md")
-    with atomically(report) as temporary:
-        temporary.write_text(summary.markdown(), encoding="utf-8")
-    written = [target, report]
-    print_summary(summary)
-    if picture:
-        written += draw(
-            lambda: maps(result.mechanism, problem.prior, site.distances), target.with_suffix(".png"), "maps were"
-        )
-    say(f"Written: {', '.join(map(str, written))}")
-    if not result.finished:
-        if result.status is Status.INACCURATE:
-            say(f"Hint: {_advice(result, solver)}.", err=True)
-        raise typer.Exit(PARTIAL)
-
-
-def _advice(result: Design, solver: str) -> str:
-    """Say what can be done about a gap that a solver did not reach."""
-    from math import prod
-
-    from ...optimal.solvers import SMALL
-    from ...rounding import at_most
-
-    accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"
-    if solver != "auto":
-        return f"try --solver auto, or {accept}"
-    # On small problems the others have been asked.
-    return accept if prod(result.problem.shape) <= SMALL else f"try --solver highs, or {accept}"

@@ -159,6 +159,7 @@ class PlaceFamilies:
             tie_break=False,
             time_limit=self.time_limit,
             start=before if same else None,
+            keep="program",
         )
         return self.solved[name]
 

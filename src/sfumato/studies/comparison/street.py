@@ -125,7 +125,12 @@ def street(
 
 def _made(places: Places, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, gap: float) -> Mechanism:
     return design(
-        Prior.from_visits(places, visits), loss=places.loss(visits), guarantees=promise, gap=gap, tie_break=False
+        Prior.from_visits(places, visits),
+        loss=places.loss(visits),
+        guarantees=promise,
+        gap=gap,
+        tie_break=False,
+        keep="program",
     ).mechanism
 
 

@@ -1,0 +1,169 @@
+"""A design as it is written and printed: the mechanism file, the report and the maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from .messages import PARTIAL, say
+from .outputs import draw
+from .places import USUAL_CELLS
+
+if TYPE_CHECKING:
+    from ..geo import Visits
+    from ..mechanisms.planar import CoordinateNoise
+    from ..optimal import Design, NoiseDesign
+    from ..report import Summary
+    from .sites import Site
+
+
+def write_design(
+    result: Design,
+    site: Site,
+    visits: Visits,
+    apart: Visits | None,
+    source: str,
+    target: Path,
+    *,
+    solver: str,
+    picture: bool,
+) -> None:
+    """Write and print a design; exit with code 3 if its optimum was not reached.
+
+    Args:
+        result: The design.
+        site: Where it was made.
+        visits: The visits of its prior.
+        apart: Visits that were held out; None for none.
+        source: Where they come from, in words.
+        target: The mechanism file; the report and the maps are beside it.
+        solver: ``--solver``.
+        picture: Whether maps are drawn.
+    """
+    from ..evidence import as_dict
+    from ..files import MechanismFile, save
+    from ..optimal import Status
+    from ..report import picture as maps
+    from ..report import summarise
+
+    problem = result.problem
+    remarks = [site.said] if site.said else []
+    summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
+    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
+    held = MechanismFile(
+        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+    )
+    save(held, target)
+    drawn: list[Path] = []
+    _report(summary, target)
+    if picture:
+        drawn = draw(
+            lambda: maps(result.mechanism, problem.prior, site.distances), target.with_suffix(".png"), "maps were"
+        )
+    _say(target, drawn)
+    if not result.finished:
+        if result.status is Status.INACCURATE:
+            say(f"Hint: {_advice(result, solver)}.", err=True)
+        raise typer.Exit(PARTIAL)
+
+
+def write_noise(
+    result: NoiseDesign,
+    site: Site,
+    visits: Visits,
+    apart: Visits | None,
+    source: str,
+    target: Path,
+    *,
+    picture: bool,
+) -> None:
+    """Write and print planar noise that loses less than a program; see `write_design`.
+
+    Args:
+        result: The noise, with what it and the program lose.
+        site: Where it was made.
+        visits: The visits that its remap was made of.
+        apart: Visits that were held out; None for none.
+        source: Where they come from, in words.
+        target: The noise's file; the report and the maps are beside it.
+        picture: Whether maps are drawn.
+    """
+    from ..core import Prior
+    from ..files import NoiseFile, save
+    from ..geo import Grid
+    from ..mechanisms.planar import coarsened
+    from ..report import Section, Summary, summarise_noise
+    from ..report import picture as maps
+
+    region = visits.region()
+    cells = Grid.covering(visits, shape=region.shape_of(USUAL_CELLS)) if min(region.size_m) > 0 else None
+    held = NoiseFile(result.mechanism, None if cells is None else Prior.from_visits(cells, visits), source)
+    save(held, target)
+    told = summarise_noise(held, result.certificate, places=source)
+    short = ["NOT FINISHED: the program was stopped before it was decided which loses less."]
+    spacing = [site.said] if site.said else []
+    why = Section("Choice", (*([] if result.finished else short), result.choice.sentence, *spacing))
+    sections = [*told.sections[:1], why, *told.sections[1:]]
+    if apart is not None:
+        sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))
+    _report(Summary(told.title, tuple(sections)), target)
+    drawn: list[Path] = []
+    if picture and held.prior is not None and cells is not None:
+        prior = held.prior
+        drawn = draw(
+            lambda: maps(
+                coarsened(result.mechanism, cells).mechanism, prior, cells.metric("euclidean", unit="km")
+            ),
+            target.with_suffix(".png"),
+            "maps were",
+        )
+    _say(target, drawn)
+    if not result.finished:
+        raise typer.Exit(PARTIAL)
+
+
+def _held_out(noise: CoordinateNoise, visits: Visits) -> str:
+    """Return what the noise loses on visits that its remap was not made of."""
+    import numpy as np
+
+    from ..geo import Projection
+    from ..rounding import amount
+
+    plane = noise.projection or Projection(*visits.region().centre)
+    points = plane.forward(visits.lat, visits.lon)
+    lost = noise.error(points, np.ones(len(points))).loss
+    return (
+        f"On {len(visits):,} visits held out, which the remap has not seen, you appear about "
+        f"{amount(lost.value, 'm')} from where you truly are on average. That is an estimate, not a bound."
+    )
+
+
+def _report(summary: Summary, target: Path) -> None:
+    """Write the report beside the mechanism file, and print it."""
+    from ..core.atomic import atomically
+    from .screen import print_summary
+
+    with atomically(target.with_suffix(".md")) as temporary:
+        temporary.write_text(summary.markdown(), encoding="utf-8")
+    print_summary(summary)
+
+
+def _say(target: Path, drawn: Sequence[Path]) -> None:
+    say(f"Written: {', '.join(map(str, [target, target.with_suffix('.md'), *drawn]))}")
+
+
+def _advice(result: Design, solver: str) -> str:
+    """Say what can be done about a gap that a solver did not reach."""
+    from math import prod
+
+    from ..optimal.solvers import SMALL
+    from ..rounding import at_most
+
+    accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"
+    if solver != "auto":
+        return f"try --solver auto, or {accept}"
+    # On small problems the others have been asked.
+    return accept if prod(result.problem.shape) <= SMALL else f"try --solver highs, or {accept}"

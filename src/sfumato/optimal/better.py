@@ -1,0 +1,230 @@
+"""The public design: the program of least loss or, for points, planar noise where that loses less."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final, Literal, TypedDict, Unpack, overload
+
+from ..core import AnyLoss, Bracket, Guarantee, Guarantees, Prior, Space
+from ..core.arguments import checked
+from ..core.guarantees import as_guarantees
+from ..errors import InputError, SolverError, argument
+from .choice import BETTER, NOISE, PROGRAM, Choice, NoiseDesign
+from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
+from .design import design as program
+from .problem import EXPECTED
+from .result import Design
+from .solver import OnProgress, Progress, Solver, Stop
+
+_SHARE: Final = 0.3  # of the time limit, for a look at noise
+_LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
+_LONGEST_S: Final = 30.0
+
+
+class _Rest(TypedDict, total=False):
+    """What is the same for every kind of guarantee."""
+
+    objective: str
+    observables: Space | None
+    solver: Solver | str | None
+    pairs: str
+    dilation: float
+    gap: float | None
+    tie_break: bool | None
+    time_limit: float
+    stop: Stop | None
+    progress: OnProgress | None
+    start: Design | None
+
+
+@overload
+def design(
+    prior: Prior, *, loss: AnyLoss, guarantees: Guarantee | Iterable[Guarantee], **rest: Unpack[_Rest]
+) -> Design: ...
+
+
+@overload
+def design(
+    prior: Prior, *, loss: AnyLoss, guarantees: Guarantees, keep: Literal["program"], **rest: Unpack[_Rest]
+) -> Design: ...
+
+
+@overload
+def design(
+    prior: Prior, *, loss: AnyLoss, guarantees: Guarantees, keep: str = ..., **rest: Unpack[_Rest]
+) -> Design | NoiseDesign: ...
+
+
+@checked
+def design(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    guarantees: Guarantees,
+    objective: str = EXPECTED,
+    observables: Space | None = None,
+    solver: Solver | str | None = None,
+    pairs: str = "generated",
+    dilation: float = 1.1,
+    gap: float | None = None,
+    tie_break: bool | None = None,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    progress: OnProgress | None = None,
+    start: Design | None = None,
+    keep: str = BETTER,
+) -> Design | NoiseDesign:
+    """Return the mechanism of least loss that keeps the guarantees.
+
+    For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
+    same visits, planar noise with a remap is looked at, too: it keeps the same promise with a small slack that
+    is named, without a lattice. The one that loses less is returned; its ``choice`` says what each loses. The
+    program is stopped as soon as it is proved to lose more.
+
+    Among mechanisms of (nearly) equal expected loss, the one of most distortion privacy
+    is returned: optimal faces are large, and their corners differ in what an adversary
+    can infer. Where the loss is the adversary's distance itself, every optimum already
+    has as much distortion as loss, and no tie is left.
+
+    Args:
+        prior: The prior on the n secrets.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy` and at most one
+            `DistortionPrivacy` or `PlaceDistortion`.
+        objective: ``expected`` or ``worst-case`` loss.
+        observables: The m observables; by default the secrets.
+        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
+            chose.
+        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
+            broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
+            edges of a spanner at epsilon divided by its realised dilation, which is
+            faster and costs some loss.
+        dilation: The largest dilation of the spanner.
+        gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
+            see `Design.finished`.
+        tie_break: Whether to break ties as described, which takes longer than the design
+            itself; by default in spaces of up to about a hundred values.
+        time_limit: Seconds; when they are over, the best proved answer is returned.
+        stop: Asked from time to time whether to stop, with the same effect.
+        progress: Called with the progress of each step.
+        start: A design for a similar problem, whose rows the solver starts from.
+        keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
+
+    Returns:
+        A `Design`, or a `NoiseDesign` where noise loses less.
+
+    Raises:
+        InputError: If sizes, units or options do not fit, or noise is asked for where it cannot keep what is
+            asked.
+        InfeasibleError: If no mechanism can keep the guarantees.
+        SolverError: If there is no answer within the time.
+
+    Source:
+        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
+        equations 21 to 24.
+    """
+    begun = time.monotonic()
+    if keep not in (BETTER, PROGRAM, NOISE):
+        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    asked = as_guarantees(guarantees)
+    field = rivalry(prior, loss, asked, objective, observables)
+    if keep == NOISE and isinstance(field, str):
+        raise InputError(
+            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+        )
+    options: dict[str, Any] = {
+        "loss": loss,
+        "guarantees": asked,
+        "objective": objective,
+        "observables": observables,
+        "solver": solver,
+        "pairs": pairs,
+        "dilation": dilation,
+        "gap": gap,
+        "tie_break": tie_break,
+        "start": start,
+    }
+    if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
+        return program(prior, time_limit=time_limit, stop=stop, progress=progress, **options)
+    return _Contest(prior, field, options, stop, progress, begun, time_limit).won(keep)
+
+
+class _Contest:
+    """Noise first, which is quick; then the program, until it is proved to lose more."""
+
+    def __init__(
+        self,
+        prior: Prior,
+        field: Rivalry,
+        options: dict[str, Any],
+        stop: Stop | None,
+        progress: OnProgress | None,
+        begun: float,
+        time_limit: float,
+    ) -> None:
+        self.prior, self.field, self.options, self.stop, self.progress = prior, field, options, stop, progress
+        self.begun, self.time_limit = begun, time_limit
+        self.bound = -math.inf
+
+    def won(self, keep: str) -> Design | NoiseDesign:
+        """Return what loses less, or the noise where that is asked for."""
+        if keep == NOISE:
+            return self._noise(self._rival(FINE), None, finished=True)
+        try:
+            rough = self._rival()
+        except InputError:  # no table fits: the noise would lose far more without one
+            return program(
+                self.prior,
+                time_limit=self._left(),
+                stop=self.stop,
+                progress=self.progress,
+                **self.options,
+            )
+        least = rough.loss.upper
+        try:
+            made = program(
+                self.prior,
+                time_limit=self._left(),
+                stop=lambda: self.bound > least or (self.stop is not None and self.stop()),
+                progress=self._watched,
+                **self.options,
+            )
+        except SolverError:
+            return self._noise(rough, None, finished=False)
+        found = made.certificate
+        loss = Bracket(min(found.bound, found.loss), found.loss, found.loss)
+        if loss.upper <= rough.loss.lower:
+            return self._program(made, rough, loss)
+        rival = self._rival(FINE)
+        if rival.loss.upper < loss.upper:
+            return self._noise(rival, loss, finished=made.finished)
+        return self._program(made, rival, loss)
+
+    def _left(self) -> float:
+        return max(self.time_limit - (time.monotonic() - self.begun), 1e-3)
+
+    def _rival(self, fineness: float = ROUGH) -> Rival:
+        seconds = min(_LONGEST_S, _SHARE * self.time_limit)
+        return noise_rival(self.field, fineness, seconds=seconds)
+
+    def _watched(self, step: Progress) -> None:
+        self.bound = max(self.bound, step.bound)
+        if self.progress is not None:
+            self.progress(step)
+
+    def _noise(self, rival: Rival, loss: Bracket | None, *, finished: bool) -> NoiseDesign:
+        seconds = time.monotonic() - self.begun
+        choice = self._choice(NOISE, loss, rival)
+        done = finished or choice.decided
+        return NoiseDesign(rival.noise, rival.certificate, self.field.promise, choice, seconds, done)
+
+    def _program(self, made: Design, rival: Rival, loss: Bracket) -> Design:
+        choice = self._choice(PROGRAM, loss, rival)
+        return replace(made, choice=choice, seconds=time.monotonic() - self.begun)
+
+    def _choice(self, kept: str, loss: Bracket | None, rival: Rival) -> Choice:
+        remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
+        return Choice(kept, loss, rival.loss, remapped, self.field.loss.unit, slack_m)

@@ -1,0 +1,179 @@
+"""Planar noise with a remap as the rival of a program: its loss on the points that a loss is an average over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...core.guarantees import Asked
+from ...evidence import NoiseCertificate
+from ...geo import Lattice
+from ...mechanisms.planar import CoordinateNoise
+from ...mechanisms.planar.quadrature import raw_error
+from ...mechanisms.planar.reach import stretch
+from ...mechanisms.planar.remap import LEVELS
+from ...rounding import down, up
+from .closed_form import certify_noise
+
+ROUGH: Final = 0.5
+"""The fineness of a first look, which tells the loss within about 2 %."""
+
+FINE: Final = 0.25
+"""The fineness of a second one, which tells it within .5 %."""
+
+_STEP: Final = 1e-3  # of 1 / epsilon: the step of the noise
+_SAME: Final = 1e-9  # relative, between a prior and the masses of the points
+_REACH_M: Final = 100_000.0
+_COARSEST_M: Final = 10.0
+_SECONDS: Final = 5e-7  # for a cell of the table and a point: to make it, and to certify it
+_LONGEST: Final = 30.0  # seconds of a look
+_FEWEST: Final = 200  # points that are never put together
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rival(Short):
+    """Planar noise with a remap, and what it loses.
+
+    Attributes:
+        noise: The noise.
+        certificate: What is proved of it, in metres.
+        loss: Its loss in the unit of the program's.
+    """
+
+    noise: CoordinateNoise
+    certificate: NoiseCertificate
+    loss: Bracket
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rivalry(Short):
+    """What a program and planar noise can both keep.
+
+    Attributes:
+        lattice: The lattice of the program, on whose plane the points of the loss are.
+        loss: The loss of the true point.
+        points: Its points.
+        promise: The promise.
+    """
+
+    lattice: Lattice
+    loss: Loss
+    points: LossPoints
+    promise: CoordinatePrivacy
+
+
+def rivalry(
+    prior: Prior, loss: object, guarantees: tuple[Asked, ...], objective: str, observables: Space | None
+) -> Rivalry | str:
+    """Return what a program and planar noise can both keep, or why the noise cannot."""
+    promise = guarantees[0] if len(guarantees) == 1 else None
+    if not isinstance(promise, CoordinatePrivacy) or promise.slack_m:
+        return "it keeps a promise per metre, and no other"
+    if not isinstance(prior.space, Lattice):
+        return "the secrets are not the vertices of a lattice"
+    if not isinstance(loss, Loss) or loss.points is None:
+        return "the loss is not the Euclidean distance of the true point, as lattice.loss(visits) returns it"
+    if objective != "expected":
+        return "it is for the expected loss"
+    if observables is not None and observables != prior.space:
+        return "the reports are limited to places of your own"
+    masses = loss.points.masses / loss.points.masses.sum()
+    if masses.shape != prior.probabilities.shape or not np.allclose(
+        prior.probabilities, masses, rtol=_SAME, atol=_SAME * float(masses.max())
+    ):
+        return "the prior is not that of the visits of the loss"
+    return Rivalry(prior.space, loss, loss.points, promise)
+
+
+def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGEST) -> Rival:
+    """Return planar noise with the best remap for the points of a loss, and what it loses.
+
+    Where they are too many, near points are put together, and the bounds say what that may change.
+
+    Args:
+        field: What both can keep.
+        fineness: The width of the table's cells in units of 1 / epsilon, where its size allows.
+        seconds: About how long it may take.
+
+    Raises:
+        InputError: If a table for the points would be too large.
+    """
+    lattice, points, promise = field.lattice, field.points, field.promise
+    per_km = promise.epsilon * units.factor("km", promise.unit)
+    reach_m = max(_REACH_M, math.ceil(float(np.hypot(*points.xy.T).max()) / 1000 + 1) * 1000.0)
+    noise = CoordinateNoise(per_km, f"{_step_m(per_km):g} m", lattice.projection, reach_m)
+    most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
+    groups = _Groups.of(points, most)
+    made = noise.for_places(groups.xy, groups.weights, fineness)
+    certificate = groups.widened(certify_noise(made, groups.xy, groups.weights), per_km / 1000)
+    plain = raw_error(points.xy, points.weights, noise.noise.rate, noise.step_m)
+    if plain.upper < certificate.loss.upper:  # a coarse table for far places may do more harm than good
+        loss = replace(plain, lower=down(plain.lower / stretch(reach_m)))
+        guessed = certificate.attacker
+        attacker = Bracket.between(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
+        made, certificate = noise, replace(certificate, loss=loss, attacker=attacker)
+    scale = units.factor("m", field.loss.unit)
+    found = certificate.loss
+    lower, upper = max(0.0, down(found.lower * scale)), up(found.upper * scale)
+    return Rival(made, certificate, Bracket(lower, min(max(found.value * scale, lower), upper), upper))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Groups:
+    """Points put together: their means, and how far at most and on average a point is from its own."""
+
+    xy: Floats
+    weights: Floats
+    farthest: float
+    mean: float
+
+    @classmethod
+    def of(cls, points: LossPoints, most: int) -> _Groups:
+        xy, weights = points.xy, points.weights / points.weights.sum()
+        if len(xy) <= most:
+            return cls(xy, weights, 0.0, 0.0)
+        low, side = xy.min(axis=0), float(np.ptp(xy, axis=0).max()) / (4 * math.sqrt(most))
+        while True:
+            _, where = np.unique(np.floor((xy - low) / side), axis=0, return_inverse=True)
+            mass = np.asarray(np.bincount(where.ravel(), weights=weights), dtype=np.float64)
+            if len(mass) <= most:
+                break
+            side *= 1.25
+        sums = [np.bincount(where.ravel(), weights=weights * xy[:, axis]) for axis in (0, 1)]
+        means = np.column_stack(sums) / mass[:, None]
+        away = np.hypot(*(xy - means[where.ravel()]).T)
+        return cls(means, mass, float(away.max()), float(weights @ away))
+
+    def widened(self, found: NoiseCertificate, per_m: float) -> NoiseCertificate:
+        """Return what holds of the points themselves: a report is at most e^(epsilon (r + slack)) times likelier.
+
+        For a point at a distance r from its group, and the mean of the distances weighted as the points are.
+        """
+        if self.farthest == 0:
+            return found
+        times = math.exp(per_m * (self.farthest + found.privacy.slack_m)) * (1 + 1e-9)
+
+        def of(bracket: Bracket) -> Bracket:
+            lower, upper = max(0.0, bracket.lower - self.mean) / times, (bracket.upper + self.mean) * times
+            return Bracket(lower, min(max(bracket.value, lower), upper), upper)
+
+        return replace(found, loss=of(found.loss), attacker=of(found.attacker), blind=of(found.blind))
+
+
+def _cells(xy: Floats, per_m: float, fineness: float) -> float:
+    """Return about how many cells a table has."""
+    sides = np.ptp(xy, axis=0) * per_m
+    return float(sum(np.prod((sides + 2 * reach) / (fineness * times)) for reach, times in LEVELS))
+
+
+def _step_m(per_km: float) -> float:
+    """Return a length with one digit for the step of the noise."""
+    length = min(_COARSEST_M, _STEP * 1000 / per_km)
+    size = 10.0 ** math.floor(math.log10(length))
+    return max(1.0, math.floor(length / size * (1 + 1e-9))) * size
