@@ -55,10 +55,7 @@ class ConvexPart(Frozen):
             reach_m: Points farther from the centre are first moved straight to this distance, at least that of
                 the corners; see `FAR_M` for points on the other side of the Earth.
         """
-        away = np.hypot(xy[:, 0], xy[:, 1])
-        far = np.clip((FARTHEST_M - away) / (FARTHEST_M - FAR_M), 0, 1)
-        factors = np.divide(reach_m * far, away, out=np.ones_like(away), where=away > reach_m)
-        pulled = xy * factors[:, None]
+        pulled = pulled_in(xy, reach_m)
         normals, offsets = self.halves
         outside = np.flatnonzero((pulled @ normals.T > offsets).any(axis=1))
         start = self.corners
@@ -73,6 +70,22 @@ class ConvexPart(Frozen):
     def contains(self, x: float, y: float) -> bool:
         """Return whether one point is inside."""
         return all(x * east + y * north <= offset for east, north, offset in self._bounds)
+
+
+def pulled_in(xy: Floats, reach_m: float) -> Floats:
+    """Return points, those beyond a reach moved straight to it, and those beyond `FAR_M` towards the centre.
+
+    On the ground this makes no distance longer than the plane does within the reach, even around the antipode.
+
+    Args:
+        xy: Array (n, 2), metres from the centre of the plane.
+        reach_m: At most 1,500 km.
+    """
+    away = np.hypot(xy[:, 0], xy[:, 1])
+    far = np.clip((FARTHEST_M - away) / (FARTHEST_M - FAR_M), 0, 1)
+    factors = np.divide(reach_m * far, away, out=np.ones_like(away), where=away > reach_m)
+    found: Floats = xy * np.minimum(factors, 1.0)[:, None]
+    return found
 
 
 def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:

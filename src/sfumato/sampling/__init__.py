@@ -5,6 +5,7 @@ from .entropy import SeededWords, SystemWords, Words
 from .points import PointRecipe
 from .recipe import Drawable, Integers, Recipe, Row
 from .sampler import Sampler, Simulator, sampler, simulator
+from .thrown import Thrown
 
 __all__ = [
     "AliasTables",
@@ -17,6 +18,7 @@ __all__ = [
     "SeededWords",
     "Simulator",
     "SystemWords",
+    "Thrown",
     "Words",
     "sampler",
     "simulator",

@@ -6,11 +6,10 @@ import math
 from fractions import Fraction
 from typing import Final
 
-import numpy as np
-
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...geo import Projection
+from ...geo.convex import pulled_in
 from ...geo.projection import LIMIT_KM
 from ...rounding import up
 
@@ -41,13 +40,10 @@ def stretch(reach_m: float) -> float:
 
 
 def within(points_m: Floats, reach_m: float) -> Floats:
-    """Return places, those beyond a reach moved straight to it.
+    """Return places, those beyond a reach moved straight to it, on the far side of the Earth to the centre.
 
     Args:
         points_m: Array (n, 2), metres from the centre.
         reach_m: In metres; infinite where nothing is moved.
     """
-    away = np.hypot(points_m[:, 0], points_m[:, 1])
-    factors = np.minimum(np.divide(reach_m, away, out=np.ones_like(away), where=away > reach_m), 1.0)
-    found: Floats = points_m * factors[:, None]
-    return found
+    return points_m if math.isinf(reach_m) else pulled_in(points_m, reach_m)

@@ -8,6 +8,8 @@ x / k as the comparison needs, in integers. docs/proofs/planar-noise.md.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, lcm
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...sampling import Words
+from ...sampling import Thrown, Words
 
 Integers = NDArray[np.signedinteger[Any]]
 Truths = NDArray[np.bool_]
@@ -85,6 +87,18 @@ class RootExponent:
             alive = alive[times[alive] > thrown]
         return kept
 
+    def accepted_one(self, i: int, j: int, thrown: Thrown) -> bool:
+        """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepted`."""
+        x = float(self.rate) * math.hypot(i, j) - float(self.slope) * (abs(i) + abs(j))
+        times = 1 + math.floor(max(x, 0.0) + 0.25)
+        for _ in range(times):
+            k = 1
+            while self._below(i, j, times * k, thrown.word(), thrown.word):
+                k += 1
+            if k % 2 == 0:
+                return False
+        return True
+
     def _first_failure_odd(
         self, offsets: Integers, x: Floats, error: Floats, times: Integers, words: Words, doubt: float
     ) -> Truths:
@@ -99,16 +113,18 @@ class RootExponent:
             unsure = np.flatnonzero(~(np.abs(margin) > error[alive] / divisor + _ABSOLUTE * doubt))
             for place in unsure.tolist():
                 i, j = offsets[alive[place]].tolist()
-                success[place] = self._below(i, j, int(divisor[place]), int(word[place]), words)
+                success[place] = self._below(
+                    i, j, int(divisor[place]), int(word[place]), lambda: int(words.draw(1)[0])
+                )
             odd[alive[~success]] = k % 2 == 1
             alive, k = alive[success], k + 1
         return odd
 
-    def _below(self, i: int, j: int, divisor: int, word: int, words: Words) -> bool:
+    def _below(self, i: int, j: int, divisor: int, word: int, more: Callable[[], int]) -> bool:
         """Return whether a uniform number, of which 64 bits are drawn, is below x / divisor."""
         count = 64
         while True:
             digits = self.digits(i, j, divisor, count)
             if word != digits:
                 return word < digits
-            word, count = word << 64 | int(words.draw(1)[0]), count + 64
+            word, count = word << 64 | more(), count + 64

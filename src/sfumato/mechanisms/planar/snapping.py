@@ -16,6 +16,20 @@ _FARTHEST: Final = 2.0**40  # steps: noise added to such positions fits a word b
 _NEAR_A_BORDER: Final = 2.0**-10  # in steps: more than the rounding of a quotient up to the farthest
 
 
+def snapped_one(place_m: float, step_m: Fraction) -> int:
+    """Return the nearest lattice point along one axis in steps, as `snapped` does.
+
+    Args:
+        place_m: Metres, finite, less than 2**40 steps from the origin.
+        step_m: The step of the lattice.
+    """
+    quotient = place_m / float(step_m)
+    found = math.floor(quotient + 0.5)
+    if abs(abs(quotient - found) - 0.5) < _NEAR_A_BORDER:
+        found = math.floor(Fraction(place_m) / step_m + Fraction(1, 2))
+    return found
+
+
 def snapped(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
     """Return the nearest lattice point of each place in steps, array (n, 2); on a border the upper one.
 
