@@ -45,12 +45,19 @@ def write_design(
     """
     from ..evidence import as_dict
     from ..files import MechanismFile, save
+    from ..geo import Lattice
     from ..optimal import Status
     from ..report import picture as maps
     from ..report import summarise
 
     problem = result.problem
     remarks = [site.said] if site.said else []
+    reports = result.mechanism.observables
+    if isinstance(site.places, Lattice) and reports != site.places:
+        remarks.append(
+            f"Reports are made at {len(reports):,} places, the best for what they reveal of these visits. Whoever "
+            "has the file sees them."
+        )
     summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
@@ -94,9 +101,7 @@ def write_noise(
     from ..core import Prior
     from ..files import NoiseFile, save
     from ..geo import Grid
-    from ..mechanisms.planar import coarsened
-    from ..report import Section, Summary, summarise_noise
-    from ..report import picture as maps
+    from ..report import Section, Summary, noise_maps, summarise_noise
 
     region = visits.region()
     cells = Grid.covering(visits, shape=region.shape_of(USUAL_CELLS)) if min(region.size_m) > 0 else None
@@ -111,15 +116,8 @@ def write_noise(
         sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))
     _report(Summary(told.title, tuple(sections)), target)
     drawn: list[Path] = []
-    if picture and held.prior is not None and cells is not None:
-        prior = held.prior
-        drawn = draw(
-            lambda: maps(
-                coarsened(result.mechanism, cells).mechanism, prior, cells.metric("euclidean", unit="km")
-            ),
-            target.with_suffix(".png"),
-            "maps were",
-        )
+    if picture and held.prior is not None:
+        drawn = draw(lambda: noise_maps(held), target.with_suffix(".png"), "maps were")
     _say(target, drawn)
     if not result.finished:
         raise typer.Exit(PARTIAL)

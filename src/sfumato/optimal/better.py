@@ -12,9 +12,11 @@ from ..core import AnyLoss, Bracket, Guarantee, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument
+from ..geo import Visits
 from .choice import BETTER, NOISE, PROGRAM, Choice, NoiseDesign
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .design import design as program
+from .medians import at_medians
 from .problem import EXPECTED
 from .result import Design
 from .solver import OnProgress, Progress, Solver, Stop
@@ -22,6 +24,7 @@ from .solver import OnProgress, Progress, Solver, Stop
 _SHARE: Final = 0.3  # of the time limit, for a look at noise
 _LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
 _LONGEST_S: Final = 30.0
+_GAIN: Final = 0.15  # of the loss: more than reports at medians have been seen to save
 
 
 class _Rest(TypedDict, total=False):
@@ -38,6 +41,7 @@ class _Rest(TypedDict, total=False):
     stop: Stop | None
     progress: OnProgress | None
     start: Design | None
+    medians: Visits | None
 
 
 @overload
@@ -75,6 +79,7 @@ def design(
     stop: Stop | None = None,
     progress: OnProgress | None = None,
     start: Design | None = None,
+    medians: Visits | None = None,
     keep: str = BETTER,
 ) -> Design | NoiseDesign:
     """Return the mechanism of least loss that keeps the guarantees.
@@ -111,6 +116,8 @@ def design(
         stop: Asked from time to time whether to stop, with the same effect.
         progress: Called with the progress of each step.
         start: A design for a similar problem, whose rows the solver starts from.
+        medians: The visits that the loss is from: the program's reports are then moved to the best places for what
+            they reveal, and it is solved once more; see `at_medians`.
         keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
 
     Returns:
@@ -147,25 +154,55 @@ def design(
         "tie_break": tie_break,
         "start": start,
     }
+    solve = _Program(prior, options, medians, stop, begun + time_limit)
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
-        return program(prior, time_limit=time_limit, stop=stop, progress=progress, **options)
-    return _Contest(prior, field, options, stop, progress, begun, time_limit).won(keep)
+        return solve(progress)
+    return _Contest(solve, field, progress, begun, time_limit).won(keep)
+
+
+class _Program:
+    """The program, with its reports at medians where that is asked for."""
+
+    def __init__(
+        self, prior: Prior, options: dict[str, Any], medians: Visits | None, stop: Stop | None, deadline: float
+    ) -> None:
+        self.prior, self.options, self.medians, self.deadline = prior, options, medians, deadline
+        self.stop: Stop = stop or (lambda: False)
+
+    def __call__(self, progress: OnProgress | None, beaten: Stop = lambda: False) -> Design:
+        made = program(
+            self.prior,
+            time_limit=self._left(),
+            stop=lambda: self.stop() or beaten(),
+            progress=progress,
+            **self.options,
+        )
+        if self.medians is None or not made.finished:
+            return made
+        try:
+            return at_medians(
+                made,
+                self.medians,
+                solver=self.options["solver"],
+                gap=self.options["gap"],
+                time_limit=self._left(),
+                stop=self.stop,
+                progress=progress,
+            )
+        except SolverError:
+            return made
+
+    def _left(self) -> float:
+        return max(self.deadline - time.monotonic(), 1e-3)
 
 
 class _Contest:
     """Noise first, which is quick; then the program, until it is proved to lose more."""
 
     def __init__(
-        self,
-        prior: Prior,
-        field: Rivalry,
-        options: dict[str, Any],
-        stop: Stop | None,
-        progress: OnProgress | None,
-        begun: float,
-        time_limit: float,
+        self, solve: _Program, field: Rivalry, progress: OnProgress | None, begun: float, time_limit: float
     ) -> None:
-        self.prior, self.field, self.options, self.stop, self.progress = prior, field, options, stop, progress
+        self.solve, self.field, self.progress = solve, field, progress
         self.begun, self.time_limit = begun, time_limit
         self.bound = -math.inf
 
@@ -176,22 +213,10 @@ class _Contest:
         try:
             rough = self._rival()
         except InputError:  # no table fits: the noise would lose far more without one
-            return program(
-                self.prior,
-                time_limit=self._left(),
-                stop=self.stop,
-                progress=self.progress,
-                **self.options,
-            )
-        least = rough.loss.upper
+            return self.solve(self.progress)
+        room = 1.0 if self.solve.medians is None else 1 - _GAIN
         try:
-            made = program(
-                self.prior,
-                time_limit=self._left(),
-                stop=lambda: self.bound > least or (self.stop is not None and self.stop()),
-                progress=self._watched,
-                **self.options,
-            )
+            made = self.solve(self._watched, lambda: self.bound * room > rough.loss.upper)
         except SolverError:
             return self._noise(rough, None, finished=False)
         found = made.certificate
@@ -202,9 +227,6 @@ class _Contest:
         if rival.loss.upper < loss.upper:
             return self._noise(rival, loss, finished=made.finished)
         return self._program(made, rival, loss)
-
-    def _left(self) -> float:
-        return max(self.time_limit - (time.monotonic() - self.begun), 1e-3)
 
     def _rival(self, fineness: float = ROUGH) -> Rival:
         seconds = min(_LONGEST_S, _SHARE * self.time_limit)

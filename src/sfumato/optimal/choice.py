@@ -68,8 +68,8 @@ class Choice(Short):
         if self.kept == NOISE:
             lost = f"at least {least}" if self.decided else f"{least} to {most}"
             return (
-                f"A program on this lattice loses {lost} on average, {noise} {low} to {high}: the noise is kept. "
-                f"{slack}"
+                f"The program on this lattice, with the reports tried, loses {lost} on average, {noise} {low} to "
+                f"{high}: the noise is kept. {slack}"
             )
         why = "" if self.decided else ", because the noise was not proved to lose less"
         return (

@@ -59,7 +59,7 @@ def at_medians(
         >>> visits = sf.synthetic_city()
         >>> city = sf.Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
         >>> prior, loss = sf.Prior.from_visits(city, visits), city.loss(visits)
-        >>> made = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), tie_break=False)
+        >>> made = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), keep="program")
         >>> better = sf.optimal.at_medians(made, visits)
         >>> better.certificate.loss < made.certificate.loss
         True

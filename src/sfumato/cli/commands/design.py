@@ -231,6 +231,7 @@ def command(
             guarantees=guarantees,
             objective=objective,
             keep=keep,
+            medians=None if on_cells or kind != "euclidean" or distortion is not None else used,
             pairs=pairs,
             gap=gap,
             solver=solver,
@@ -252,6 +253,7 @@ def _solved(
     *,
     objective: str,
     keep: str,
+    medians: Visits | None,
     **request: Any,
 ) -> Design | NoiseDesign:
     """Return the design of least loss, or of most distortion where the loss has a limit.
@@ -262,7 +264,9 @@ def _solved(
     from ...optimal import design, design_private
 
     if limit is None:
-        found: Design | NoiseDesign = design(prior, loss=site.costs, objective=objective, keep=keep, **request)
+        found: Design | NoiseDesign = design(
+            prior, loss=site.costs, objective=objective, keep=keep, medians=medians, **request
+        )
         return found
     errors = site.distances if visits is None else PlaceDistortion(0, site.places, visits)
     return design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
