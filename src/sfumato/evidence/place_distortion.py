@@ -106,7 +106,7 @@ class PlaceDistortion(DistortionPrivacy):
         Its distances are lowered to what is sure on the ground. Its minimum is as well, so that each mechanism
         with this distortion keeps it.
         """
-        return DistortionPrivacy(down(self.minimum / _stretch(self.places, self.points)), self.distance)
+        return DistortionPrivacy(max(0.0, down(self.minimum / _stretch(self.places, self.points))), self.distance)
 
     def with_guesses(self, guesses: Floats) -> PlaceDistortion:
         """Return the same with more guesses for the program; those as good as known ones are left out.
@@ -156,6 +156,11 @@ class PlaceDistortion(DistortionPrivacy):
         """
         silent = Mechanism(np.ones((len(prior), 1)), prior.space)
         most = self.lower(self.attack(silent, prior))
+        if self.minimum > 0 == most:
+            raise InfeasibleError(
+                "all visits are at one place, and an attacker who knows them errs by nothing.",
+                "use visits at several places, or ask for no distortion.",
+            )
         if self.minimum > most * (1 - _ROOM):
             unit = self.distance.unit
             raise InfeasibleError(

@@ -306,7 +306,8 @@ def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> 
     if cells <= MOST_CELLS:
         return
     width, height = region.size_m
-    hints = [f"choose fewer cells with {argument(by, _fewer(width, height, by))}"]
+    noun = "vertices" if by.startswith("Lattice") else "cells"
+    hints = [f"choose fewer {noun} with {argument(by, _fewer(width, height, by))}{_least(width, height, by)}"]
     core = _core(cells, region, visits)
     if core is not None and not by.endswith("shape"):
         hints.append(
@@ -314,7 +315,7 @@ def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> 
             "visits on each side."
         )
     raise InputError(
-        f"a region of {region.size} gives {cells:,.0f} cells, but at most {MOST_CELLS:,} are possible.", *hints
+        f"a region of {region.size} gives {cells:,.0f} {noun}, but at most {MOST_CELLS:,} are possible.", *hints
     )
 
 
@@ -327,6 +328,17 @@ def _fewer(width: float, height: float, by: str) -> object:
         return max(2, round(width / side)), max(1, round(height / side))
     digits = -int(np.floor(np.log10(side)))
     return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
+
+
+def _least(width: float, height: float, by: str) -> str:
+    """Return the least spacing or cell that fits, in words."""
+    if by == "resolution" or by.endswith("shape") or not width * height > 0:
+        return ""
+    side = (width * height / MOST_CELLS) ** 0.5
+    while (width / side + 4) * (height / side + 4) > MOST_CELLS:
+        side *= 1.02
+    digits = 1 - int(np.floor(np.log10(side)))
+    return f" ({show(float(np.ceil(side * 10.0**digits) / 10.0**digits), 'm')} is about the least that fits)"
 
 
 def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:

@@ -155,6 +155,7 @@ class Visits(Frozen):
             )
         return self.select(within)
 
+    @checked
     def held_out(self, share: float, *, by_user: bool | None = None, seed: int = 1) -> tuple[Visits, Visits]:
         """Return the visits to work with, and others that are held out to judge the result.
 
@@ -183,6 +184,8 @@ class Visits(Frozen):
                 f"a share of {share:g} of {len(whole):,} {what} cannot be held out.",
                 "use a share between 0 and 1, such as 0.2, that leaves something on both sides.",
             )
+        if seed < 0:
+            raise InputError(f"a seed of {seed} is negative.", f"use {argument('seed', 1)}.")
         chosen = np.random.default_rng(seed).permutation(len(whole))[:count]
         apart = np.zeros(len(self), dtype=np.bool_)
         if whole is users and self.user is not None:

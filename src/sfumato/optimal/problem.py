@@ -16,6 +16,7 @@ from ..core import (
     MetricPrivacy,
     Prior,
     Space,
+    ThresholdPrivacy,
     as_loss,
     blind_error,
 )
@@ -25,6 +26,7 @@ from ..core.guarantees import as_errors, as_guarantees
 from ..core.shortest_paths import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
 from ..evidence.coordinates import bound_to
+from ..geo import Lattice
 from ..rounding import amount, amount_at_least, amount_at_most
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
@@ -116,7 +118,7 @@ def least_loss(
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
-    guarantees = bound_to(prior.space, as_guarantees(given))
+    guarantees = _bound(prior.space, given)
     if not guarantees:
         raise InputError(
             "no guarantee was asked for, and without one the best mechanism reports the secret itself.",
@@ -161,7 +163,7 @@ def most_distortion(
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against
         Localization Attacks", CCS 2012.
     """
-    guarantees = bound_to(prior.space, as_guarantees(given))
+    guarantees = _bound(prior.space, given)
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))
     exponents, distortion = _split(prior, guarantees)
@@ -178,6 +180,22 @@ def most_distortion(
         )
     d = _distance(prior, as_errors(distance))
     return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
+
+
+def _bound(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
+    """Return guarantees as rows of the secrets.
+
+    Raises:
+        InputError: If one makes no sense for the points that a lattice serves.
+    """
+    found = bound_to(space, as_guarantees(given))
+    if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in found):
+        raise InputError(
+            "the promise for near secrets was asked for on a lattice: it would be about the vertices that points "
+            "are rounded to at random, and promise nothing for two points.",
+            python("ask for CoordinatePrivacy, or design on sf.Grid."),
+        )
+    return found
 
 
 def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None, DistortionPrivacy | None]:

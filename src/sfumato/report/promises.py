@@ -22,6 +22,9 @@ _BORDER: Final = (
     "far apart as the centres of their cells."
 )
 _NEAR_M: Final = 100.0  # metres: a block of houses
+_VERTICES: Final = (
+    "This is about the vertices that points are rounded to at random: nothing per distance follows for two points."
+)
 _TELLS_NOTHING: Final = 0.01  # no report is more than 1.01 times likelier from one secret than from another
 
 
@@ -47,6 +50,8 @@ def promises(
             sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
             if isinstance(mechanism.secrets, Cells) and guarantee.metric.unit:
                 sentences.append(_BORDER)
+            if isinstance(mechanism.secrets, Lattice) and not isinstance(guarantee, VertexPrivacy):
+                sentences.append(_VERTICES)
             of_vertices = " of vertices" if isinstance(guarantee, VertexPrivacy) else ""
             sentences.append(
                 f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices} and {m:,} "
