@@ -14,7 +14,9 @@ REGION = VISITS.region(trim=0.05)
 
 def made_on(places, promise):
     prior = sf.Prior.from_visits(places, VISITS)
-    return sf.design(prior, loss=places.loss(VISITS), guarantees=promise, tie_break=False, gap=1e-4)
+    return sf.design(
+        prior, loss=places.loss(VISITS), guarantees=promise, tie_break=False, gap=1e-4, keep="program"
+    )
 
 
 @pytest.fixture(scope="module", params=["square", "triangular", "grid"])

@@ -30,7 +30,7 @@ def case(request):
     places = places_of(request.param)
     prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
     promise = promise_of(places, "4/km")
-    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False).mechanism
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, keep="program").mechanism
     least = 1.1 * sf.attacks.true_place(plain, VISITS).error.upper  # more than it would be anyway, in km
     made = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(least, places, VISITS)])
     return places, prior, loss, promise, made, least
@@ -78,7 +78,7 @@ def test_the_loss_is_near_the_best_by_another_route(case):
 def test_what_is_kept_anyway_costs_nothing():
     places = places_of("grid")
     prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "1/km")
-    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False)
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, keep="program")
     with_error = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("100 m", places, VISITS)])
     assert with_error.certificate.loss == pytest.approx(plain.certificate.loss, rel=1e-3)
 
