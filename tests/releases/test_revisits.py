@@ -78,6 +78,14 @@ def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
     assert (plain.places, plain.cost) == (0, "")
 
 
+def test_nothing_is_said_of_visited_points_in_cells(tmp_path):
+    grid = sf.Grid.covering("6 km x 6 km around 48.85,2.35", cell="1 km")
+    keep = sf.Mechanism(np.full((len(grid), len(grid)), 1 / len(grid)), grid)
+    done = release(keep, visits(), tmp_path / "out.csv", place_column="venue")
+    assert "each place costs epsilon x the distance of two possible anchors" in done.cost
+    assert "visited points" not in done.cost
+
+
 def test_the_report_is_drawn_for_the_first_visit(tmp_path):
     lat, lon = LATTICE.projection.inverse(np.array([[-2000.0, 0], [2000, 0], [-2000, 0], [2000, 0]])).T
     source = Visits(
@@ -106,7 +114,7 @@ def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
     source = visits(times=2)
     metered = MeteredSampler(UNIFORM, PROMISE, ledger)
     done = release(metered, source, tmp_path / "one.csv", place_column="venue")
-    assert "where all are within r of theirs" in done.cost
+    assert "all within r of theirs, it is epsilon x (distance + 2 x r)" in done.cost
     assert [ledger.balance(user).spent for user in USERS] == [3 + 4, 3 + 4]
     again = MeteredSampler(UNIFORM, PROMISE, Ledger(tmp_path / "l.json", "20/km", unit="km"))
     release(again, source, tmp_path / "two.csv", place_column="venue")

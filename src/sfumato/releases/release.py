@@ -17,7 +17,7 @@ from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
-from ..geo import Lattice, Places, Projection, Visits, read_visits
+from ..geo import Cells, Lattice, Places, Projection, Visits, read_visits
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..sampling import Integers, Sampler, SystemWords
@@ -193,7 +193,9 @@ def release(
     if shared is None or read.visits is None or not shared.distinct:
         return outcome
     spread = None if metered else spread_m(read.visits, inside, shared.anchors)
-    return replace(outcome, places=shared.distinct, cost=shared.cost(spread))
+    return replace(
+        outcome, places=shared.distinct, cost=shared.cost(spread, cells=isinstance(inner.secrets, Cells))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,20 +68,21 @@ class Revisits:
         """How many places of users there are."""
         return len({key for key in zip(self.users, self.places, strict=True) if key[1] is not None})
 
-    def cost(self, spread_m: float | None) -> str:
+    def cost(self, spread_m: float | None, *, cells: bool = False) -> str:
         """Return what remembering places costs, in a sentence.
 
         Args:
             spread_m: How far visits are from the anchors of their places at most; None where it is not known.
+            cells: Whether the promise is for centres of cells, so that it says nothing of visited points.
         """
         named = sum(place is not None for place in self.places)
-        known = spread_m is not None
-        r = amount_at_most(spread_m, "m") if spread_m is not None else "r"
-        where = f"which are at most {r} from theirs" if known else f"where all are within {r} of theirs"
+        r = "r" if spread_m is None else amount_at_most(spread_m, "m")
+        where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
+        visited = f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}), counted likewise"
         return (
             f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
             "anchor), and repeated. Given which rows share a place, each place costs epsilon x the distance of "
-            f"two possible anchors, once; between visited points, {where}, it is epsilon x (distance + 2 x {r}). "
+            f"two possible anchors, as the promise of one report counts it, once{'' if cells else visited}. "
             "That rows share a place can be seen from their reports"
         )
 
