@@ -18,12 +18,13 @@ def test_python_example(tmp_path, monkeypatch, capsys):
     match = re.search(r"epsilon at most ([\d.]+)/km, loss ([\d.]+) km, gap (\S+)", printed)
     assert match is not None
     assert float(match[1]) <= 1.0
-    assert float(match[3]) <= 1e-6
+    assert float(match[3]) <= 1e-4
     errs = re.search(r"errs by ([\d.]+) km", printed)
     assert errs is not None
-    # With the attacker's distance as loss, the optimum's loss equals the attacker's error.
-    np.testing.assert_allclose(float(errs[1]), float(match[2]), atol=2e-3)
-    assert re.search(r"you report c\d+r\d+", printed)
+    # Reports are at the best guesses, so the attacker's error is the loss, but for what the last design moved.
+    np.testing.assert_allclose(float(errs[1]), float(match[2]), atol=2e-2)
+    assert float(errs[1]) <= float(match[2])
+    assert re.search(r"you report \[ *(39|40)\.\d+ -(29|30)\.\d+\]", printed)
     assert (tmp_path / "city.sfm").stat().st_size > 1000
 
 
