@@ -15,6 +15,7 @@ _FLATTEST: Final = 0.3
 _WIDEST: Final = math.log(4)  # one step where an end is unknown
 _MOST_ODDS: Final = 12.0
 _STRAIGHT: Final = 7  # designs after which every other step halves an interval
+_FAR: Final = 3.0  # in log-odds: an end so far from the goal says little of the line there
 _MARGIN: Final = 0.1  # of an interval, at its ends
 _DIGITS: Final = 4  # of an epsilon
 
@@ -64,16 +65,18 @@ class Steps:
         if not self.seen:
             return self.first
         if low > 0 and high < math.inf:
-            found = self._between(math.log(low), math.log(high))
+            found = self._between(low, high)
         else:
             found = self._beyond(low if low > 0 else high, 1 if low > 0 else -1)
         rounded = float(f"{math.exp(found):.{_DIGITS - 1}e}")
         return rounded if low < rounded < high else math.exp(found)
 
-    def _between(self, low: float, high: float) -> float:
-        """Return the next log epsilon between two that were tried."""
+    def _between(self, below: float, above: float) -> float:
+        """Return the next log epsilon between two epsilons that were tried."""
+        low, high = math.log(below), math.log(above)
         width = high - low
-        if len(self.seen) >= _STRAIGHT and len(self.seen) % 2:
+        bent = max(abs(self.seen[end] - self.target) for end in (below, above)) > _FAR
+        if bent or (len(self.seen) >= _STRAIGHT and len(self.seen) % 2):
             return low + width / 2
         aimed = self._crossing(3)
         if not low < aimed < high:
@@ -106,5 +109,5 @@ class Steps:
             slope = max(_FLATTEST, (odds - self.seen[last]) / (at - math.log(last)))
         least = self.tolerance * 2.0 ** (2 * len(others) - 1)  # where the line says "here", growing steps
         step = max(least, sign * (self.target - odds) / slope + self.tolerance / 3)
-        widest = _WIDEST if not others else 2 * _WIDEST
+        widest = 2 * _WIDEST if others and slope > _FLATTEST else _WIDEST
         return at + sign * min(step, widest)
