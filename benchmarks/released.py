@@ -23,6 +23,7 @@ import sfumato as sf
 from .places import CENTRES, EPSILONS, instance
 
 ROWS = 4000
+_CSV_KM = 1e-6  # to which places in a released file are written
 NAMES = (*CENTRES, *(f"user-{k}" for k in range(1, 11)))
 
 
@@ -89,8 +90,9 @@ def measured(
     lost = np.hypot(*(plane.forward(*reports.T) - true).T) / 1000
     attack = sf.attacks.true_place(made.mechanism, visits)
     position = {label: k for k, label in enumerate(made.mechanism.observables.labels)}
-    guesses = attack.guesses[[position[label] for label in labels]]
-    erred = np.hypot(*(plane.forward(*guesses.T) - true).T) / 1000
+    erred_to = plane.forward(*attack.guesses.T)
+    erred = np.hypot(*(erred_to[[position[label] for label in labels]] - true).T) / 1000
+    to = made.mechanism.observables.coordinates
     loss, error = made.certificate.loss, attack.error.value
     return Measured(
         name,
@@ -99,10 +101,10 @@ def measured(
         len(many),
         loss,
         float(lost.mean()),
-        _z(lost, loss, len(visits)),
+        _z(lost, loss, _variance(made.mechanism, visits, to)),
         attack.error.lower,
         float(erred.mean()),
-        _z(erred, error, len(visits)),
+        _z(erred, error, _variance(made.mechanism, visits, erred_to)),
     )
 
 
@@ -117,14 +119,25 @@ def _released(mechanism: sf.Mechanism, visits: sf.Visits) -> tuple[list[str], np
     return [row["label"] for row in table], degrees
 
 
-def _z(values: np.ndarray, stated: float, visits: int) -> float:
-    """Return how many standard errors a mean is from what was stated; every visit occurs equally often.
+def _variance(mechanism: sf.Mechanism, visits: sf.Visits, to: np.ndarray | None) -> float:
+    """Return the mean over visits of the variance of the distance to a report's point, array (reports, 2)."""
+    places = mechanism.secrets
+    if not isinstance(places, sf.geo.Places) or to is None:
+        raise TypeError("places are needed")
+    rounding, true = places.rounding(visits.lat, visits.lon), places.projection.forward(visits.lat, visits.lon)
+    total = 0.0
+    for k in range(0, len(visits), 1000):
+        shares, positions = rounding.shares[k : k + 1000], rounding.positions[k : k + 1000]
+        likely = np.einsum("nk,nko->no", shares, mechanism.matrix[positions])
+        far = np.hypot(*(to[None] - true[k : k + 1000, None]).transpose(2, 0, 1)) / 1000
+        mean = (likely * far).sum(axis=1, keepdims=True)
+        total += float((likely * (far - mean) ** 2).sum())
+    return total / len(visits)
 
-    The visits are given, so only the draws vary: the spread within each visit counts.
-    """
-    each = values.reshape(-1, visits)
-    variance = each.var(axis=0, ddof=1).mean() if len(each) > 1 else values.var(ddof=1)
-    return float((values.mean() - stated) / np.sqrt(max(variance, 1e-12) / len(values)))
+
+def _z(values: np.ndarray, stated: float, variance: float) -> float:
+    """Return how many standard errors the mean of drawn values is from what was stated."""
+    return float((values.mean() - stated) / np.sqrt(variance / len(values) + _CSV_KM**2))
 
 
 def every(data: Path) -> Iterator[Measured]:

@@ -1,5 +1,6 @@
 """Reports for people: summaries in words, and figures."""
 
+from .best import best_section
 from .curves import (
     bands_figure,
     epsilon_by_distance_figure,
@@ -20,6 +21,7 @@ __all__ = [
     "attack_sentences",
     "audited",
     "bands_figure",
+    "best_section",
     "coordinate_extremes",
     "epsilon_by_distance_figure",
     "extremes",

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
-    RAW: ("#0072B2", "v", "-", "planar Laplace noise"),
+    RAW: ("#0072B2", "v", "-", "planar Laplace noise (2 / epsilon)"),
     HAT: ("#CC79A7", "^", "-", "program, triangles (hat)"),
     REMAPPED: ("#56B4E9", "s", "-", "planar Laplace noise, each report moved to the best place"),
     SPLINE: ("#D55E00", "o", "-", "program, squares (spline)"),
     CELLS: ("#777777", "x", "--", "program on cells: no promise between two points"),
 }
+_TOP: Final = 1.25  # of the loss of always the same report
 _BLACK: Final = "#000000"
 
 
@@ -63,7 +64,7 @@ def places_figure(comparison: PlaceComparison) -> Figure:
     unit = comparison.unit
     ax.set_xlabel(f"epsilon (per {unit}): larger promises less")
     ax.set_ylabel(f"mean distance from the true point to the report ({unit})")
-    ax.set_ylim(0, 1.12 * max(blind, *(row.loss.value for row in rows)))
+    ax.set_ylim(0, _TOP * blind)  # noise that loses more than a constant report leaves the figure
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
@@ -91,11 +92,11 @@ def _bound(ax: Axes, rows: list[PlaceRow], comparison: PlaceComparison) -> None:
     rows = sorted((row for row in rows if math.isfinite(row.loss.lower)), key=lambda row: row.epsilon)
     if not rows:
         return
-    label = "proved: no mechanism with the promise of a point gets below"
+    label = "proved at the marks: no mechanism with this promise loses less"
     x, y = [row.epsilon for row in rows], [row.loss.lower for row in rows]
     if comparison.equal == "loss":
         label = f"proved: no mechanism with epsilon {x[0]:.3g}/{comparison.unit} loses so little"
         ax.axvline(x[0], color=_BLACK, linewidth=1.8, label=label)
         return
-    ax.plot(x, y, color=_BLACK, linewidth=1.8, marker="_", markersize=12, label=label)
+    ax.plot(x, y, color=_BLACK, linewidth=1.2, linestyle="-", marker="D", markersize=5, label=label)
     ax.fill_between(x, 0, y, color=_BLACK, alpha=0.07, linewidth=0)
