@@ -70,6 +70,10 @@ Gap = Annotated[
     Option(help="The relative distance from the optimum to reach. [default: 1e-6; up to 1e-4 counts as done]"),
 ]
 TimeLimit = Annotated[float, Option(help="Seconds for each design; then its best proved answer is written.")]
+BoundTime = Annotated[
+    float,
+    Option(help="Seconds to prove what no mechanism for points with this promise can go below; 0 leaves it out."),
+]
 Seed = Annotated[int, Option(help="The same seed gives the same result.")]
 
 # What is written.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from .best import loss_on, promise_of_points, with_best
 from .messages import PARTIAL, say
 from .outputs import draw
 from .places import USUAL_CELLS
@@ -30,6 +31,7 @@ def write_design(
     *,
     solver: str,
     picture: bool,
+    bound_time: float = 0.0,
 ) -> None:
     """Write and print a design; exit with code 3 if its optimum was not reached.
 
@@ -42,6 +44,7 @@ def write_design(
         target: The mechanism file; the report and the maps are beside it.
         solver: ``--solver``.
         picture: Whether maps are drawn.
+        bound_time: Seconds for the best conceivable; 0 leaves it out.
     """
     from ..evidence import as_dict
     from ..files import MechanismFile, save
@@ -65,6 +68,9 @@ def write_design(
     )
     save(held, target)
     drawn: list[Path] = []
+    promise = promise_of_points(result)
+    if bound_time and promise is not None:
+        summary = with_best(summary, promise, visits, loss_on(result.mechanism, visits), bound_time)
     _report(summary, target)
     if picture:
         drawn = draw(
@@ -86,6 +92,7 @@ def write_noise(
     target: Path,
     *,
     picture: bool,
+    bound_time: float = 0.0,
 ) -> None:
     """Write and print planar noise that loses less than a program; see `write_design`.
 
@@ -97,8 +104,9 @@ def write_noise(
         source: Where they come from, in words.
         target: The noise's file; the report and the maps are beside it.
         picture: Whether maps are drawn.
+        bound_time: Seconds for the best conceivable; 0 leaves it out.
     """
-    from ..core import Prior
+    from ..core import Prior, units
     from ..files import NoiseFile, save
     from ..geo import Grid
     from ..report import Section, Summary, noise_maps, summarise_noise
@@ -114,7 +122,11 @@ def write_noise(
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))
-    _report(Summary(told.title, tuple(sections)), target)
+    summary = Summary(told.title, tuple(sections))
+    if bound_time:
+        lost = units.factor(result.choice.unit, "km") * result.choice.noise.upper
+        summary = with_best(summary, result.promise, visits, lost * (1 + 1e-12), bound_time)
+    _report(summary, target)
     drawn: list[Path] = []
     if picture and held.prior is not None:
         drawn = draw(lambda: noise_maps(held), target.with_suffix(".png"), "maps were")

@@ -17,10 +17,11 @@ def best_section(bound: CoordinateBound, loss: float) -> Section:
     Raises:
         InputError: If no mechanism with the promise can have this loss.
     """
+    stated = amount_at_most(loss, bound.loss_unit)
     return Section(
         "The best conceivable",
         (
-            f"On the places that the bound is for it loses at most {amount_at_most(loss, bound.loss_unit)} on average.",
+            f"On the places that the bound is for it loses at most {stated} on average.",
             bound.sentence,
             bound.compared(loss),
         ),

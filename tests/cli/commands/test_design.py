@@ -321,3 +321,29 @@ def test_distortion_is_that_of_the_true_point(run):
     private = sf.attacks.true_place(sf.read_mechanism_file("city.sfm").mechanism, visits)
     assert private.error.lower <= float(most[1])
     assert private.error.lower >= float(most[1]) * (1 - float(most[2]) / 100) - 0.01
+
+
+def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
+    quick = ("--spacing", "2 km", "--bound-time", "4", "--no-picture", "-o", "b.sfm")
+    for keep in ("program", "noise"):
+        done = run("design", visits_file, *quick, "--keep", keep)
+        assert done.code in (0, 3), done.err
+        assert "The best conceivable" in done.text
+        assert "No mechanism that keeps epsilon 1/km between all points can lose less than" in done.text
+        assert "of the best that any mechanism with this promise could do on these places." in done.text
+        assert "The best conceivable" in (tmp_path / "b.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--cells", "4x3", "--bound-time", "5"), "--bound-time is for points"),
+        (("--distortion", "500 m", "--bound-time", "5"), "no epsilon is promised"),
+        (("--bound-time", "-1"), "is not a number of seconds"),
+        (("--bound-time", "nan"), "is not a number of seconds"),
+    ],
+)
+def test_a_bound_that_is_about_nothing_is_refused(run, visits_file, options, words):
+    done = run("design", visits_file, *options)
+    assert done.code == 1
+    assert words in done.err

@@ -13,6 +13,7 @@ from ..comparing import compared, print_comparison, refuse_of_cells
 from ..messages import say
 from ..options import (
     DEFAULT_EPSILON,
+    BoundTime,
     Cell,
     Cells,
     Latitude,
@@ -63,9 +64,7 @@ def command(
         typer.Option(help="With cells and --epsilon: also compare each mechanism with this many dummies."),
     ] = None,
     time_limit: TimeLimit = 120.0,
-    bound_time: Annotated[
-        float, typer.Option(help="Seconds for what no mechanism for points can go below; 0 leaves it out.")
-    ] = 60.0,
+    bound_time: BoundTime = 60.0,
     output: TableOutput = None,
     figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
     lat: Latitude = None,

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import InputError
+from ..best import check_bound_time
 from ..goals import SEARCHED, asked_for, goal_of, searched
 from ..messages import PARTIAL, option
 from ..options import (
     DEFAULT_EPSILON,
     AttackerFinds,
+    BoundTime,
     Cell,
     Cells,
     Gap,
@@ -92,6 +94,7 @@ def command(
         str,
         typer.Option(help="Rows of the program: generated, all, or spanner (for comparisons; costs some loss)."),
     ] = "generated",
+    bound_time: BoundTime = 0.0,
     keep: Annotated[
         str,
         typer.Option(help="For points: better (the program or planar noise, as loses less), program, or noise."),
@@ -153,6 +156,7 @@ def command(
             "--near": near,
             "--lattice": None if lattice == "square" else lattice,
             "--keep": None if keep == "better" else keep,
+            "--bound-time": bound_time or None,
         },
         {
             "--within": within,
@@ -160,6 +164,7 @@ def command(
             "--objective": None if objective != "worst-case" else objective,
         },
     )
+    check_bound_time(bound_time, promised=epsilon is not None or (distortion is None and max_loss is None))
     found, source = visits_from(visits, lat, lon, user_column)
     apart: Visits | None = None
     if held_out is not None:
@@ -206,8 +211,17 @@ def command(
             site, prior, goal, within, gap=POINTS_GAP if gap is None else gap, solver=solver, time_limit=time_limit
         )
         said = " ".join((site.said, *search.sentences)).strip()
+        found_site = replace(site, said=said)
         write_design(
-            search.design, replace(site, said=said), used, apart, text, target, solver=solver, picture=picture
+            search.design,
+            found_site,
+            used,
+            apart,
+            text,
+            target,
+            solver=solver,
+            picture=picture,
+            bound_time=bound_time,
         )
         if not search.finished:
             raise typer.Exit(PARTIAL)
@@ -240,9 +254,11 @@ def command(
             progress=report,
         )
     if isinstance(result, Design):
-        write_design(result, site, used, apart, text, target, solver=solver, picture=picture)
+        write_design(
+            result, site, used, apart, text, target, solver=solver, picture=picture, bound_time=bound_time
+        )
     else:
-        write_noise(result, site, used, apart, text, target, picture=picture)
+        write_noise(result, site, used, apart, text, target, picture=picture, bound_time=bound_time)
 
 
 def _solved(
