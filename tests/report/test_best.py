@@ -10,6 +10,12 @@ from sfumato.errors import InputError
 from sfumato.report import best_section
 
 
+def number(pattern, text):
+    found = re.search(pattern, text)
+    assert found is not None
+    return float(found[1])
+
+
 def test_what_is_said_is_no_better_than_what_is_proved():
     places = np.random.default_rng(3).random((12, 2)) * 2000
     bound = sf.coordinate_bound(places, "1/km", gap=0.05, time_limit=20)
@@ -17,10 +23,10 @@ def test_what_is_said_is_no_better_than_what_is_proved():
     section = best_section(bound, loss)
     assert section.title == "The best conceivable"
     stated, least, near = section.sentences
-    assert float(re.search(r"at most ([\d.]+) m", stated)[1]) / 1000 >= loss
-    assert float(re.search(r"less than ([\d.]+) m", least)[1]) / 1000 <= bound.lower
+    assert number(r"at most ([\d.]+) m", stated) / 1000 >= loss
+    assert number(r"less than ([\d.]+) m", least) / 1000 <= bound.lower
     assert "on these 12 places" in least
-    assert float(re.search(r"within ([\d.]+) %", near)[1]) / 100 >= loss / bound.lower - 1
+    assert number(r"within ([\d.]+) %", near) / 100 >= loss / bound.lower - 1
     assert near.endswith("of the best that any mechanism with this promise could do on these places.")
 
 
