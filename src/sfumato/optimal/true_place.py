@@ -44,9 +44,10 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
     Raises:
         SolverError: If no mechanism could be proved to keep the error.
     """
-    deadline = time.monotonic() + time_limit
+    started = time.monotonic()
+    deadline = started + time_limit
     best: Mechanism | None = None
-    value, tightest = np.inf, -np.inf
+    value, share, tightest = np.inf, 0.0, -np.inf
     result: tuple[Design, PlaceDistortion] | None = None
     last = _LAST * enough
     aim = max(last, _FIRST_GAP)
@@ -63,7 +64,7 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
         attack = asked.attack(found.mechanism, found.problem.prior)
         kept = _kept(asked, found, attack)
         if kept is not None and kept[1] < value:
-            best, value = kept
+            best, value, share = kept
         if result is None or found.certificate.bound >= tightest:
             tightest, result = found.certificate.bound, (found, asked)
         apart = gap_of(found.problem, value, tightest)
@@ -80,7 +81,8 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
             "no mechanism could be proved to keep the distortion of the true point.",
             "allow more time, or ask for a little less distortion.",
         )
-    return _told(*result, best, enough)
+    told = _told(*result, best, share, enough)
+    return replace(told, seconds=time.monotonic() - started)
 
 
 def design_private_for_points(
@@ -96,7 +98,8 @@ def design_private_for_points(
         enough: The gap at which the search ends.
         time_limit: Seconds.
     """
-    deadline = time.monotonic() + time_limit
+    started = time.monotonic()
+    deadline = started + time_limit
     last = _LAST * enough
     aim = max(last, _FIRST_GAP)
     value, tightest = -np.inf, np.inf
@@ -141,7 +144,14 @@ def design_private_for_points(
     proof = replace(proof, value=value)
     status = _status(result.status, gap_of(problem, value, tightest) <= enough)
     promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
-    return replace(result, mechanism=best.promising(promised), certificate=proof, status=status, enough=enough)
+    return replace(
+        result,
+        mechanism=best.promising(promised),
+        certificate=proof,
+        status=status,
+        enough=enough,
+        seconds=time.monotonic() - started,
+    )
 
 
 def _status(status: Status, reached: bool) -> Status:
@@ -150,13 +160,13 @@ def _status(status: Status, reached: bool) -> Status:
     return Status.INACCURATE if status is Status.OPTIMAL else status
 
 
-def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float] | None:
-    """Return a mechanism with as much of the best constant report as the error needs, and its loss."""
+def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
+    """Return a mechanism with as much of the best constant report as the error needs, its loss, and that share."""
     problem, certificate = found.problem, found.certificate
     worst = problem.objective == WORST_CASE
     error = asked.lower(attack)
     if error >= asked.minimum:
-        return found.mechanism, certificate.worst_case_loss if worst else certificate.loss
+        return found.mechanism, certificate.worst_case_loss if worst else certificate.loss, 0.0
     constant = _constant(problem)
     most = asked.lower(asked.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior))
     if found.answer is None or not most > asked.minimum:
@@ -167,7 +177,7 @@ def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mecha
         matrix = (1 - mixed) * found.mechanism.matrix + mixed * constant
         held = proved(problem, replace(found.answer, matrix=matrix, mechanism=None))
         if held is not None and asked.lower(asked.attack(held[0], problem.prior)) >= asked.minimum:
-            return held[0], held[1].worst_case_loss if worst else held[1].loss
+            return held[0], held[1].worst_case_loss if worst else held[1].loss, mixed
     return None
 
 
@@ -179,7 +189,7 @@ def _constant(problem: Problem) -> Floats:
     return matrix
 
 
-def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, enough: float) -> Design:
+def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: float, enough: float) -> Design:
     """Return the design with the mechanism that keeps the error, and with what is proved of it."""
     guarantees = tuple(asked if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
     problem = replace(found.problem, guarantees=guarantees)
@@ -190,7 +200,7 @@ def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, enough: f
         guarantees,
         objective=problem.objective,
         bound=found.certificate.bound,
-        repair_weight=found.certificate.repair_weight,
+        repair_weight=max(share, found.certificate.repair_weight),
     )
     status = _status(found.status, gap_of(problem, certificate.value, certificate.bound) <= enough)
     promised = [each for each in guarantees if isinstance(each, MetricPrivacy)]
