@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core import Bracket, units
-from ..errors import InputError
+from ..errors import InputError, python
 from ..evidence import NoiseCertificate
 from ..files import NoiseFile
 from ..geo import Cells
@@ -63,7 +63,7 @@ def noise_maps(held: NoiseFile) -> Figure:
     """
     if held.prior is None or not isinstance(held.prior.space, Cells):
         raise InputError(
-            "there is no prior on cells to draw.", "give one, such as Prior.from_visits(grid, visits)."
+            "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
     coarse = coarsened(held.noise, held.prior.space)
     return picture(coarse.mechanism, held.prior, coarse.cells.metric("euclidean", unit="km"))
