@@ -94,7 +94,9 @@ OUTSIDE = Visits([48.85, 48.95, 48.85], [2.351, 2.351, 2.05], user=["a", "b", "c
 
 
 def test_rows_outside_are_refused_by_default(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"2 of 3 rows are at none .* 8 secrets .the first is number 2.") as raised:
+    with pytest.raises(
+        DataError, match=r"2 of 3 rows are not at any .* 8 secrets .the first is number 2."
+    ) as raised:
         release(IDENTITY, OUTSIDE, tmp_path / "private.csv")
     assert "outside='nearest'" in raised.value.hint
     assert not os.listdir(tmp_path)

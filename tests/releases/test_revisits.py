@@ -171,8 +171,8 @@ def test_most_rows_outside_are_a_mistake_unless_asked_for(tmp_path):
     assert release(UNIFORM, source, tmp_path / "out.csv", outside="nearest").moved == 2
     few = Visits([48.85, 48.85, 48.99], [2.35, 2.35, 2.35])
     assert release(UNIFORM, few, tmp_path / "out.csv").moved == 1
-    with pytest.raises(DataError, match="1 of 3 rows are at none"):
+    with pytest.raises(DataError, match="1 of 3 rows are not at any"):
         release(UNIFORM, few, tmp_path / "out.csv", outside="error")
     bay = Lattice(LATTICE.vertices[:-1], 500, LATTICE.origin, str(LATTICE.crs))
-    with pytest.raises(DataError, match="1 of 3 rows are at none"):
+    with pytest.raises(DataError, match="1 of 3 rows are not at any"):
         release(sf.Mechanism(np.eye(len(bay)), bay), few, tmp_path / "out.csv")

@@ -55,7 +55,7 @@ def audit_noise(
         raise InputError(f"the prior is on {cells!r}, which are not cells on the ground.", "use one on a Grid.")
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
     if cells is None and noise.remap is None:
-        note = "Nothing says where people are: with a prior on cells, what leaks would be measured, too."
+        note = "Nothing says where people are: give a prior on cells to measure what leaks, too."
         return Audit(repr(noise), (_promise(proof, None),), (_ONE_REPORT, note))
     coarse = coarsened(noise, cells)
     promise = _promise(proof, coarse)

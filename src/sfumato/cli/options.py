@@ -23,11 +23,13 @@ SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
 # The lattice or the cells, and how likely each of their members is.
 Spacing = Annotated[
-    str | None, Option(help="The distance of the lattice's points: '500 m'. By default it is chosen, and printed.")
+    str | None,
+    Option(help="The distance of neighbours on the lattice: '500 m'. By default it is chosen, and printed."),
 ]
 LatticeKind = Annotated[str, Option("--lattice", help="square or triangular.")]
 Near = Annotated[
-    str | None, Option(help="Serve only what is this near to a visit: '300 m'. By default the whole region.")
+    str | None,
+    Option(help="Serve only places within this distance of a visit: '300 m'. By default the whole region."),
 ]
 Cell = Annotated[str | None, Option(help="Cells of this size: '500 m', or '750 m x 533 m'.")]
 Cells = Annotated[str | None, Option(help="The number of cells: columns x rows, such as 20x15.")]
@@ -45,8 +47,8 @@ LossOrGoal = Annotated[
     str,
     Option(
         "--loss",
-        help="What a report costs: euclidean, manhattan, great-circle, hamming. Or how much it may on average, "
-        "such as '500 m': the smallest epsilon that allows this is searched for.",
+        help="What a report costs: euclidean, manhattan, great-circle, hamming. Or how much it may cost on "
+        "average, such as '500 m': the command then searches for the smallest epsilon that allows this.",
     ),
 ]
 AttackerFinds = Annotated[

@@ -72,7 +72,7 @@ class NoiseProof(Short):
     def proof(self) -> str:
         """How it was proved, and the numbers that were."""
         found = f"epsilon is at most {at_most(self.upper, 7)}/{self.promise.unit}"
-        slack = f"the slack, which snapping places to a lattice takes, at most {amount_at_most(self.slack_m, 'm')}"
+        slack = f"the slack, for snapping places to a lattice, is at most {amount_at_most(self.slack_m, 'm')}"
         return f"Proved from the recipe of the noise, which is drawn exactly: {found}; {slack}."
 
 

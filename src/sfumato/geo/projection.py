@@ -82,7 +82,7 @@ class Projection:
         if north.shape != east.shape:
             raise InputError(
                 f"{len(north)} latitudes and {len(east)} longitudes were given.",
-                "pass as many of the one as the other.",
+                "pass as many latitudes as longitudes.",
             )
         known = (np.abs(north) <= 90) & np.isfinite(east)
         x, y = from_centre(

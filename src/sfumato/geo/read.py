@@ -16,7 +16,7 @@ from .visits import Visits
 _BY_KEY: Final = {format_.key: format_ for format_ in EVERY}
 FORMATS: Final = tuple(_BY_KEY)
 """The names of the formats that `read_visits` reads."""
-_KNOWN: Final = f"readable are {', '.join(each.title for each in EVERY)}; the content shows which of them it is."
+_KNOWN: Final = f"the formats are {', '.join(each.title for each in EVERY)}, recognised by their content."
 
 
 @checked

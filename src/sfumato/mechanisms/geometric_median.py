@@ -90,7 +90,7 @@ def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> Geomet
             return GeometricMedian(readonly(y.copy()), Bracket(lower, value, value))
         y = _off(w, y, here, pull, residual) if step == 0 else _next(x, w, y, here, pull)
     raise SolverError(
-        f"the median is known to {(value - lower) / value:.2g} only, but {tolerance:g} was asked for.",
+        f"the median is only known to within {(value - lower) / value:.2g}, but {tolerance:g} was asked for.",
         "ask for a larger tolerance.",
     )
 

@@ -60,7 +60,7 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
     if best.excess <= tolerance:
         return best
     raise SolverError(
-        f"the least information is known to {best.excess:.2g} nats only, but {tolerance:.2g} was asked for.",
+        f"the least information is known only to {best.excess:.2g} nats, but {tolerance:.2g} was asked for.",
         "ask for a larger tolerance.",
     )
 

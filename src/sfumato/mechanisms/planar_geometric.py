@@ -189,7 +189,7 @@ class PlanarGeometric(MechanismFamily):
         if _beyond(decay, _WIDEST) > left:
             cells = 2 / (self._epsilon * math.sqrt(abs(float(np.linalg.det(self.basis.steps)))))
             raise InputError(
-                f"the noise moves a report by some {cells:,.0f} cells: they are too small for this epsilon.",
+                f"the noise moves a report by about {cells:,.0f} cells: they are too small for this epsilon.",
                 "use larger cells or a larger epsilon.",
             )
         return bisect(lambda radius: _beyond(decay, radius) <= left, fails=0, holds=_WIDEST).holds

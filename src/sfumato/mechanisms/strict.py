@@ -90,7 +90,7 @@ def lowered(
             break
     if reserve > _MOST:
         raise InputError(
-            f"two secrets may differ by a factor exp({positive.min():.3g}) only, which rounding would break.",
+            f"two secrets may differ only by a factor of exp({positive.min():.3g}), which rounding would break.",
             "raise epsilon, or merge secrets that are this near.",
         )
     matrix = _lifted(build(1 - reserve), needed)

@@ -90,8 +90,8 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
         prices,
         gap,
         "coin",
-        "the loss is the adversary's distance, so guessing the report makes them err by the loss: "
-        "no mechanism loses less than its distortion, and the coin loses just that",
+        "the loss is the adversary's distance, so an adversary who guesses the report errs by the loss: "
+        "no mechanism loses less than its distortion, and the coin loses exactly that",
     )
 
 

@@ -114,7 +114,7 @@ def check_time(secrets: int, observables: int, left: float) -> float:
     wanted, left = proof_seconds(secrets, observables), max(left, 0.0)
     if wanted > max(_UNDERSTATED * left, _NO_TIME):
         raise InputError(
-            f"a design of {secrets:,} secrets takes about {at_most(wanted, 2)} seconds to prove alone, and "
+            f"the proof alone of a design of {secrets:,} secrets takes about {at_most(wanted, 2)} seconds, and "
             f"{at_most(left, 2)} are left.",
             f"allow {argument('time_limit', at_most(2 * wanted, 2))}",
             "use fewer or larger cells.",

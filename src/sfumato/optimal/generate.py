@@ -144,7 +144,7 @@ class _Rounds:
     def _ended(self, best: Answer | None, status: Status) -> Answer:
         if best is None or not best.usable:
             raise SolverError(
-                f"{self.solver.name} gave no answer that keeps everything asked ({status.value}).",
+                f"{self.solver.name} gave no answer that meets every requirement ({status.value}).",
                 "allow more time, use fewer or larger cells, or another solver.",
             )
         return replace(best, status=status)

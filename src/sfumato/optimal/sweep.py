@@ -113,7 +113,7 @@ def sweep(
     requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
     if not priors or not requests:
         raise InputError(
-            "the sweep has no prior or nothing to ask of it.",
+            "the sweep has no prior, or no epsilon and no distortion.",
             f"pass {argument('epsilons')} or {argument('distortions')}.",
         )
     threads = cores() if processes <= 1 else 1

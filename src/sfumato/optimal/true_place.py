@@ -129,7 +129,7 @@ def design_private_for_points(
             break
         asked, aim = more, finer
     if best is None or result is None:  # there is a first round, or an error
-        raise SolverError("no round was begun.", "allow more time.")
+        raise SolverError("there was no time for a first round.", "allow more time.")
     problem = result.problem
     proof = certify(
         best,

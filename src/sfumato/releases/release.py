@@ -165,11 +165,11 @@ def release(
         raise DataError(
             f"{read.moved:,} of {len(positions):,} rows are outside of {inner.secrets!r}.",
             "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-            f"pass {argument('outside', 'nearest')} to move them to the nearest place all the same.",
+            f"pass {argument('outside', 'nearest')} to move them to the nearest place anyway.",
         )
     if dropped and outside in (None, "error"):
         raise DataError(
-            f"{dropped:,} of {len(positions):,} rows are at none of the mechanism's {len(inner.secrets):,} "
+            f"{dropped:,} of {len(positions):,} rows are not at any of the mechanism's {len(inner.secrets):,} "
             f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
             "" if column else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
             f"pass {argument('outside', 'drop')} to leave them out",

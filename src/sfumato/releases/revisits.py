@@ -83,7 +83,7 @@ class Revisits:
             f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
             "anchor), and repeated. Given which rows share a place, each place costs epsilon x the distance of "
             f"two possible anchors, as the promise of one report counts it, once{'' if cells else visited}. "
-            "That rows share a place can be seen from their reports"
+            "Anyone can see that rows of one place share their report"
         )
 
 

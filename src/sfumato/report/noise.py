@@ -44,7 +44,7 @@ def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None
     ]
     sections.append(Section("How it is drawn", tuple(making)))
     if held.claims:
-        stated = f"What the file says besides, as its writer states it: {', '.join(sorted(held.claims))}."
+        stated = f"Other claims in the file, as its writer states them: {', '.join(sorted(held.claims))}."
         sections.append(Section("Not checked", (stated,)))
     return Summary("Noise for coordinates", tuple(sections))
 

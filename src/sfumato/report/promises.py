@@ -59,7 +59,7 @@ def promises(
                 if proof.holds
                 else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if math.isfinite(proof.upper)
-                else "NOT PROVED, not for any epsilon."
+                else "NOT PROVED for any epsilon."
             )
         elif isinstance(guarantee, DistortionPrivacy):
             found = next(others)
@@ -71,7 +71,7 @@ def promises(
                 f"Even the best attacker with this prior errs by at least {claim} on average"
                 f"{_of_what(mechanism.secrets, guarantee)} (proved: {lower})."
                 if found.holds
-                else f"NOT PROVED: an error of at least {claim}; proved is {lower}."
+                else f"NOT PROVED: an error of at least {claim}; what is proved is {lower}."
             )
     return sentences
 

@@ -115,7 +115,7 @@ def blurred(recipe: PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike, o
     if north.shape != east.shape:
         raise InputError(
             f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
-            "pass as many of the one as of the other.",
+            "pass as many latitudes as longitudes.",
         )
     return recipe.blurred(north.ravel(), east.ravel(), words, nearest=nearest).reshape(*north.shape, 2)
 

@@ -183,7 +183,7 @@ def test_impossible_losses_say_what_is_possible():
         search(LossGoal("200 m"))
     least = float(PRIOR.probabilities @ LOSS.array.min(axis=1))
     assert f"{1000 * least:.0f}"[:2] in caught.value.hint
-    with pytest.raises(InputError, match="always the same report loses only") as found:
+    with pytest.raises(InputError, match="one report for every secret loses only") as found:
         search(LossGoal("3 km"))
     assert not isinstance(found.value, InfeasibleError)
 

@@ -203,7 +203,7 @@ def test_a_report_that_the_mechanism_cannot_make_is_refused(tmp_path):
     (key,) = content["places"]["reports"]
     content["places"]["reports"][key] = len(LATTICE)
     (tmp_path / "l.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(FileError, match="none of the mechanism's"):
+    with pytest.raises(FileError, match="not one of the mechanism's"):
         source.blur("ada", *HOME, place="home")
 
 

@@ -128,7 +128,7 @@ def command(
 ) -> None:
     """Audit a mechanism file, a matrix, samples, or a function.
 
-    The audit believes nothing that a file says of itself, and does not need to know how
+    The audit trusts nothing that a file says about itself, and does not need to know how
     the mechanism was made. Exit code 0 if every promise and requirement holds, 1 if one
     fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """

@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Compare mechanisms, and the best conceivable.
 
-    Mechanisms for points stand beside a loss that none of them can go below. Losses and
+    Mechanisms for points stand beside a loss that no mechanism can go below. Losses and
     attackers' errors are distances from the true point. With --cell or --cells
     the mechanisms of the literature on cells are compared, the certified optimum among them, with
     distances between the centres of cells. Several epsilons are separated by commas.

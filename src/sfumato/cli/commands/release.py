@@ -34,7 +34,9 @@ def command(
     user_column: UserColumn = None,
     place_column: Annotated[
         str | None,
-        typer.Option(help="The column that names a user's places: each is reported once, and repeated."),
+        typer.Option(
+            help="The column that names a user's places: each place is reported once, and its report is repeated."
+        ),
     ] = None,
     ledger: Annotated[
         Path | None,

@@ -45,7 +45,7 @@ class PermutationTest(Short):
     def __str__(self) -> str:
         """The result in words."""
         verdict = "is rejected" if self.rejected else "is not rejected (which does not prove it)"
-        return f"That {self.hypothesis} {verdict}: p = {self.p_value:.4g}, level {self.failure:g}."
+        return f"The hypothesis that {self.hypothesis} {verdict}: p = {self.p_value:.4g}, level {self.failure:g}."
 
 
 def zero_leakage_test(

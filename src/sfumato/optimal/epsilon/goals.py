@@ -116,7 +116,7 @@ class LossGoal(Short, DesignGoal):
             )
         if most >= blind:
             raise InputError(
-                f"a loss of {amount(most, unit)} needs no epsilon: always the same report loses only "
+                f"a loss of {amount(most, unit)} needs no epsilon: one report for every secret loses only "
                 f"{amount_at_most(blind, unit)} on average.",
                 f"allow less than {amount_at_least(blind, unit)}.",
             )
@@ -235,8 +235,9 @@ class AttackerGoal(Short, DesignGoal):
         clear = chance_within(told, self.visits, self.within, user=self.user, tolerance=_ROUGH)
         if self.share >= clear.upper:
             raise InputError(
-                f"the best attacker was to be near {asked}, and every epsilon does that: even one who sees which "
-                f"secret a place is taken for is near at most {percent_at_most(clear.upper)} of the time.",
+                f"the best attacker was to be near {asked}, and every epsilon does that: even an attacker who "
+                "sees which secret a place is taken for is near at most "
+                f"{percent_at_most(clear.upper)} of the time.",
                 f"ask for less than {percent_at_least(clear.lower)}",
                 _finer(prior.space),
             )

@@ -37,7 +37,7 @@ class Derivation:
         found = [f"{edge.sentence} Here: {step}." for edge, step in zip(self.edges, self.steps, strict=True)]
         last = self.steps[-1] if self.steps else self.start
         if not self.claim.implies(last):
-            found.append(f"What holds for more holds for what was asked: {self.claim}.")
+            found.append(f"This covers what was asked: {self.claim}.")
         return [text[0].upper() + text[1:] for text in found]
 
     def __len__(self) -> int:

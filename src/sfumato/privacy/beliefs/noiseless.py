@@ -158,8 +158,9 @@ IDENTITY: Final = Description(
     "identity",
     "identity privacy",
     ("epsilon",),
-    question="By which factor does a report change the odds of whose value it is? (As for noiseless privacy.)",
-    promise="no report tells more than a factor e^{epsilon} about whose value the attribute is",
+    question="By which factor does a report change the odds of two people it may be about? (As for "
+    "noiseless privacy.)",
+    promise="no report changes the odds of two people it may be about by more than a factor e^{epsilon}",
     source="Desfontaines, 2.2.6",
     context=("priors", "events"),
 )

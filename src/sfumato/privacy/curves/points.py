@@ -73,7 +73,9 @@ def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     if x[-1] < 1:
         x, y = np.concatenate([x, [1.0]]), np.concatenate([y, [0.0]])
     elif y[-1] > _SAME:
-        raise InputError(f"the type II error at 1 is {y[-1]:g}.", "it is 0: who always rejects never misses.")
+        raise InputError(
+            f"the type II error at 1 is {y[-1]:g}.", "it is 0: a test that always rejects never misses."
+        )
     hull = envelope(Errors(x, 1 - x, y, 1 - y))
     above = y - np.interp(x, hull.alphas, hull.betas)
     worst = int(above.argmax())

@@ -147,7 +147,7 @@ class MeteredSampler:
         reports = self.ledger.reports(users, places, self.guarantee.epsilon, draw, self._name)
         if max(reports, default=0) >= self.mechanism.shape[1]:
             raise FileError(
-                f"in {str(self.ledger.path)!r} the report of a place is none of the mechanism's.",
+                f"in {str(self.ledger.path)!r} the report of a place is not one of the mechanism's.",
                 "the file was changed: restore it.",
             )
         return reports

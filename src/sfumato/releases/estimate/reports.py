@@ -117,7 +117,7 @@ def read_reports(mechanism: Mechanism, source: str | os.PathLike[str], column: s
     unknown = positions < 0
     if unknown.any():
         raise DataError(
-            f"{int(unknown.sum()):,} of {len(positions):,} rows hold none of the mechanism's observables "
+            f"{int(unknown.sum()):,} of {len(positions):,} rows do not hold any of the mechanism's observables "
             f"(the first is number {int(np.argmax(unknown)) + 1}: {table[column][int(np.argmax(unknown))]}).",
             f"they look like {observables.labels[0]!r}; check that table and mechanism belong together.",
         )
