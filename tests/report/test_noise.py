@@ -33,7 +33,7 @@ def test_every_section():
         "2.726 times for points 1 km apart",
         "made of 20 places of nobody; anyone with the file can see",
         "On average over 20 places of nobody, you appear at least",
-        "as its writer states it: loss",
+        "as its writer states them: loss",
     ):
         assert part in text
     cost = next(line for line in text.splitlines() if line.startswith("On average"))

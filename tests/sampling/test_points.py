@@ -55,7 +55,7 @@ def test_what_is_not_served_is_refused(lat, lon, message):
 
 
 def test_shapes_and_secrets():
-    with pytest.raises(InputError, match="as many of the one"):
+    with pytest.raises(InputError, match="as many latitudes as"):
         sf.sampler(NOISE).blur([48.86, 48.87], [2.35])
     with pytest.raises(InputError, match=r"use blur\(\)"):
         sf.sampler(NOISE).draw([0])
