@@ -74,7 +74,7 @@ class Attack:
 
     @property
     def description(self) -> str:
-        """The attacker's way, in a few words; empty for a strategy that was given."""
+        """The attacker's strategy, in a few words; empty for a strategy that was given."""
         return _DESCRIPTIONS.get(self.name, "")
 
     @property

@@ -46,7 +46,7 @@ class PlaceAttack:
 
 
 class PlaneErrors(Protocol):
-    """How far reports and the best guesses are from the truth on average, metres on the ground."""
+    """Mean distances of reports and of the best guesses from the truth, metres on the ground."""
 
     @property
     def attacker(self) -> Bracket:

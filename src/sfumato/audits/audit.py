@@ -43,7 +43,7 @@ def audit(
 ) -> Audit:
     """Return every notion and measure that applies, with value, side, witness and meaning.
 
-    Of noise for coordinates the promise is proved; all else is an estimate on cells, those of the prior.
+    For noise for coordinates the promise is proved; all else is an estimate on cells, those of the prior.
 
     For a mechanism the values bound the truth from above, rounding included; those of
     metric privacy and local differential privacy are proved on its integers. For

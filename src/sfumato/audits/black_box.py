@@ -21,7 +21,7 @@ _LEAST: Final = 64  # a shorter series shows nothing
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class BlackBoxAudit:
-    """What calls of a function showed about its claim.
+    """Results of calling a function to test its claim.
 
     Attributes:
         audit: The lower bound of epsilon, with notes.

@@ -37,7 +37,7 @@ DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AuditInputs(Short):
-    """What an audit may use besides the mechanism; None where nothing was given.
+    """Inputs of an audit besides the mechanism; None where nothing was given.
 
     Attributes:
         prior: What the attacker believes before the report.

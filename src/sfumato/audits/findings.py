@@ -179,7 +179,7 @@ class Audit:
 
 
 def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
-    """Return whether an entry holds fixed just what was given; priors, and what is the default, may go unsaid."""
+    """Return whether an entry holds fixed just what was given; priors and defaults may be left out."""
     unsaid = {"delta": 0.0, "order": math.inf}
     wanted = {name: value for name, value in given.items() if name in entry.given or unsaid.get(name) != value}
     held = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}

@@ -22,7 +22,7 @@ from .plan import planned
 from .request import Request
 
 _REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)
-"""What the promise says better than any coarsening."""
+"""The notions that the promise covers better than any coarsening."""
 
 _ONE_REPORT: Final = (
     "The promise is for one report. Over k reports of one person, its epsilon is at most k times as large, with "

@@ -26,7 +26,7 @@ _HINT: Final = (
 
 
 class Outcome(enum.Enum):
-    """What an audit says of a requirement; the value is the message."""
+    """Verdict of an audit on a requirement; the value is the message."""
 
     HOLDS = "holds"
     FAILS = "fails"

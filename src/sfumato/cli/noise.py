@@ -17,7 +17,7 @@ def coarse_of(held: NoiseFile, visits: Visits | None = None, *, spread: bool = F
 
     Args:
         held: The file.
-        visits: Where people are, for noise whose file says nothing about that.
+        visits: Where people are, for noise with a file that says nothing about that.
         spread: Spread people over their cell.
     """
     from ..geo import Grid

@@ -26,7 +26,7 @@ _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a design is made.
+    """The places of a design, their costs and promises.
 
     Attributes:
         places: The secrets and the reports.

@@ -44,7 +44,7 @@ class Border:
 def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
     """Return the two points on the two sides of a border between cells that a report tells apart most.
 
-    Whoever is in a cell is taken for its middle, so what is promised for the middles says nothing about
+    Anyone in a cell is taken to be at its middle, so what is promised for the middles says nothing about
     two points a step apart on the two sides of a border. Cells with a side or a corner in common are looked at.
 
     Args:

@@ -101,7 +101,7 @@ class PlaceDistortion(DistortionPrivacy):
 
     @property
     def finite(self) -> DistortionPrivacy:
-        """What follows for an attacker who only has the guesses that the program knows.
+        """The guarantee against an attacker who only has the guesses that the program knows.
 
         Its distances are lowered to what is sure on the ground. Its minimum is as well, so that each mechanism
         with this distortion keeps it.

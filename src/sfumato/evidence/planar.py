@@ -25,7 +25,7 @@ _PROJECTED_M: Final = 1e-6  # how far a projected place may be from where exact 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseProof(Short):
-    """What is proved of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for planar noise on a fine lattice.
+    """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for planar noise on a fine lattice.
 
     Attributes:
         promise: What was claimed.
@@ -59,7 +59,7 @@ class NoiseProof(Short):
 
     @property
     def sentence(self) -> str:
-        """What is proved, or what is claimed and not proved, in words."""
+        """The proved statement, or the claim that was not proved, in words."""
         within = (
             "of the plane"
             if math.isinf(self.reach_m)
@@ -70,7 +70,7 @@ class NoiseProof(Short):
 
     @property
     def proof(self) -> str:
-        """How it was proved, and the numbers that were."""
+        """The method of the proof, and the proved numbers."""
         found = f"epsilon is at most {at_most(self.upper, 7)}/{self.promise.unit}"
         slack = f"the slack, for snapping places to a lattice, is at most {amount_at_most(self.slack_m, 'm')}"
         return f"Proved from the recipe of the noise, which is drawn exactly: {found}; {slack}."
@@ -78,7 +78,7 @@ class NoiseProof(Short):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseCertificate(Short):
-    """What is known of noise for coordinates on some weighted places.
+    """Proved facts about noise for coordinates on some weighted places.
 
     Attributes:
         privacy: The proof of its promise.

@@ -152,7 +152,7 @@ class Lattice(Places):
             kind: ``square`` or ``triangular``.
             region: The region to cover, where it is not all that the visits cover.
             near: Serve only what is within this distance of a visit, which leaves out waters and woods. The
-                outline may then have bays and islands: the promise holds all the same.
+                outline may then have bays and islands: the promise still holds.
 
         Raises:
             InputError: If there would be more than 10,000 vertices, the region is too wide for a flat map, or
@@ -268,7 +268,7 @@ class Lattice(Places):
 
     @property
     def stretch(self) -> float:
-        """How much longer than on the ground a distance between two points served can be on the plane, at most."""
+        """Bound of the factor by which distances of points served are longer on the plane than on the ground."""
         return self.projection.stretch(self.reach_m)
 
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
@@ -301,7 +301,7 @@ class Lattice(Places):
 
     @property
     def slack_m(self) -> float:
-        """How much two points may come nearer or farther when they are snapped to the fine lattice, metres.
+        """The most that snapping to the fine lattice changes the distance of two points, metres.
 
         Positions are multiples of the spacing over 2**20 before anything is drawn. With float arithmetic of the
         projection included, which is off by less than a micrometre.
@@ -364,7 +364,7 @@ class Lattice(Places):
         return np.where(inside, self._positions_of(vertices), -1)
 
     def singly(self) -> SinglePoint:
-        """Return what draws as `drawn` does for single points, prepared for many of them."""
+        """Return a function that draws as `drawn` does for single points, prepared for many of them."""
         vertices = [(a, b) for a, b in self.vertices.tolist()]
         middles = {vertices[piece[4]] for piece in self.pieces.tolist()} if self.kind == "square" else ()
         positions = {vertex: position for position, vertex in enumerate(vertices)}

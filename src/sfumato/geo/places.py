@@ -84,7 +84,7 @@ class Places(Space, ABC):
 
     @abstractmethod
     def singly(self) -> OnePoint:
-        """Return what draws as `drawn` does for single points, prepared for many of them."""
+        """Return a function that draws as `drawn` does for single points, prepared for many of them."""
 
     @abstractmethod
     def outlines_latlon(self) -> Floats:

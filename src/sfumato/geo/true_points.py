@@ -138,7 +138,7 @@ def blocks(points: int, targets: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _At:
-    """What is known of the reports' mean distances at one guess each."""
+    """The reports' mean distances at one guess each, with their bounds."""
 
     value: Floats  # (m,), weighted by the probability of the report
     pull: Floats  # (m, 2), minus the gradient

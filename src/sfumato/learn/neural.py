@@ -69,7 +69,7 @@ def learn_generator(
             above chance, and the training ends; None plays on, against finer patterns than
             one attacker finds.
         patience: Rounds without gain after which the training ends.
-        failure: The probability that the loss on other records is above the limit all the same. The
+        failure: The probability that the loss on other records is above the limit nevertheless. The
             fewer records judge, the more of the limit it costs; 0.5 takes their mean for
             the truth.
         seed: For studies: makes the training the same each time, on the same machine.

@@ -110,7 +110,7 @@ class Rules:
         tolerance: The label counts as hidden when the attacker's accuracy is no more than
             this above that chance; None plays on.
         patience: Rounds without gain after which nothing more is expected.
-        failure: The probability that the loss is above the limit all the same, the records that judge it
+        failure: The probability that the loss is above the limit nevertheless, the records that judge it
             being independent draws; 0.5 takes their mean for the truth.
     """
 

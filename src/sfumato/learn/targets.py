@@ -115,7 +115,7 @@ class CrossEntropy(Target):
     """The mean log2 C(x|z) of the true label: minus the attacker's own loss.
 
     To train with it swaps: the generator moves Alice's reports to where the attacker now
-    expects Bob, the next attacker learns that, and so on for ever (Example 1). It is offered
+    expects Bob, the next attacker learns that, and so on without end (Example 1). It is offered
     to show that.
 
     Source:

@@ -1,4 +1,4 @@
-"""Families of mechanisms: what each of them says of itself, and checks of their arguments."""
+"""Families of mechanisms: the properties that each states, and checks of their arguments."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Tr
     """Return the rows that a matrix breaks, the worst ones if there are more than ``most``.
 
     Rows that are ``known`` are left out: that a back-end breaks them is its inaccuracy,
-    and adding them again would go on for ever.
+    and adding them again would never end.
     """
     shrink = np.exp(-exponents)
     found: list[NDArray[np.intp]] = []

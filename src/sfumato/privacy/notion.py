@@ -21,7 +21,7 @@ from .witness import Witness
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Description(Short):
-    """What there is to say of a notion beside how it is measured.
+    """Description of a notion in names and words, apart from how it is measured.
 
     Claims, requirements, audits and the documentation take all names and words from here.
 
@@ -158,7 +158,7 @@ class Notion(ABC):
 
     @property
     def unclaimed(self) -> str:
-        """Why its findings make no claim, such as that it looks at single reports only; empty if they do."""
+        """The reason why its findings make no claim, such as single reports alone; empty if they do."""
         return ""
 
     @final

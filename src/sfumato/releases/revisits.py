@@ -65,7 +65,7 @@ class Revisits:
 
     @property
     def distinct(self) -> int:
-        """How many places of users there are."""
+        """The number of different places of users."""
         return len({key for key in zip(self.users, self.places, strict=True) if key[1] is not None})
 
     def cost(self, spread_m: float | None, *, cells: bool = False) -> str:

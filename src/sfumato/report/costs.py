@@ -51,7 +51,7 @@ def cost_sentences(
 
 
 def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float) -> str:
-    """Return bounds of a loss; of an average over points no worst case follows."""
+    """Return bounds of a loss; an average over points says nothing about the worst case."""
     if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
         return f"The loss ({loss.name}) is at most {amount_at_most(expected, loss.unit)} on average."
     centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""

@@ -34,7 +34,7 @@ class ParquetTable(OpenTable):
         source: The file.
 
     Attributes:
-        metadata: What the file says of itself, such as ``b"geo"`` for GeoParquet.
+        metadata: What the file says about itself, such as ``b"geo"`` for GeoParquet.
 
     Raises:
         DataError: If it is not a valid Parquet file.

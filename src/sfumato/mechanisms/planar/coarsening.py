@@ -58,7 +58,7 @@ class Coarsening(Short):
 
     @property
     def sentence(self) -> str:
-        """What was coarsened, and how well the probabilities are known, in words."""
+        """The coarsening and the accuracy of its probabilities, in words."""
         where = "spread over their cell" if self.spread else "at the middle of their cell"
         return (
             f"These numbers are of a coarsening: people are taken to be {where} (one of {len(self.cells):,}), and "

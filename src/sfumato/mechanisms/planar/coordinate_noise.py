@@ -121,7 +121,7 @@ class CoordinateNoise(Frozen):
 
     @property
     def promise(self) -> CoordinatePrivacy:
-        """What is promised of any two places, with its slack; `sfumato.evidence.prove_planar_noise` proves it."""
+        """The promise for any two places, with its slack; `sfumato.evidence.prove_planar_noise` proves it."""
         projected = self.projection is not None
         return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
 

@@ -31,7 +31,7 @@ _ROUNDING: Final = 1e-9  # of all sums of positive terms, of exponentials and ro
 
 @dataclass(frozen=True, slots=True)
 class PlaneError:
-    """What noise and remap cost, and how far the attacker stays from the truth; in metres.
+    """The cost of noise and remap, and the attacker's distance from the truth; in metres.
 
     Attributes:
         loss: The mean distance from true place to report.

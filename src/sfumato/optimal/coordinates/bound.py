@@ -1,4 +1,4 @@
-"""The best conceivable: a loss that no mechanism with a promise per metre can go below."""
+"""A lower bound on the loss of every mechanism with a promise per metre."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many places stood for by a few of them, and what this costs a bound.
+"""Groups of near places with one place for each, and what the grouping costs a bound.
 
 The program asks for a mechanism at the few only. A place x of weight p, at distance r from the one z that stands
 for it, loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m, where

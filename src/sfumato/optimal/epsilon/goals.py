@@ -103,7 +103,7 @@ class LossGoal(Short, DesignGoal):
         return units.parse(self.most, unit=loss.unit, what="the largest loss")
 
     def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:
-        """Return the loss of always the same report, and of the best report for every secret."""
+        """Return the loss of one report for every secret, and of the best report for each."""
         most, unit = self.limit(loss), loss.unit
         blind = float((prior.probabilities @ loss.array).min())
         clear = float(prior.probabilities @ loss.array.min(axis=1))
@@ -211,7 +211,7 @@ class AttackerGoal(Short, DesignGoal):
 
     @property
     def radius(self) -> str:
-        """How near, as text."""
+        """The radius, as text."""
         return units.show(units.length_m(self.within, "the radius"), "m")
 
     def limit(self, loss: Loss) -> float:  # noqa: ARG002

@@ -65,7 +65,7 @@ class FoundEpsilon(Short):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was searched for and found, in words."""
+        """The goal and the result of the search, in words."""
         which, per = "smallest" if self.goal.least else "largest", units.per_unit(self.unit)
         unit, missed = self.design.certificate.loss_unit, self.missed
         said = [

@@ -35,7 +35,7 @@ def slope_at(odds: float) -> float:
 
 @dataclass(slots=True)
 class Steps:
-    """Where to look next.
+    """The choice of the next epsilon to try.
 
     Attributes:
         target: The log-odds of the goal.

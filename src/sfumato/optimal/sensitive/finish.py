@@ -29,7 +29,7 @@ _DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What the steps found: rows for possible secrets, and the prices of the best bound.
+    """The result of the steps: rows for possible secrets, and the prices of the best bound.
 
     Attributes:
         rows: Array (n, m), p(z|w) of possible secrets.

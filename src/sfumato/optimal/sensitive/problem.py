@@ -19,7 +19,7 @@ _SUM_TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SensitiveProblem:
-    """What is to be hidden, what is to stay useful, and what may be lost.
+    """The value to hide, the value that stays useful, and the loss that is allowed.
 
     Args:
         joint: P(x, w), array (classes, secrets), non-negative, with sum one (within 1e-9).

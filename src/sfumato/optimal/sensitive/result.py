@@ -24,7 +24,7 @@ class SensitiveDesign:
         status: Whether the wanted gap was reached; its value is a sentence.
         value: What was to be least, for this mechanism: the Bayes vulnerability of X, or
             I(X; Z) in bits. No less than the true value.
-        lower_bound: What no mechanism within the loss can go below.
+        lower_bound: Proved lower bound for every mechanism within the loss.
         vulnerability: Upper bound of the chance that the best guess of X is right.
         bayes_error: Lower bound of the chance that it is wrong.
         information_bits: Upper bound of I(X; Z).
@@ -53,7 +53,7 @@ class SensitiveDesign:
 
     @property
     def gap(self) -> float:
-        """How far the value can be from the least one, relative to it; see `relative_gap`."""
+        """The largest distance of the value from the least one, relative to it; see `relative_gap`."""
         return relative_gap(self.value, self.lower_bound, self.problem.negligible)
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ _LIVE: Final = 2**22  # numbers that are looked at together
 
 
 class Peak(NamedTuple):
-    """Where the largest value was found: the row of a block, and the order."""
+    """The place of the largest value: the row of a block, and the order."""
 
     row: int
     order: float

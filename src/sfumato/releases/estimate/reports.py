@@ -24,7 +24,7 @@ class Reports:
     """Counts of the observables received from users who all ran one mechanism.
 
     Each report is taken to be of another user, whose secret is drawn independently from
-    the population's distribution: what estimation says of its own error rests on that.
+    the population's distribution: what estimation states about its own error depends on that.
 
     Args:
         mechanism: The mechanism that the users ran.
@@ -164,7 +164,7 @@ class Pooled:
 
     @property
     def total(self) -> int:
-        """How many reports there are."""
+        """The number of reports."""
         return int(self.counts.sum())
 
     @property

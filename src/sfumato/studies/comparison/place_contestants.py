@@ -43,7 +43,7 @@ class PlaceFamilies:
     Attributes:
         visits: Where people are; all mechanisms are made for these and measured on these.
         region: What they serve.
-        spacing: Of lattices and cells, metres; by default what suits each epsilon.
+        spacing: Of lattices and cells, metres; by default it is chosen for each epsilon.
         most: Vertices of a lattice whose spacing is chosen, at most.
         gap: Of the programs.
         time_limit: Seconds for each program.

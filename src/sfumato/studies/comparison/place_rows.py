@@ -78,7 +78,7 @@ class PlaceComparison(Short):
         visits: How many visits all were made for and measured on.
         given: How many visits they were drawn from.
         blind_error: The error of an attacker who sees no report.
-        bounds: What no mechanism with such a promise can go below, one for each epsilon; on the same visits.
+        bounds: Lower bounds for every mechanism with such a promise, one for each epsilon; on the same visits.
     """
 
     rows: tuple[PlaceRow, ...]

@@ -64,7 +64,7 @@ def compare_places(
         gap: The relative gap of the programs.
         time_limit: Seconds for each program.
         bound_time: Seconds for each bound; 0 leaves it out.
-        most_visits: Of more visits so many are drawn at random, always the same ones.
+        most_visits: The most visits to use; from more, this many are drawn at random, always the same ones.
         progress: Called with the name of each mechanism before it is made.
 
     Raises:
@@ -139,7 +139,7 @@ def _drawn(visits: Visits, most: int) -> Visits:
 
 
 def _blind(visits: Visits) -> Bracket:
-    """Return the error of who sees no report: the mean distance to the best point of all."""
+    """Return the error of an attacker who sees no report: the mean distance to the best point of all."""
     grid = Grid.covering(visits.region(), shape=(2, 2))
     same = Mechanism(np.ones((4, 1)), grid, Space(["the same"]))
     return true_place(same, visits, unit=UNIT).blind

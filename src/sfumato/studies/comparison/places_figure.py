@@ -27,7 +27,7 @@ _BLACK: Final = "#000000"
 
 
 def places_figure(comparison: PlaceComparison) -> Figure:
-    """Return the loss of the true point of each mechanism against its epsilon, and what none can go below.
+    """Return the loss of the true point of each mechanism against its epsilon, and a bound for all of them.
 
     Args:
         comparison: A comparison with at least one mechanism.

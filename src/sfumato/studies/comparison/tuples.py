@@ -16,7 +16,7 @@ _BLOCK: Final = 1 << 21  # entries of likelihoods at a time
 
 
 class Drawn(NamedTuple):
-    """What attackers who see tuples achieve on average, from simulated tuples.
+    """Average success of attackers who see tuples, from simulated tuples.
 
     Each value is a mean over tuples of what is exact for one, such as the least expected
     error under its posterior; ``spread`` is the largest standard error of the error's mean.
