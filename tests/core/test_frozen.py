@@ -59,6 +59,8 @@ THINGS = {
     "metric": METRIC,
     "scaled": METRIC.scaled(3),
     "loss": sf.loss(LINE, LINE, "absolute", "m"),
+    "loss of points": LATTICE.loss(sf.Visits([48.85, 48.86], [2.35, 2.34])),
+    "points of a loss": LATTICE.loss(sf.Visits([48.85, 48.86], [2.35, 2.34])).points,
     "mechanism": MECHANISM,
     "two words": sf.Mechanism([[1 - 1e-20, 1e-20], [0.5, 0.5]]),
     "epsilon": sf.MetricPrivacy("0.6/km", METRIC),
