@@ -74,7 +74,7 @@ Gap = Annotated[
 TimeLimit = Annotated[float, Option(help="Seconds for each design; then its best proved answer is written.")]
 BoundTime = Annotated[
     float,
-    Option(help="Seconds to prove what no mechanism for points with this promise can go below; 0 leaves it out."),
+    Option(help="Seconds to prove a bound that no mechanism for points with this promise beats; 0 leaves it out."),
 ]
 Seed = Annotated[int, Option(help="The same seed gives the same result.")]
 

@@ -24,7 +24,7 @@ class MechanismFamily(ABC):
     Attributes:
         name: What it is called in texts.
         study_only: Whether it lives in real numbers, which no computer draws exactly:
-            whatever releases data must refuse it.
+            anything that releases data must refuse it.
         instead: What may be released in its place, where it is for studies only.
     """
 
