@@ -34,12 +34,11 @@ def test_a_loss_finds_the_smallest_epsilon(run):
     )
     assert away.mean() == pytest.approx(1195, abs=4 * away.std() / np.sqrt(len(away)) + 5)
     # A little less epsilon is too little.
-    fewer = run("design", *FAST, "--epsilon", f"{0.985 * float(said[1]):.4f}/km", "-o", "less.sfm")
-    assert fewer.code == 0
-    less = sf.read_mechanism_file("less.sfm")
-    assert less.prior is not None
-    assert less.loss is not None
-    assert less.mechanism.expected_loss(less.prior, less.loss) > 1.2
+    assert held.prior is not None
+    assert held.loss is not None
+    promise = sf.CoordinatePrivacy(0.985 * float(said[1]))
+    less = sf.design(held.prior, loss=held.loss, guarantees=promise, keep="program", gap=1e-4, tie_break=False)
+    assert less.certificate.bound > 1.2
 
 
 def test_an_attacker_finds_the_largest_epsilon(run):
