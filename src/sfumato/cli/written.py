@@ -166,7 +166,7 @@ def _say(target: Path, drawn: Sequence[Path]) -> None:
 
 
 def _advice(result: Design, solver: str) -> str:
-    """Say what can be done about a gap that a solver did not reach."""
+    """Say what to do about a gap that a solver did not reach."""
     from math import prod
 
     from ..optimal.solvers import SMALL

@@ -1,6 +1,6 @@
 """Expected loss of the true point and the attacker's error under lattice noise and its remap, between bounds.
 
-The probability of a cell of the table is a sum over its lattice points. It is told by the
+The probability of a cell of the table is a sum over its lattice points. It is computed from the
 middle's exponential, with the correction of second order and a bound of the rest; what lies
 beyond the table is bounded by the noise's tail. The attacker does at best as well as somebody
 who corrects each cell's place by what the report says within the cell, which is of second order.

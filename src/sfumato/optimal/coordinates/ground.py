@@ -33,8 +33,8 @@ def on_plane(places: Visits | ArrayLike) -> Ground:
     """Return the places on a plane.
 
     Args:
-        places: Visits, projected around their middle; or an array (n, 2) of metres, on a plane of which no
-            ground is known: its own distances are meant.
+        places: Visits, projected around their middle; or an array (n, 2) of metres, on a plane of their own,
+            whose distances then count.
 
     Raises:
         InputError: If there is none, or they reach too far for a plane.

@@ -31,8 +31,8 @@ class MeteredSampler:
     anchor), charged once and repeated from then on, also by later runs with the same ledger.
     Given which visits share a place, each place then costs epsilon x |anchor - anchor'|,
     once. For the visited points themselves, where all are within r of their anchors, reports
-    are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. That two visits share a
-    place can be seen from their reports, and nothing is promised about it. Without a name nothing is remembered.
+    are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
+    reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
 
     Args:
         mechanism: The mechanism.

@@ -111,7 +111,7 @@ class Payoffs(Short):
     Attributes:
         success: The probability of a right guess. No pair of pure choices is an
             equilibrium that hides nothing less: against truth the classifier answers
-            rightly, against that the generator swaps, and so on for ever.
+            rightly, against that the generator swaps, and so on without end.
         information_bits: The mutual information of person and guess: to swap gains
             nothing, and to report one place always is a saddle point.
         vulnerability: The chance of the best guess of the person from the guess.
