@@ -1,7 +1,5 @@
 """A million pairs of real points, the closest ones across borders among them: all within the promise."""
 
-from pathlib import Path
-
 import numpy as np
 import pyproj
 import pytest
@@ -10,7 +8,6 @@ from scipy.spatial import cKDTree
 import sfumato as sf
 from tests.evidence.exact_slope import keeps
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 GEOD = pyproj.Geod(ellps="WGS84")
 CITIES = {
     "gowalla_paris.parquet": "5 km x 5 km around 48.86,2.34",
@@ -36,11 +33,9 @@ def pairs_of(lattice, lat, lon, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["square", "triangular"])
 @pytest.mark.parametrize("name", CITIES)
-def test_a_million_pairs_of_real_points_keep_the_promise(name, kind):
-    if not (DATA / name).is_file():
-        pytest.skip(f"{name} is not here")
+def test_a_million_pairs_of_real_points_keep_the_promise(shared_data, name, kind):
     epsilon = 1.0
-    visits = sf.read_visits(DATA / name)
+    visits = sf.read_visits(shared_data / name)
     lattice = sf.Lattice.covering(CITIES[name], "600 m", kind=kind)
     inside = lattice.inside(visits.lat, visits.lon)
     lat, lon = np.unique(np.column_stack([visits.lat[inside], visits.lon[inside]]), axis=0).T

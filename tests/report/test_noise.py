@@ -75,7 +75,6 @@ def test_simulated_reports_lie_between_the_certificate():
 
 
 def test_maps_are_of_cells(tmp_path):
-    pytest.importorskip("matplotlib")
     figure = noise_maps(HELD)
     assert len(figure.axes) == 6
     with pytest.raises(InputError, match="no prior on cells"):

@@ -19,6 +19,7 @@ from .design import design as program
 from .medians import at_medians
 from .problem import EXPECTED
 from .result import Design
+from .run import positive
 from .solver import OnProgress, Progress, Solver, Stop
 
 _SHARE: Final = 0.3  # of the time limit, for a look at noise
@@ -154,7 +155,7 @@ def design(
         "tie_break": tie_break,
         "start": start,
     }
-    solve = _Program(prior, options, medians, stop, begun + time_limit)
+    solve = _Program(prior, options, medians, stop, begun + positive(time_limit))
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
         return solve(progress)
     return _Contest(solve, field, progress, begun, time_limit).won(keep)

@@ -23,6 +23,15 @@ PAIRS: Final = ("generated", "all", "spanner")
 _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 
 
+def positive(time_limit: float) -> float:
+    """Return a time limit in seconds, or raise an `InputError` where it is not positive."""
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
+    return time_limit
+
+
 class Run:
     """One call's options and clock."""
 
@@ -44,16 +53,12 @@ class Run:
             )
         if gap is not None and not gap > 0:
             raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
-        if not time_limit > 0:
-            raise InputError(
-                f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-            )
         self.solver = solver_of(solver)
         self.start = time.monotonic()
         self.enough = _ENOUGH if gap is None else gap
         self.control = Control(
             _AIM if gap is None else gap,
-            self.start + time_limit,
+            self.start + positive(time_limit),
             stop or (lambda: False),
             progress,
             pairs,
