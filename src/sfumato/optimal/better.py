@@ -137,6 +137,10 @@ def design(
     begun = time.monotonic()
     if keep not in (BETTER, PROGRAM, NOISE):
         raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
     asked = as_guarantees(guarantees)
     field = rivalry(prior, loss, asked, objective, observables)
     if keep == NOISE and isinstance(field, str):

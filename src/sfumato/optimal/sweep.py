@@ -107,6 +107,11 @@ def sweep(
     Raises:
         InputError: If there is nothing to do.
     """
+    for who, prior in priors.items():
+        if not isinstance(prior, Prior):
+            raise InputError(
+                f"the prior of {who!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
+            )
     for value in (*epsilons, *distortions):
         if value is not None and not isinstance(value, str | int | float | np.number):
             raise InputError(f"the sweep is asked for {value!r}.", "use numbers, in the units of the metric.")
