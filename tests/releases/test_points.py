@@ -90,5 +90,6 @@ def test_places_with_a_name_are_reported_once(tmp_path):
     visits = sf.Visits(LAT, LON, user=list("aabb"), attributes={"spot": spots})
     found = sf.release(NOISE, visits, tmp_path / "out.parquet", place_column="spot")
     assert found.places == 3
+    assert "epsilon x (the distance of two possible anchors + 1.42 m of slack)" in found.cost
     reports = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert reports[0] == reports[1] != reports[2] != reports[3]

@@ -9,7 +9,7 @@ from .messages import say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..files import MechanismFile
+    from ..files import MechanismFile, NoiseFile
     from ..releases.budget import MeteredSampler
 
 
@@ -26,7 +26,7 @@ def print_promises(held: MechanismFile) -> bool:
     return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
 
 
-def metered(held: MechanismFile, ledger: Path | None, budget: str | None) -> MeteredSampler:
+def metered(held: MechanismFile | NoiseFile, ledger: Path | None, budget: str | None) -> MeteredSampler:
     """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises.
 
     Args:
@@ -40,6 +40,7 @@ def metered(held: MechanismFile, ledger: Path | None, budget: str | None) -> Met
     from ..core import MetricPrivacy
     from ..errors import InputError, argument
     from ..evidence import VertexPrivacy
+    from ..files import NoiseFile
     from ..releases.budget import Ledger, MeteredSampler
 
     if ledger is None or budget is None:
@@ -47,6 +48,9 @@ def metered(held: MechanismFile, ledger: Path | None, budget: str | None) -> Met
             f"{argument('ledger')} and {argument('budget')} belong together.",
             f"pass both: {argument('ledger', 'budgets.json')} {argument('budget', '5/km')}.",
         )
+    if isinstance(held, NoiseFile):
+        promise = held.noise.promise
+        return MeteredSampler(held.noise, promise, Ledger(ledger, budget, unit=promise.unit))
     promised = next((each for each in held.guarantees if isinstance(each, MetricPrivacy)), None)
     if promised is None or held.tupling is not None:
         raise InputError(

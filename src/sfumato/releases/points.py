@@ -1,4 +1,4 @@
-"""Releasing points: every true point becomes a report drawn by noise for coordinates."""
+"""Releasing points: those that noise for coordinates serves, and what becomes of the others."""
 
 from __future__ import annotations
 
@@ -7,31 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import DataError, argument
 from ..geo import Visits
 from ..mechanisms.planar import CoordinateNoise
-from ..sampling import Sampler
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BlurredRows(Short):
-    """The reports for the rows of a table.
+class RowsToBlur(Short):
+    """The rows of a table for which a report is drawn.
 
     Attributes:
-        reports: Latitudes and longitudes, array (k, 2), of the rows that are kept.
         kept: Which rows are kept, array (n,).
-        moved: How many rows beyond the reach were moved to it first.
+        moved: How many rows beyond the reach are to be moved to it first.
     """
 
-    reports: Floats
     kept: NDArray[np.bool_]
     moved: int
 
 
-def blurred_rows(noise: CoordinateNoise, visits: Visits, outside: str | None) -> BlurredRows:
-    """Draw a report for each visit.
+def rows_to_blur(noise: CoordinateNoise, visits: Visits, outside: str | None) -> RowsToBlur:
+    """Return for which visits a report is drawn.
 
     Args:
         noise: The noise.
@@ -57,7 +53,4 @@ def blurred_rows(noise: CoordinateNoise, visits: Visits, outside: str | None) ->
     if not served.any() and outside == "drop":
         raise DataError("no row is where the noise serves.", "check that noise and data belong together.")
     kept = served if outside == "drop" else np.ones(len(visits), dtype=bool)
-    draw = Sampler(noise).blur
-    lat, lon = visits.lat[kept], visits.lon[kept]
-    reports = draw(lat, lon, outside="nearest" if moving else "error")
-    return BlurredRows(reports, kept, away if moving else 0)
+    return RowsToBlur(kept, away if moving else 0)

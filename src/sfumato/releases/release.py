@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
-from ..core import WGS84, Mechanism, Space
+from ..core import CoordinatePrivacy, Mechanism
 from ..core.arguments import checked
-from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
-from ..geo import Cells, Lattice, Places, Projection, Visits, read_visits
+from ..geo import Cells, Visits
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
-from ..sampling import Integers, Sampler, SystemWords
-from ..tables import ArrowStream, check_suffix, find, label_column, numeric, read_columns, write_table
+from ..sampling import Sampler
+from ..tables import check_suffix, write_table
 from .budget import MeteredSampler
-from .points import blurred_rows
+from .columns import joined, report_columns
+from .points import rows_to_blur
 from .revisits import Revisits, spread_m
-
-Outside = Literal["error", "nearest", "drop"]
-Positions = NDArray[np.intp]
-Source = str | os.PathLike[str] | Visits | ArrowStream
+from .source_rows import Outside, Source, kept_columns, rows_of_labels, rows_of_visits, visits_of
 
 _OUTSIDE = ("error", "nearest", "drop")
 _WIDEST = 1000  # reports of a tuple, each with its columns
@@ -46,7 +41,7 @@ class Release(Short):
         columns: The columns of the released table.
         notes: Sentences on what the reading left out, such as rows without a position.
         places: How many places of users were reported once and repeated.
-        cost: What this repetition costs, in words; empty without places.
+        cost: What this repetition costs, and what noise on a budget is charged, in words; otherwise empty.
     """
 
     rows: int
@@ -103,8 +98,8 @@ def release(
 
     Args:
         mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``. Or
-            a metered sampler of a mechanism on places; or noise for coordinates, whose reports have a latitude
-            and a longitude, but no label.
+            a metered sampler of a mechanism on places or of noise; or noise for coordinates, whose reports have
+            a latitude and a longitude, but no label.
         source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
             Parquet file, or a table in memory (`read_visits` says which).
         target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
@@ -132,13 +127,13 @@ def release(
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
-    if isinstance(mechanism, CoordinateNoise):
-        if column is not None:
-            raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
-        visits = _visits(source, {"lat": lat, "lon": lon, "user": user, "time": time})
-        return _of_noise(mechanism, visits, target, keep, place_column, outside)
     metered = mechanism if isinstance(mechanism, MeteredSampler) else None
     drawable = mechanism.mechanism if isinstance(mechanism, MeteredSampler) else mechanism
+    named = {"lat": lat, "lon": lon, "user": user, "time": time}
+    if isinstance(drawable, CoordinateNoise):
+        if column is not None:
+            raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
+        return _of_noise(drawable, metered, visits_of(source, named), target, keep, place_column, outside)
     inner = drawable.inner if isinstance(drawable, Tupling) else drawable
     if column is not None and (metered or place_column):
         raise InputError(
@@ -152,11 +147,10 @@ def release(
             f"release tuples of at most {_WIDEST:,} reports",
             python("draw them with sf.sampler."),
         )
-    named = {"lat": lat, "lon": lon, "user": user, "time": time}
     read = (
-        _of_visits(inner.secrets, source, named, keep, outside)
+        rows_of_visits(inner.secrets, source, named, keep, outside)
         if column is None
-        else _of_labels(inner.secrets, source, column, named, keep, outside)
+        else rows_of_labels(inner.secrets, source, column, named, keep, outside)
     )
     positions = read.positions
     inside = positions >= 0
@@ -187,163 +181,53 @@ def release(
     else:
         reports = Sampler(drawable).draw(positions[inside])
         reports = reports if shared is None else reports[shared.anchors]
-    table = _joined(_columns(inner.observables, reports), read.kept, inside)
+    table = joined(report_columns(inner.observables, reports), read.kept, inside)
     write_table(table, target)
     outcome = Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
     if shared is None or read.visits is None or not shared.distinct:
         return outcome
     spread = None if metered else spread_m(read.visits, inside, shared.anchors)
-    return replace(
-        outcome, places=shared.distinct, cost=shared.cost(spread, cells=isinstance(inner.secrets, Cells))
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """The source's rows: the secrets' positions (-1 outside), and what is kept beside them."""
-
-    positions: Positions
-    kept: dict[str, Any]
-    moved: int = 0
-    notes: tuple[str, ...] = ()
-    visits: Visits | None = None
-
-
-def _of_visits(
-    secrets: Space,
-    source: Source,
-    named: Mapping[str, str | None],
-    keep: Sequence[str],
-    outside: Outside | None,
-) -> _Rows:
-    if not isinstance(secrets, Places):
-        raise InputError(
-            f"the mechanism's secrets ({secrets!r}) are not cells on the ground.",
-            f"name the column that holds the secret with {argument('column', 'name')}.",
-        )
-    visits = _visits(source, named)
-    moves = outside == "nearest" or (outside is None and isinstance(secrets, Lattice) and secrets.convex_part)
-    lat, lon = secrets.nearest(visits.lat, visits.lon) if moves else (visits.lat, visits.lon)
-    moved = int(np.count_nonzero((lat != visits.lat) | (lon != visits.lon)))
-    positions = secrets.drawn(lat, lon, SystemWords().draw)
-    kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
-    return _Rows(positions, kept, moved, visits.notes, visits)
-
-
-def _of_labels(
-    secrets: Space,
-    source: Source,
-    column: str,
-    named: Mapping[str, str | None],
-    keep: Sequence[str],
-    outside: Outside | None,
-) -> _Rows:
-    if isinstance(source, Visits):
-        raise InputError(
-            "visits have no column of labels.", "pass the path of a table", f"leave out {argument('column')}."
-        )
-    _none_named(named, f"with {argument('column')} no places are read.")
-    if outside == "nearest":
-        raise InputError(
-            "a label that is not among the secrets has no nearest label.",
-            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
-        )
-    as_text = [name for name in (column, *keep) if name != column or not numeric(secrets)]
-    table = read_columns(source, [column, *keep], as_text=as_text)
-    return _Rows(find(secrets, table[column]), {name: table[name] for name in keep})
-
-
-def _visits(source: Source, named: Mapping[str, str | None]) -> Visits:
-    if isinstance(source, Visits):
-        _none_named(named, "visits have their columns already.")
-        return source
-    return read_visits(source, lat=named["lat"], lon=named["lon"], user=named["user"], time=named["time"])
+    promise = None if metered is None else metered.guarantee
+    slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
+    cost = shared.cost(spread, cells=isinstance(inner.secrets, Cells), slack_m=slack_m)
+    return replace(outcome, places=shared.distinct, cost=cost)
 
 
 def _of_noise(
     noise: CoordinateNoise,
+    metered: MeteredSampler | None,
     visits: Visits,
     target: str | os.PathLike[str],
     keep: Sequence[str],
     place_column: str | None,
     outside: Outside | None,
 ) -> Release:
-    kept = {name: _arrow(values) for name, values in _chosen(visits, keep).items()}
-    found = blurred_rows(noise, visits, outside)
-    shared = None if place_column is None else Revisits.of(visits, place_column, found.kept)
-    reports = found.reports if shared is None else found.reports[shared.anchors]
+    kept = kept_columns(visits, keep)
+    rows = rows_to_blur(noise, visits, outside)
+    shared = Revisits.of(visits, place_column, rows.kept) if metered or place_column else None
+    lat, lon = visits.lat[rows.kept], visits.lon[rows.kept]
+    edge: Literal["error", "nearest"] = "nearest" if rows.moved else "error"
+    if metered is not None and shared is not None:
+        reports = metered.blur_all(shared.users, lat, lon, shared.places, outside=edge)
+    else:
+        reports = Sampler(noise).blur(lat, lon, outside=edge)
+        reports = reports if shared is None else reports[shared.anchors]
     columns = {"latitude": reports[:, 0], "longitude": reports[:, 1]}
-    table = _joined(columns, kept, found.kept)
+    table = joined(columns, kept, rows.kept)
     write_table(table, target)
     dropped = len(visits) - len(reports)
-    outcome = Release(len(reports), dropped, found.moved, tuple(table.column_names), visits.notes)
-    if shared is None or not shared.distinct:
-        return outcome
-    cost = shared.cost(spread_m(visits, found.kept, shared.anchors))
-    return replace(outcome, places=shared.distinct, cost=cost)
-
-
-def _none_named(named: Mapping[str, str | None], problem: str) -> None:
-    given = [name for name, column in named.items() if column is not None]
-    if given:
-        raise InputError(problem, f"leave out {argument(f'release.{given[0]}')}.")
-
-
-def _chosen(visits: Visits, keep: Sequence[str]) -> dict[str, NDArray[Any]]:
-    known = {
-        **visits.attributes,
-        **({} if visits.user is None else {"user": visits.user}),
-        **({} if visits.time is None else {"time": visits.time}),
-    }
-    for name in keep:
-        if name not in known:
-            raise DataError(
-                f"there is no column {name!r} to keep.",
-                f"the source has {', '.join(known)} beside its places."
-                if known
-                else f"the source has nothing beside its places: leave out {argument('keep')}.",
-            )
-    return {name: known[name] for name in keep}
-
-
-def _arrow(values: NDArray[Any]) -> Any:
-    try:
-        return pa.array(values, from_pandas=True)  # NaN and NaT become nulls
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types
-        return pa.array([None if value is None else str(value) for value in values.tolist()])
-
-
-def _columns(observables: Space, reports: Integers) -> dict[str, Any]:
-    """Return the columns of reports, array (rows,), or of tuples of them, array (rows, k + 1)."""
-    if reports.ndim == 2:
-        return {
-            f"{name}_{number}": values
-            for number, column in enumerate(reports.T, 1)
-            for name, values in _columns(observables, column).items()
-        }
-    latlon = _latlon(observables)
-    places = {} if latlon is None else {"latitude": latlon[reports, 0], "longitude": latlon[reports, 1]}
-    return {**places, "label": label_column(observables).take(pa.array(reports))}
-
-
-def _latlon(space: Space) -> Floats | None:
-    """Return latitudes and longitudes (n, 2) where the labels have any, such as groups of cells."""
-    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
-        return space.latlon
-    if space.crs is None or space.coordinates is None:
-        return None
-    try:
-        return Projection.from_crs(space.crs).inverse(space.coordinates)
-    except InputError:  # a coordinate system of the user's own
-        return None
-
-
-def _joined(reported: dict[str, Any], kept: dict[str, Any], inside: NDArray[np.bool_]) -> Any:
-    clash = sorted(set(reported) & set(kept))
-    if clash:
-        raise InputError(
-            f"the column {clash[0]!r} cannot be kept: the released column has this name.",
-            "rename it in the source first.",
-        )
-    mask = pa.array(inside)
-    return pa.table({**reported, **{name: values.filter(mask) for name, values in kept.items()}})
+    promise = noise.promise if metered is None else metered.guarantee
+    slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
+    costs = [] if metered is None else [metered.sentence]
+    if shared is not None and shared.distinct:
+        spread = None if metered else spread_m(visits, rows.kept, shared.anchors)
+        costs.append(shared.cost(spread, slack_m=slack_m))
+    return Release(
+        len(reports),
+        dropped,
+        rows.moved,
+        tuple(table.column_names),
+        visits.notes,
+        places=shared.distinct if shared is not None else 0,
+        cost=". ".join(costs),
+    )

@@ -68,21 +68,27 @@ class Revisits:
         """The number of different places of users."""
         return len({key for key in zip(self.users, self.places, strict=True) if key[1] is not None})
 
-    def cost(self, spread_m: float | None, *, cells: bool = False) -> str:
+    def cost(self, spread_m: float | None, *, cells: bool = False, slack_m: float = 0.0) -> str:
         """Return what remembering places costs, in a sentence.
 
         Args:
             spread_m: How far visits are from the anchors of their places at most; None where it is not known.
             cells: Whether the promise is for centres of cells, so that it says nothing of visited points.
+            slack_m: The slack of the promise, metres: what is added to a distance.
         """
         named = sum(place is not None for place in self.places)
         r = "r" if spread_m is None else amount_at_most(spread_m, "m")
         where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
-        visited = f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}), counted likewise"
+        slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
+        anchors = "the distance of two possible anchors"
+        visited = (
+            f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
+        )
         return (
             f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
-            "anchor), and repeated. Given which rows share a place, each place costs epsilon x the distance of "
-            f"two possible anchors, as the promise of one report counts it, once{'' if cells else visited}. "
+            "anchor), and repeated. Given which rows share a place, each place costs epsilon x "
+            f"{f'({anchors}{slack})' if slack else anchors}, as the promise of one report counts it, "
+            f"once{'' if cells else visited}. "
             "Anyone can see that rows of one place share their report"
         )
 

@@ -64,7 +64,7 @@ class TestCommands:
         assert "says nothing about where people are" in done.err
         done = run("release", "n.sfm", visits_file, "b.csv", "--ledger", "l.json", "--budget", "5/km")
         assert done.code == 1
-        assert "--ledger and --budget are for mechanisms with a matrix" in done.err
+        assert "has spent 0/km of 5/km" in done.err
 
     def test_what_needs_a_matrix_says_what_to_do(self, run):
         done = run("tuple", "n.sfm", "--dummies", "3", "-o", "t.sfm")

@@ -4,6 +4,8 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
+from sfumato.geo import Projection
+from sfumato.mechanisms.planar import CoordinateNoise
 
 
 @pytest.fixture
@@ -74,7 +76,42 @@ def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
     assert not (tmp_path / "three.csv").exists()
 
 
-def test_refusals_of_places_and_budgets(run, lattice_file):
+@pytest.fixture
+def noise_file(lattice_file, tmp_path):  # beside the lattice and its visits
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
+    sf.save(noise, tmp_path / "noise.sfm")
+    return "noise.sfm"
+
+
+def test_noise_is_charged_with_its_slack_and_remembers_places(run, noise_file, tmp_path):
+    names = ["--user-column", "who", "--place-column", "venue"]
+    budget = ["--ledger", "b.json", "--budget", "3/km"]
+    reports = []
+    for name in ("one.csv", "two.csv"):
+        done = run("release", noise_file, "seen.csv", name, *names, *budget)
+        assert done.code == 0, done.err
+        said = " ".join(done.out.split())
+        assert "Each report that is drawn is charged 1/km, and its slack of 2.83 m counts each time" in said
+        assert "costs epsilon x (the distance of two possible anchors + 2.83 m of slack)" in said
+        assert "it is epsilon x (distance + 2 x r + 2.83 m of slack)" in said
+        table = pyarrow.csv.read_csv(tmp_path / name)
+        reports.append(list(zip(table["latitude"].to_pylist(), table["longitude"].to_pylist(), strict=True)))
+        assert len(set(reports[-1][:8])) == 2
+        assert len(set(reports[-1])) == 3
+    assert reports[0][:8] == reports[1][:8]
+    assert reports[0][8] != reports[1][8]
+    spent = run("release", noise_file, "seen.csv", "three.csv", *names, *budget)
+    assert spent.code == 1
+    assert "'u0' has spent 3/km of 3/km" in spent.err
+    assert not (tmp_path / "three.csv").exists()
+    afresh = run("release", noise_file, "seen.csv", "four.csv", "--user-column", "who", "--ledger", "c.json",
+                 "--budget", "9/km")  # fmt: skip
+    assert afresh.code == 0, afresh.err
+    assert "slack of 2.83 m" in " ".join(afresh.out.split())
+    assert "rows name" not in afresh.out
+
+
+def test_refusals_of_places_and_budgets(run, lattice_file, noise_file):
     for options, problem in (
         (["--ledger", "b.json"], "--ledger and --budget belong together"),
         (["--budget", "3/km"], "--ledger and --budget belong together"),
@@ -84,7 +121,8 @@ def test_refusals_of_places_and_budgets(run, lattice_file):
         (["--ledger", "out.csv", "--budget", "3/km"], "two outputs have the name"),
         (["--ledger", "seen.csv", "--budget", "3/km"], "would replace a file that is read"),
     ):
-        done = run("release", lattice_file, "seen.csv", "out.csv", *options)
-        assert done.code != 0, options
-        assert problem in done.err, options
-        assert "Traceback" not in done.err
+        for file in (lattice_file, noise_file):
+            done = run("release", file, "seen.csv", "out.csv", *options)
+            assert done.code != 0, options
+            assert problem in done.err, options
+            assert "Traceback" not in done.err

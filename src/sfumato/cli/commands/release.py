@@ -54,7 +54,6 @@ def command(
     With a file from 'sfumato tuple' each row becomes a tuple, in the columns label_1,
     label_2, ...
     """
-    from ...errors import InputError
     from ...files import NoiseFile, read_any
     from ...releases import release
     from ..promises import metered
@@ -62,16 +61,10 @@ def command(
     check_outputs([target, ledger], [file, source])
     choice: Any = outside
     held = read_any(file)
-    if isinstance(held, NoiseFile):
-        if ledger is not None or budget is not None:
-            raise InputError(
-                "--ledger and --budget are for mechanisms with a matrix, not for noise for coordinates.",
-                "leave them out, and count k reports of one person as k times epsilon",
-                "design on a lattice or cells instead.",
-            )
-        drawn: Any = held.noise
-    elif ledger is not None or budget is not None:
-        drawn = metered(held, ledger, budget)
+    if ledger is not None or budget is not None:
+        drawn: Any = metered(held, ledger, budget)
+    elif isinstance(held, NoiseFile):
+        drawn = held.noise
     else:
         drawn = held.tupling or held.mechanism
     found = release(

@@ -13,7 +13,7 @@ from pathlib import Path
 from ...core import units
 from ...core.arguments import checked
 from ...errors import FileError, InfeasibleError, InputError
-from .places import PlaceReports
+from .places import PlaceReports, Report
 from .stores import Account, Books, locked, read_books, write_books
 
 
@@ -128,9 +128,9 @@ class Ledger:
         users: Sequence[str],
         places: Sequence[str | None],
         epsilon: float | str,
-        draw: Callable[[list[int]], Sequence[int]],
+        draw: Callable[[list[int]], Sequence[Report]],
         mechanism: bytes,
-    ) -> list[int]:
+    ) -> list[Report]:
         """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
 
         The first visit to a place, ever or among these, is its anchor: the report is drawn for it, and kept.
@@ -140,7 +140,8 @@ class Ledger:
             users: Whose visit it is.
             places: The place of each visit, by any name of the user's own; None or empty for none.
             epsilon: What one report spends, per unit of the metric.
-            draw: From the numbers of visits to their reports, positions of observables.
+            draw: From the numbers of visits to reports: positions of observables, or latitudes and
+                longitudes in pairs.
             mechanism: A hash of the mechanism that draws; under another one a place is reported anew.
 
         Raises:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Mechanism
 from ...errors import InputError
+from ...mechanisms.planar import CoordinateNoise
 from ...sampling import Sampler
 from .stores import locked, read_memos, write_memos
 
@@ -117,9 +118,22 @@ class Memo:
         return f"Memo of a {self.mechanism!r}, {len(self)} reports kept"
 
 
-def fingerprint(mechanism: Mechanism) -> bytes:
+def fingerprint(mechanism: Mechanism | CoordinateNoise) -> bytes:
     """Return a hash of the mechanism, so that no memo of one is taken for another's."""
+    if isinstance(mechanism, CoordinateNoise):
+        return _of_recipe(mechanism)
     content = repr((mechanism.bits, mechanism.secrets.labels, mechanism.observables.labels, mechanism.shape))
     found = hashlib.blake2b(content.encode(), digest_size=32)
     found.update(" ".join(map(str, mechanism.weights.ravel().tolist())).encode())
+    return found.digest()
+
+
+def _of_recipe(noise: CoordinateNoise) -> bytes:
+    centre = None if noise.projection is None else (noise.projection.lat, noise.projection.lon)
+    frames, targets = (None, None) if noise.remap is None else noise.remap.arrays()
+    windows = None if frames is None else frames.tolist()
+    recipe = repr(("noise", noise.epsilon, noise.step_m, noise.noise.rate, centre, noise.reach_m, windows))
+    found = hashlib.blake2b(recipe.encode(), digest_size=32)
+    if targets is not None:
+        found.update(targets.astype("<f8").tobytes())
     return found.digest()

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
 from ...core.arguments import checked
-from ...core.arrays import Floats, integer
+from ...core.arrays import Floats, integer, numbers
 from ...errors import FileError, InputError, argument
-from ...evidence import EpsilonProof, VertexPrivacy, bound_to, prove_coordinate_privacy, prove_metric_privacy
+from ...evidence import VertexPrivacy
 from ...geo import Places
-from ...rounding import at_most
+from ...mechanisms.planar import CoordinateNoise
 from ...sampling import Sampler, SystemWords
+from .charge import charge_sentence, check_charge
 from .ledger import Ledger
 from .memo import fingerprint
+from .places import Report
 
 Outside = Literal["error", "nearest"]
 
@@ -35,9 +37,10 @@ class MeteredSampler:
     reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
 
     Args:
-        mechanism: The mechanism.
-        guarantee: What a report spends: metric privacy, or coordinate privacy on a lattice; it is
-            proved on the mechanism's integers here, or refused.
+        mechanism: The mechanism, or noise for coordinates, which has no positions: use `blur`.
+        guarantee: What a report spends: metric privacy, or coordinate privacy on a lattice or of noise
+            (``noise.promise``, whose slack counts once for every report); it is proved on the mechanism's
+            integers or the noise's recipe here, or refused.
         ledger: Whose unit is the guarantee's.
 
     Attributes:
@@ -49,21 +52,21 @@ class MeteredSampler:
         InputError: If the guarantee does not hold, or the units differ.
     """
 
-    mechanism: Mechanism
+    mechanism: Mechanism | CoordinateNoise
     guarantee: MetricPrivacy | CoordinatePrivacy
     ledger: Ledger
     _sampler: Sampler
     _name: bytes
 
     @checked
-    def __init__(self, mechanism: Mechanism, guarantee: MetricPrivacy | CoordinatePrivacy, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism | CoordinateNoise,
+        guarantee: MetricPrivacy | CoordinatePrivacy,
+        ledger: Ledger,
+    ) -> None:
         asked = guarantee.promise if isinstance(guarantee, VertexPrivacy) else guarantee
-        proof = _proved(mechanism, asked)
-        if not proof.holds:
-            raise InputError(
-                f"{asked} is claimed, but the mechanism's epsilon is up to {at_most(proof.upper, 9)}.",
-                "charge what the mechanism really spends.",
-            )
+        check_charge(mechanism, asked)
         unit = asked.unit if isinstance(asked, CoordinatePrivacy) else asked.metric.unit
         if unit != ledger.unit:
             raise InputError(
@@ -89,11 +92,12 @@ class MeteredSampler:
             BudgetError: If the user has too little left; then nothing is drawn.
             InputError: If it is not the position of a secret; then nothing is charged.
         """
+        secrets = self._matrix.shape[0]
         given = integer(position)
-        if given is None or not 0 <= given < self.mechanism.shape[0]:
+        if given is None or not 0 <= given < secrets:
             raise InputError(
                 f"{position!r} is not the position of a secret.",
-                f"use an integer from 0 to {self.mechanism.shape[0] - 1}; Space.position(label) gives it.",
+                f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
             )
         return self.draw_all([user], np.array([given]), [place])[0]
 
@@ -109,8 +113,9 @@ class MeteredSampler:
 
         Raises:
             BudgetError: If a user has too little left; then nobody is charged.
+            InputError: If it is noise for coordinates.
         """
-        return self._reported(users, places, lambda numbers: self._sampler.draw(positions[numbers]).tolist())
+        return self._positions(users, places, lambda visits: self._sampler.draw(positions[visits]).tolist())
 
     @checked
     def blur(
@@ -135,52 +140,112 @@ class MeteredSampler:
             BudgetError: If the user has too little left; then nothing is drawn.
             InputError: If the mechanism is not one of places, or the point is outside; then nothing is charged.
         """
-        report = self._reported(
-            [user], [place], lambda numbers: [self._of_point(lat, lon, outside) for _ in numbers]
-        )
-        found: Floats = self.mechanism.observables.latlon[report[0]]
+        found: Floats = self.blur_all([user], [lat], [lon], [place], outside=outside)[0]
+        return found
+
+    def blur_all(
+        self,
+        users: Sequence[str],
+        lat: ArrayLike,
+        lon: ArrayLike,
+        places: Sequence[str | None],
+        *,
+        outside: Outside = "error",
+    ) -> Floats:
+        """Return the report of each visit, all charged or none: latitudes and longitudes, array (n, 2).
+
+        Args:
+            users: Who reports.
+            lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
+            lon: Longitudes in degrees, array (n,).
+            places: Names of places; None or an empty text draws afresh.
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged.
+            InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
+                many of one kind are given as of another; then nothing is charged.
+        """
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
+        north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+        if not north.shape == east.shape == (len(users),) == (len(places),):
+            raise InputError(
+                f"{len(users)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
+                f"{len(places)} places were given.",
+                "pass one of each for every visit.",
+            )
+        mechanism = self.mechanism
+        if isinstance(mechanism, Mechanism):
+            reports = self._positions(
+                users, places, lambda visits: self._of_points(north[visits], east[visits], outside)
+            )
+            found: Floats = np.asarray(mechanism.observables.latlon)[reports]
+            return found
+        blur = self._sampler.blur
+
+        def draw(visits: list[int]) -> list[Report]:
+            rows = blur(north[visits], east[visits], outside=outside).tolist()
+            return [(y, x) for y, x in rows]
+
+        pairs = [report for report in self._reported(users, places, draw) if isinstance(report, tuple)]
+        if len(pairs) < len(users):
+            raise self._changed()
+        return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def sentence(self) -> str:
+        """The charge for one report, and its cost, in words."""
+        return charge_sentence(self.guarantee)
+
+    @property
+    def _matrix(self) -> Mechanism:
+        if isinstance(self.mechanism, CoordinateNoise):
+            raise InputError(
+                f"{self.mechanism!r} has no numbered secrets to draw for.",
+                "use blur() with a latitude and a longitude.",
+            )
+        return self.mechanism
+
+    def _positions(
+        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+    ) -> list[int]:
+        made = self._matrix.shape[1]
+        reports = self._reported(users, places, draw)
+        found = [report for report in reports if isinstance(report, int) and report < made]
+        if len(found) < len(reports):
+            raise self._changed()
         return found
 
     def _reported(
-        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[int]]
-    ) -> list[int]:
-        reports = self.ledger.reports(users, places, self.guarantee.epsilon, draw, self._name)
-        if max(reports, default=0) >= self.mechanism.shape[1]:
-            raise FileError(
-                f"in {str(self.ledger.path)!r} the report of a place is not one of the mechanism's.",
-                "the file was changed: restore it.",
-            )
-        return reports
+        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+    ) -> list[Report]:
+        return self.ledger.reports(users, places, self.guarantee.epsilon, draw, self._name)
 
-    def _of_point(self, lat: float, lon: float, outside: Outside) -> int:
-        secrets = self.mechanism.secrets
+    def _changed(self) -> FileError:
+        return FileError(
+            f"in {str(self.ledger.path)!r} the report of a place is not one of the mechanism's.",
+            "the file was changed: restore it.",
+        )
+
+    def _of_points(self, lat: Floats, lon: Floats, outside: Outside) -> list[Report]:
+        secrets = self._matrix.secrets
         if not isinstance(secrets, Places):
             raise InputError(
                 f"points cannot be blurred by {self.mechanism!r}: its secrets are not places on the ground.",
                 "use draw() with the position of a secret.",
             )
-        if outside not in ("error", "nearest"):
-            raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
-        north, east = secrets.nearest([lat], [lon]) if outside == "nearest" else ([lat], [lon])
-        secret = secrets.drawn(north, east, SystemWords().draw)
-        if secret[0] < 0:
+        north, east = secrets.nearest(lat, lon) if outside == "nearest" else (lat, lon)
+        drawn = secrets.drawn(north, east, SystemWords().draw)
+        if (drawn < 0).any():
             raise InputError(
-                f"the point is not served by {secrets!r}.",
+                f"{int((drawn < 0).sum()):,} of {drawn.size:,} points are not served by {secrets!r}.",
                 ""
                 if outside == "nearest"
-                else f"pass {argument('outside', 'nearest')} to move it to the nearest place",
-                "leave it out, or design for a wider region.",
+                else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+                "leave them out, or design for a wider region.",
             )
-        return int(self._sampler.draw(secret)[0])
+        return [int(report) for report in self._sampler.draw(drawn)]
 
     def __repr__(self) -> str:
         return f"MeteredSampler: {self.guarantee} per report, on {self.ledger!r}"
-
-
-def _proved(mechanism: Mechanism, guarantee: MetricPrivacy | CoordinatePrivacy) -> EpsilonProof:
-    if isinstance(guarantee, MetricPrivacy):
-        return prove_metric_privacy(mechanism, guarantee)
-    (rows,) = bound_to(mechanism.secrets, (guarantee,))
-    if not isinstance(rows, VertexPrivacy):
-        raise InputError(f"{guarantee!r} cannot be charged.", "use MetricPrivacy or CoordinatePrivacy.")
-    return prove_coordinate_privacy(mechanism, rows)

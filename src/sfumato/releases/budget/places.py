@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +14,9 @@ from typing import Any, Final
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
 
+Report = int | tuple[float, float]
+"""The position of an observable, or the latitude and longitude of noise for coordinates."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceReports:
@@ -20,11 +24,11 @@ class PlaceReports:
 
     Attributes:
         salt: 32 hexadecimal digits of the operating system's randomness, the same for all entries.
-        reports: The position of the report, by the hash of user, place and mechanism.
+        reports: What was reported, by the hash of user, place and mechanism.
     """
 
     salt: str = field(default_factory=lambda: os.urandom(16).hex())
-    reports: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    reports: Mapping[str, Report] = field(default_factory=lambda: MappingProxyType({}))
 
     def key(self, user: str, place: str, mechanism: bytes) -> str:
         """Return the hash by which the report of a user's place is found.
@@ -38,7 +42,7 @@ class PlaceReports:
         message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hashlib.blake2b(message, key=bytes.fromhex(self.salt), digest_size=32).hexdigest()
 
-    def joined(self, reports: Mapping[str, int]) -> PlaceReports:
+    def joined(self, reports: Mapping[str, Report]) -> PlaceReports:
         """Return these and further reports; none that is kept changes."""
         return PlaceReports(self.salt, {**reports, **self.reports})
 
@@ -58,7 +62,17 @@ class PlaceReports:
         salt, reports = (entry.get("salt"), entry.get("reports")) if isinstance(entry, dict) else (None, None)
         if not isinstance(salt, str) or not _SALT.fullmatch(salt) or not isinstance(reports, dict):
             raise ValueError("its places are damaged")
-        for key, report in reports.items():
-            if not _DIGEST.fullmatch(key) or type(report) is not int or not 0 <= report < 2**31:
-                raise ValueError(f"its place {key!r} is damaged")
-        return cls(salt, reports)
+        found = {key: _report(report) if _DIGEST.fullmatch(key) else None for key, report in reports.items()}
+        damaged = next((key for key, report in found.items() if report is None), None)
+        if damaged is not None:
+            raise ValueError(f"its place {damaged!r} is damaged")
+        return cls(salt, {key: report for key, report in found.items() if report is not None})
+
+
+def _report(entry: Any) -> Report | None:
+    """Return the report of an entry, or None if it is damaged."""
+    if type(entry) is int:
+        return entry if 0 <= entry < 2**31 else None
+    if not isinstance(entry, list) or len(entry) != 2:
+        return None
+    return (entry[0], entry[1]) if all(type(x) is float and math.isfinite(x) for x in entry) else None
