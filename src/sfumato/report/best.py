@@ -1,4 +1,4 @@
-"""How near a mechanism for points is to the best that any mechanism with its promise could do, in words."""
+"""The distance of a mechanism for points from the best that any mechanism with its promise could do, in words."""
 
 from __future__ import annotations
 
