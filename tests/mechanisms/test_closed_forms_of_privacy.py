@@ -163,7 +163,7 @@ def test_where_the_triangle_inequality_fails_the_closure_is_kept():
 
 
 def test_a_metric_of_another_size_is_refused():
-    with pytest.raises(InputError, match="5 values, but the space has 3"):
+    with pytest.raises(InputError, match="for 5 secrets, but there are 3"):
         exponential(Space(range(3)), STEPS, 1.0)
 
 

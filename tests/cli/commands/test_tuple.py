@@ -112,4 +112,6 @@ def test_compare_among_dummies(run, visits_file):
     assert done.code == 0, done.err
     assert "optimum among 4 dummies" in done.text
     assert "estimates from 4,000 simulated tuples" in done.text
-    assert "at equal loss" in run("compare", visits_file, "--max-loss", "1 km", "--dummies", 4).err
+    assert (
+        "at equal loss" in run("compare", visits_file, "--cells", "3x2", "--max-loss", "1 km", "--dummies", 4).err
+    )
