@@ -64,6 +64,6 @@ def charge_sentence(promise: Charged) -> str:
         return charged
     slack = amount_at_most(promise.slack_m, "m")
     return (
-        f"{charged}, and its slack of {slack} counts each time: k reports of one point are at most "
-        f"e^(k x {epsilon} x (distance + {slack})) times likelier than from another"
+        f"{charged}, and its slack of {slack} counts each time: k reports of one point are together "
+        f"at most e^(k x {epsilon} x (distance + {slack})) times likelier from there than from another point"
     )
