@@ -54,7 +54,7 @@ def test_rates(text, unit, value):
 @pytest.mark.parametrize(
     ("text", "per", "unit", "says"),
     [
-        ("fast", False, "m", "not a number with a unit"),
+        ("fast", False, "m", "not a number with a unit.\nHint: write it as '500 m'."),
         ("", False, "m", "not a number with a unit"),
         ("1 2 m", False, "m", "not a number with a unit"),
         ("nan m", False, "m", "not a number with a unit"),

@@ -60,6 +60,7 @@ def test_around_visits_and_without_outliers():
         ("2,1,1,3", "its south above its north"),
         ("1,3,2,1", r"(?s)its west beyond its east.*180th meridian"),
         ("89,0,91,1", "leaves the globe"),
+        ("89.98,-170,89.99,170", "too near a pole: it spans 340 degrees"),
         ("0 km x 6 km around 48,2", "is not positive"),
         ("8000 km x 6 km around 48,2", "too large for a flat map"),
         ("8 km x 6 km around 95,2", "not a latitude"),

@@ -1,5 +1,7 @@
 """The picture shows what it says, and needs places."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,22 @@ def test_titles_are_inside_of_the_picture(area):
         box = ax.title.get_window_extent()
         assert figure.bbox.y0 <= box.y0
         assert box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("most", [0.02, 0.084, 0.159, 0.35, 1.0])
+def test_numbers_of_a_bar_do_not_overlap(most):
+    grid = sf.Grid.covering("9 km x 7 km around 48.85,2.35", cell="1 km")
+    share = np.full(len(grid), (1 - most) / (len(grid) - 1))
+    share[0] = most
+    prior, ground = sf.Prior(grid, share), grid.metric("euclidean", unit="km")
+    figure = sf.report.picture(blurred(prior, ground), prior, ground)
+    figure.draw_without_rendering()
+    for ax in figure.axes[3:]:
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        inside = [box for box in boxes if ax.bbox.x0 <= (box.x0 + box.x1) / 2 <= ax.bbox.x1 + 1]
+        inside.sort(key=lambda box: box.x0)
+        assert len(inside) >= 2
+        assert all(left.x1 < right.x0 for left, right in pairwise(inside))
 
 
 def test_reports_elsewhere_are_drawn_where_they_are():

@@ -117,8 +117,8 @@ def write_noise(
     save(held, target)
     told = summarise_noise(held, result.certificate, places=source)
     short = ["NOT FINISHED: the program was stopped before it was decided which loses less."]
-    spacing = [site.said] if site.said else []
-    why = Section("Choice", (*([] if result.finished else short), result.choice.sentence, *spacing))
+    spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
+    why = Section("Choice", (*([] if result.finished else short), *spacing, result.choice.sentence))
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))

@@ -100,7 +100,8 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     Raises:
         UnitError: If the text is not a finite quantity or its unit does not fit.
     """
-    example = f"0.6/{unit}" if per and unit else f"0.6 {unit}" if unit else "0.6"
+    amount = "500" if unit == "m" else "0.6"
+    example = f"0.6/{unit}" if per and unit else f"{amount} {unit}" if unit else "0.6"
     if not isinstance(text, str):
         try:
             value, rate, found = float(text), per, ""

@@ -67,7 +67,13 @@ class Region:
             [self.south, self.south, self.north, self.north], [self.west, self.east, self.west, self.east]
         )
         reach = float(np.hypot(*edge.T).max())
-        if not reach <= 1000 * LIMIT_KM or self.east - self.west > 90:
+        if reach <= 1000 * LIMIT_KM and self.east - self.west > 90:
+            raise InputError(
+                f"the region {self} is too near a pole: it spans {self.east - self.west:.0f} degrees of "
+                "longitude, and more than 90 have no flat map.",
+                f"choose a smaller one with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
+            )
+        if not reach <= 1000 * LIMIT_KM:
             raise InputError(
                 f"the region {self} is too wide: its corners are {reach / 1000:,.0f} km from its centre, and "
                 f"beyond {LIMIT_KM:,} km a flat map errs by more than 1 %.",

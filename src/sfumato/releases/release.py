@@ -59,7 +59,8 @@ class Release(Short):
             parts.append(f"{self.dropped:,} rows outside were dropped")
         if self.moved:
             parts.append(f"{self.moved:,} rows outside were moved to the nearest place first")
-        return "; ".join([*parts, *self.notes]) + (f". {self.cost}" if self.cost else "")
+        said = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
+        return said + (f". {self.cost}" if self.cost else "")
 
 
 @checked

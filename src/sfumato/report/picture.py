@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _OFTEN: Final = 0.02  # the least probability of a report that is shown as an example
+_TICKS: Final = 4
 
 
 def picture(mechanism: Mechanism, prior: Prior, ground: Metric, *, place: Hashable | None = None) -> Figure:
@@ -126,6 +127,7 @@ def _dots_km(reports: Floats, corners: Floats) -> Floats:
 def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, frame: Floats | None = None) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
+    from matplotlib.ticker import MaxNLocator
 
     # The square root lets small shares be seen beside large ones; the bar carries the true values.
     norm = PowerNorm(0.5, vmin=0, vmax=100 * float(shares.max()))
@@ -141,7 +143,9 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, fr
     ax.set_title(title, fontsize=11, pad=22)
     ax.set_xlabel("east (km)")
     figure: Any = ax.figure
-    figure.colorbar(cells, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
+    bar = figure.colorbar(cells, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
+    bar.locator = MaxNLocator(_TICKS)  # the square root crowds those on the right
+    bar.update_ticks()
 
 
 def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:

@@ -41,6 +41,12 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     assert report.startswith(f"# A mechanism for {len(lattice)} vertices")
 
 
+def test_the_reason_for_a_spacing_is_the_true_one():
+    area = sf.Region.parse("7.05 km x 4 km around 48.85,2.35")
+    assert "a tenth of the longer side" in suited_lattice(area, sf.CoordinatePrivacy("1/km")).sentence
+    assert "three quarters of 1/epsilon" in suited_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
+
+
 @pytest.mark.parametrize(
     ("options", "kind"),
     [((), "square"), (("--lattice", "triangular"), "triangular"), (("--near", "10 m"), "square")],
@@ -178,6 +184,9 @@ def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visi
     assert "with the reports tried, loses at least" in done.text
     assert "the noise is kept" in done.text
     assert "visits held out, which the remap has not seen" in done.text
+    alone = run("design", visits_file, "--keep", "noise", "-o", "n.sfm", "--no-picture")
+    assert alone.code == 0, alone.err
+    assert "The spacing of" not in alone.text  # noise has no use for the spacing of a lattice
     kept = run("design", visits_file, "--spacing", "2.5 km", "--keep", "program", "-o", "p.sfm", "--no-picture")
     assert kept.code == 0
     assert isinstance(sf.load("p.sfm"), sf.Mechanism)

@@ -80,13 +80,14 @@ def suited_lattice(
         )
     wanted = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
     finest = max(width, height) / (_PLACES if promise is not None else most)
+    narrow = finest < wanted
     step, held = _rounded(min(wanted, finest) or finest, down=True), ""
     while True:
         wide = (width / step + 3) * (height / step + 3)  # about the vertices of the whole rectangle
         if wide < _WIDEST:
             found = Lattice.covering(places, step, kind=kind, region=region, near=near)
             if len(found) <= most:
-                return SuitedLattice(found, _reason(found.spacing_m, wanted, held))
+                return SuitedLattice(found, _reason(found.spacing_m, wanted, held, narrow=narrow))
             wide, aim, held = float(len(found)), float(most), _few(most)
         else:
             aim, held = _WIDEST, "the finest for so wide a region"
@@ -121,12 +122,12 @@ def _few(most: int) -> str:
     return f"the finest with at most {most} vertices{', which take about a minute' if most == MOST else ''}"
 
 
-def _reason(spacing_m: float, wanted: float, held: str) -> str:
+def _reason(spacing_m: float, wanted: float, held: str, *, narrow: bool) -> str:
     chosen = f"The spacing of {units.show(spacing_m, 'm')} was chosen: "
     if held:
         relative = f" It is {about(_FINE * spacing_m / wanted, 2)} times 1/epsilon." if wanted else ""
         return f"{chosen}{held}.{relative}"
-    if spacing_m < 0.9 * wanted:
+    if narrow:
         return f"{chosen}a tenth of the longer side of the region."
     return f"{chosen}three quarters of 1/epsilon. A finer one loses only slightly less and takes longer."
 
