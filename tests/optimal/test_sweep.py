@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError
 from sfumato.optimal import design, sweep
@@ -63,8 +64,63 @@ def test_a_stop_ends_between_designs():
     assert len(points) == 1
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker(processes):
+    visits = sf.synthetic_city(users=20)
+    lattice = sf.Lattice.covering(visits, "2.5 km")
+    people = {name: visits.of_user(name) for name in list(visits.users())[:2]}
+    priors = {name: Prior.from_visits(lattice, mine) for name, mine in people.items()}
+    losses = {name: lattice.loss(mine) for name, mine in people.items()}
+    blind = {
+        name: sf.PlaceDistortion(0, lattice, mine).attack(
+            sf.Mechanism(np.ones((len(lattice), 1)), lattice), priors[name]
+        )
+        for name, mine in people.items()
+    }
+    least = 0.5 * min(found.lower for found in blind.values()) / 1000
+    points = sweep(
+        priors,
+        loss=losses,
+        epsilons=[1.0],
+        distortions=[None, least],
+        visits=people,
+        medians=True,
+        processes=processes,
+    )
+    assert [point.who for point in points] == [name for name in people for _ in range(2)]
+    for point in points:
+        assert point.true_point
+        assert point.design is not None, point.reason
+        assert point.design.certificate.holds
+        asked = sf.CoordinatePrivacy(1.0)
+        vertices = sf.design(priors[point.who], loss=losses[point.who], guarantees=asked, keep="program", gap=1e-4)
+        if point.minimum is None:  # reports at medians only gain
+            assert point.design.certificate.loss <= vertices.certificate.loss
+        else:
+            assert point.distortion >= least
+            assert point.design.certificate.loss >= vertices.certificate.bound
+        assert str(point.design.problem.guarantees[0]) == str(asked)
+
+
+def test_what_a_lattice_needs_is_asked_for():
+    visits = sf.synthetic_city(users=20)
+    lattice = sf.Lattice.covering(visits, "2.5 km")
+    priors = {"everyone": Prior.from_visits(lattice, visits)}
+    loss = lattice.loss(visits)
+    with pytest.raises(InputError, match="no metric"):
+        sweep(priors, loss=loss, epsilons=[1.0])
+    with pytest.raises(InputError, match="no metric"):
+        sweep(PRIORS, loss=METRIC, epsilons=[1.0], visits=visits)
+    with pytest.raises(InputError, match="not on places"):
+        sweep(PRIORS, loss=METRIC, metric=METRIC, epsilons=[1.0], visits=visits)
+    with pytest.raises(InputError, match="there are none"):
+        sweep(PRIORS, loss=METRIC, metric=METRIC, epsilons=[1.0], medians=True)
+    with pytest.raises(InputError, match="'everyone' is missing"):
+        sweep(priors, loss={"nobody": loss}, epsilons=[1.0], visits=visits)
+
+
 def test_nothing_to_do_is_refused():
-    with pytest.raises(InputError, match="nothing to ask"):
+    with pytest.raises(InputError, match="no prior, or no epsilon"):
         sweep(PRIORS, loss=METRIC, metric=METRIC, epsilons=[None])
     with pytest.raises(InputError, match="no prior"):
         sweep({}, loss=METRIC, metric=METRIC, epsilons=[1.0])

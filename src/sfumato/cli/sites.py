@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POINTS_GAP: Final = 1e-4
 """The gap aimed at for lattices: the spacing costs more."""
 
-VERTICES: Final = 400
+VERTICES: Final = 300
 """The most vertices of a lattice whose spacing is chosen: a design of them takes about a minute on two cores."""
 
 _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"

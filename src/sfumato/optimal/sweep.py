@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from math import nan
+from typing import Any, Final
 
 import numpy as np
 
-from ..core import AnyLoss, DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior
+from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior
 from ..core.arguments import checked
 from ..core.frozen import Short
-from ..errors import InputError, SfumatoError, argument
-from ..evidence import distortion_below
+from ..core.guarantees import Asked
+from ..errors import InputError, SfumatoError, SolverError, argument
+from ..evidence import PlaceDistortion, distortion_below
+from ..geo import Lattice, Places, Visits
 from ..leakage import bayes_vulnerability
 from .design import design
+from .medians import at_medians
 from .result import Design
 from .solver import Stop
 from .solvers import Auto
 from .structured import cores
+
+_UNIT: Final = "km"  # of promises and errors on a lattice
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,12 +36,13 @@ class Point(Short):
 
     Attributes:
         who: The name of the prior.
-        epsilon: Per unit of the metric; None if only distortion was asked for.
-        minimum: The distortion asked for, in the metric's unit; None if there was none.
+        epsilon: Per unit of the metric, or per km on a lattice; None if only distortion was asked for.
+        minimum: The distortion asked for, in the metric's unit or km; None if there was none.
         design: The design, or None where there is none.
-        distortion: Proved distortion privacy of the mechanism, in the metric's unit.
-        hit_rate: How often the best attacker finds the secret.
+        distortion: Proved distortion privacy of the mechanism, in the metric's unit or km.
+        hit_rate: How often the best attacker finds the secret: on a lattice, the vertex rounded to.
         reason: Why there is no design; empty if there is one.
+        true_point: Whether the distortion is that of the true point, wherever the attacker guesses.
     """
 
     who: str
@@ -44,6 +52,7 @@ class Point(Short):
     distortion: float
     hit_rate: float
     reason: str = ""
+    true_point: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +62,9 @@ class _Chain:
     who: str
     prior: Prior
     loss: AnyLoss
-    metric: Metric
+    metric: Metric | None
+    visits: Visits | None
+    medians: bool
     requests: tuple[tuple[float | None, float | None], ...]
     objective: str
     gap: float | None
@@ -61,15 +72,48 @@ class _Chain:
     time_limit: float
     threads: int
 
+    def errors(self, minimum: float) -> DistortionPrivacy:
+        """Return the attacker's errors, of the true point where the visits are known."""
+        if self.visits is not None and isinstance(self.prior.space, Places):
+            unit = _UNIT if self.metric is None else self.metric.unit
+            return PlaceDistortion(minimum, self.prior.space, self.visits, unit=unit)
+        if self.metric is None:
+            raise InputError("the sweep has no metric.", f"pass {argument('metric')}.")
+        return DistortionPrivacy(minimum, self.metric)
+
+    def promise(self, epsilon: float) -> Asked:
+        """Return what an epsilon promises."""
+        return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
+
+    def distortion(self, made: Design) -> float:
+        """Return a proved lower bound of the attacker's error."""
+        errors = self.errors(0.0)
+        if isinstance(errors, PlaceDistortion):
+            return errors.lower(errors.attack(made.mechanism, self.prior))
+        return distortion_below(made.mechanism, self.prior, errors.distance)
+
+    def moved(self, made: Design, gone: float) -> Design:
+        """Return a design with its reports at medians, where that is asked for and there is time."""
+        if not self.medians or self.visits is None or not made.finished:
+            return made
+        left = max(self.time_limit - gone, 1e-3)
+        try:
+            better = at_medians(made, self.visits, solver=Auto(self.threads), gap=self.gap, time_limit=left)
+        except SolverError:
+            return made
+        return made if better is made else replace(better, seconds=made.seconds + better.seconds)
+
 
 @checked
 def sweep(
     priors: Mapping[str, Prior],
     *,
-    loss: AnyLoss,
-    metric: Metric,
+    loss: AnyLoss | Mapping[str, AnyLoss],
+    metric: Metric | None = None,
     epsilons: Sequence[float | None],
     distortions: Sequence[float | None] = (None,),
+    visits: Visits | Mapping[str, Visits] | None = None,
+    medians: bool = False,
     objective: str = "expected",
     gap: float | None = 1e-4,
     tie_break: bool | None = None,
@@ -82,14 +126,19 @@ def sweep(
 
     Designs for one prior start from the rows that the last one needed. A request that
     cannot be met gives a point with its reason; the others go on. Ties are broken as in
-    `design`; ``point.design.tie_gap`` says how well.
+    `design`; ``point.design.tie_gap`` says how well. Planar noise is not looked at.
 
     Args:
         priors: Priors on one space, by name.
-        loss: The loss of all designs.
-        metric: The metric of privacy, which is also the adversary's distance.
-        epsilons: Per unit of the metric; None for distortion alone.
-        distortions: In the metric's unit; None for metric privacy alone.
+        loss: The loss of all designs, or that of each prior by its name.
+        metric: The metric of privacy, which is also the adversary's distance. None on a lattice, for
+            `CoordinatePrivacy` per km; then visits are needed.
+        epsilons: Per unit of the metric, or per km; None for distortion alone.
+        distortions: In the metric's unit, or km; None for metric privacy alone.
+        visits: Where people are, on places, for all priors or for each by its name: the adversary then errs from
+            the true point, wherever they guess (`PlaceDistortion`).
+        medians: Whether reports are moved to medians of the visits (`at_medians`) where no distortion is asked
+            for. It needs a loss of the true point, and takes about twice as long.
         objective: ``expected`` or ``worst-case``.
         gap: The relative gap to reach; for None see `design`.
         tie_break: Whether to take, among mechanisms of equal loss, one of most distortion
@@ -105,13 +154,14 @@ def sweep(
         The points, by prior, epsilon and distortion in the given order.
 
     Raises:
-        InputError: If there is nothing to do.
+        InputError: If there is nothing to do, or what is needed on a lattice is missing.
     """
     for who, prior in priors.items():
         if not isinstance(prior, Prior):
             raise InputError(
                 f"the prior of {who!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
             )
+    _check_places(priors, metric, visits, medians)
     for value in (*epsilons, *distortions):
         if value is not None and not isinstance(value, str | int | float | np.number):
             raise InputError(f"the sweep is asked for {value!r}.", "use numbers, in the units of the metric.")
@@ -121,10 +171,25 @@ def sweep(
             "the sweep has no prior, or no epsilon and no distortion.",
             f"pass {argument('epsilons')} or {argument('distortions')}.",
         )
+    losses: dict[str, AnyLoss] = _by_name(loss, priors, "loss")
+    people: dict[str, Visits | None] = _by_name(visits, priors, "visits")
     threads = cores() if processes <= 1 else 1
     shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
     chains = [
-        _Chain(who, prior, loss, metric, tuple(share), objective, gap, tie_break, time_limit, threads)
+        _Chain(
+            who,
+            prior,
+            losses[who],
+            metric,
+            people[who],
+            medians,
+            tuple(share),
+            objective,
+            gap,
+            tie_break,
+            time_limit,
+            threads,
+        )
         for who, prior in priors.items()
         for share in shares
     ]
@@ -153,6 +218,35 @@ def sweep(
     return sorted(found, key=lambda point: (names[point.who], places[(point.epsilon, point.minimum)]))
 
 
+def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: object, medians: bool) -> None:
+    """Refuse what needs a lattice, places or visits that are not there."""
+    if metric is None and (visits is None or not all(isinstance(p.space, Lattice) for p in priors.values())):
+        raise InputError(
+            "the sweep has no metric, and priors on a lattice with their visits are needed then.",
+            f"pass {argument('metric')}, or {argument('visits')} and priors on a lattice.",
+        )
+    if visits is not None and not all(isinstance(prior.space, Places) for prior in priors.values()):
+        raise InputError(
+            "the sweep has visits, but its priors are not on places.", f"leave out {argument('visits')}."
+        )
+    if medians and visits is None:
+        raise InputError(
+            "reports are moved to medians of visits, and there are none.", f"pass {argument('visits')}."
+        )
+
+
+def _by_name(given: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
+    """Return what belongs to each prior."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(priors, given)
+    missing = [who for who in priors if who not in given]
+    if missing:
+        raise InputError(
+            f"the {what} of {missing[0]!r} is missing.", f"give {argument(what)} for every name of a prior."
+        )
+    return {who: given[who] for who in priors}
+
+
 def _dealt(
     requests: list[tuple[float | None, float | None]], hands: int
 ) -> list[list[tuple[float | None, float | None]]]:
@@ -170,12 +264,13 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
     for epsilon, minimum in chain.requests:
         if stop():
             break
-        guarantees: list[Guarantee] = []
+        began = time.monotonic()
+        guarantees: list[Asked] = []
         try:
             if epsilon is not None:
-                guarantees.append(MetricPrivacy(epsilon, chain.metric))
+                guarantees.append(chain.promise(epsilon))
             if minimum is not None:
-                guarantees.append(DistortionPrivacy(minimum, chain.metric))
+                guarantees.append(chain.errors(minimum))
             last = design(
                 chain.prior,
                 loss=chain.loss,
@@ -187,9 +282,12 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 time_limit=chain.time_limit,
                 start=last,
             )
+            made = last if minimum is not None else chain.moved(last, time.monotonic() - began)
         except SfumatoError as error:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
-        distortion = distortion_below(last.mechanism, chain.prior, chain.metric)
-        hits = bayes_vulnerability(last.mechanism, chain.prior)
-        yield Point(chain.who, epsilon, minimum, replace(last, answer=None), distortion, hits)
+        hits = bayes_vulnerability(made.mechanism, chain.prior)
+        true = chain.visits is not None
+        yield Point(
+            chain.who, epsilon, minimum, replace(made, answer=None), chain.distortion(made), hits, true_point=true
+        )

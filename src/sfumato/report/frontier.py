@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..escaping import figure as outside
+from ..geo import Lattice
+from ..geo.places import TRUE_POINT
 from ..leakage import prior_vulnerability
 from ..optimal import Point
 from ..rounding import amount_at_least
@@ -129,10 +131,12 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     left.set_ylabel(label)
     left.set_title("What privacy costs", fontsize=11)
     if hits is not None:
-        hits.set_ylabel("the best attacker finds the secret (%)")
+        vertices = any(p.design is not None and isinstance(p.design.mechanism.secrets, Lattice) for p in done)
+        hits.set_ylabel(f"the best attacker finds the {'vertex rounded to' if vertices else 'secret'} (%)")
         hits.set_title("How often it is found (dotted: without a report)", fontsize=11)
     if errors is not None:
-        errors.set_ylabel("error of the best attacker" + (f" ({unit})" if unit else ""))
+        true = " from the true point" if any(point.true_point for point in done) else ""
+        errors.set_ylabel(f"error of the best attacker{true}" + (f" ({unit})" if unit else ""))
         errors.set_title("How far the attacker errs", fontsize=11)
     for ax in others:
         ax.set_xlabel(label)
@@ -166,4 +170,7 @@ def _label(point: Point) -> str:
     loss = point.design.problem.loss
     if loss.name == "hamming":
         return "share of reports that are not the secret"
+    if loss.name.endswith(TRUE_POINT):
+        kind = loss.name.removesuffix(TRUE_POINT).removeprefix("euclidean")
+        return f"mean {kind} distance from the true point ({loss.unit})".replace("  ", " ")
     return f"{loss.name} loss ({loss.unit})" if loss.unit else f"{loss.name} loss"

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import sfumato as sf
+
 FAST = ("--cells", "4x3")
 
 
@@ -23,6 +25,87 @@ def test_sweep_writes_the_frontier(run, tmp_path):
     for one, both in zip(alone, joint, strict=True):
         assert float(both["loss"]) >= float(one["loss_lower_bound"])
         assert float(both["distortion"]) >= 1.0
+    assert "Epsilon is between the centres of cells" in done.text
+
+
+def test_by_default_a_sweep_is_for_points(run, visits_file, tmp_path):
+    options = ("--spacing", "2 km", "--epsilons", "0.4/km, 0.8/km")
+    done = run("sweep", visits_file, *options)
+    assert done.code == 0, done.err
+    assert "Epsilon is between any two points, wherever they are." in done.text
+    assert "was chosen" not in done.text
+    visits = sf.read_visits(visits_file)
+    lattice = sf.Lattice.covering(visits, "2 km")
+    prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
+    with open(tmp_path / "visits-sweep.csv", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 2
+    for row in table:
+        promise = sf.CoordinatePrivacy(float(row["epsilon"]))
+        alone = sf.design(prior, loss=loss, guarantees=promise, keep="program", gap=1e-4, medians=visits)
+        assert float(row["loss"]) == pytest.approx(alone.certificate.loss, rel=3e-4)
+        assert float(row["epsilon_upper"]) <= float(row["epsilon"])
+        attack = sf.attacks.true_place(alone.mechanism, visits)
+        assert float(row["distortion"]) == pytest.approx(attack.error.value, rel=1e-2)
+
+
+def test_one_spacing_is_chosen_for_the_largest_epsilon(run, visits_file):
+    done = run("sweep", visits_file, "--epsilons", "0.2..0.6/km:3", "--no-picture", "--time-limit", "60")
+    assert done.code == 0, done.err
+    visits = sf.read_visits(visits_file)
+    said = sf.optimal.suited_lattice(visits, sf.CoordinatePrivacy(0.6), most=200).sentence
+    assert f"All designs are on one lattice, for the largest epsilon, 0.6/km. {said}" in done.text
+    assert "finds the vertex" in done.text
+
+
+def test_each_user_has_their_own_loss_and_attacker(run, visits_file, tmp_path):
+    done = run("sweep", visits_file, "--spacing", "2 km", "--epsilons", "1/km", "--users", "2", "--no-picture")
+    assert done.code == 0, done.err
+    visits = sf.read_visits(visits_file)
+    lattice = sf.Lattice.covering(visits, "2 km")
+    with open(tmp_path / "visits-sweep.csv", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    for row, user in zip(
+        table, list(visits.select(lattice.inside(visits.lat, visits.lon)).users())[:2], strict=True
+    ):
+        assert row["prior"] == f"user {user}"
+        prior = sf.Prior.from_visits(lattice, visits, user=user)
+        loss, promise = lattice.loss(visits, user=user), sf.CoordinatePrivacy("1/km")
+        mine = visits.of_user(user)
+        made = sf.design(prior, loss=loss, guarantees=promise, keep="program", gap=1e-4, medians=mine)
+        assert float(row["loss"]) == pytest.approx(made.certificate.loss, rel=3e-4)
+
+
+def test_losses_of_cells_are_from_the_true_point(run, visits_file, tmp_path):
+    done = run("sweep", visits_file, *FAST, "--epsilons", "1/km", "--no-picture")
+    assert "Loss is the distance from the true point." in done.text
+    visits = sf.read_visits(visits_file)
+    grid = sf.Grid.covering(visits, shape=(4, 3))
+    prior, km = sf.Prior.from_visits(grid, visits), grid.metric("euclidean", unit="km")
+    made = sf.design(prior, loss=grid.loss(visits), guarantees=sf.MetricPrivacy("1/km", km))
+    with open(tmp_path / "visits-sweep.csv", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert float(row["loss"]) == pytest.approx(made.certificate.loss, rel=1e-4)
+    error = sf.attacks.true_place(made.mechanism, visits).error
+    assert float(row["distortion"]) == pytest.approx(error.value, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--metric", "manhattan"), "--metric is for cells"),
+        (("--objective", "worst-case"), "--objective is for cells"),
+        (("--spacing", "1 km", "--cells", "4x3"), "--spacing is for points"),
+        (("--loss", "hamming"), "--loss hamming is unknown for points"),
+        (("--spacing", "1 m"), "--spacing"),
+        (("--user", "nobody"), "nobody"),
+    ],
+)
+def test_options_of_points_and_of_cells_are_kept_apart(run, tmp_path, options, message):
+    done = run("sweep", "--epsilons", "1/km", *options)
+    assert done.code == 1
+    assert message in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_sweep_does_not_take_the_name_of_the_visits(run, visits_file, tmp_path):

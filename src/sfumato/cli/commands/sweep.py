@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...errors import InputError
+from ..goals import SEARCHED
 from ..messages import PARTIAL, option, say
 from ..options import (
     Cell,
@@ -16,13 +17,16 @@ from ..options import (
     Gap,
     Hexagons,
     Latitude,
+    LatticeKind,
     Longitude,
     Loss,
+    Near,
     Objective,
     Picture,
     PrivacyMetric,
     Region,
     Smoothing,
+    Spacing,
     TableOutput,
     TimeLimit,
     User,
@@ -30,14 +34,14 @@ from ..options import (
     VisitsOrCity,
 )
 from ..outputs import check_ending, check_outputs, draw
-from ..places import cells_over, metric_on, name_of, promise_of, visits_from
+from ..places import name_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
+from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
+from ..swept import meaning_of, print_points
 
 if TYPE_CHECKING:
-    from ...core import Prior
     from ...geo import Places, Visits
-    from ...optimal import Design, Point
-    from ..screen import Screen
+    from ...optimal import Point
 
 _RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d+)\s*")
 
@@ -57,6 +61,9 @@ def command(
     loss: Loss = "euclidean",
     objective: Objective = "expected",
     metric: PrivacyMetric = "euclidean",
+    spacing: Spacing = None,
+    lattice: LatticeKind = "square",
+    near: Near = None,
     cell: Cell = None,
     cells: Cells = None,
     hexagons: Hexagons = None,
@@ -74,11 +81,14 @@ def command(
     """Design for many epsilons, and show what privacy costs.
 
     There is a design for every epsilon alone, and for every epsilon with every
-    distortion. Writes a table (.csv)
-    and a figure (.png); files of these names are replaced. Exit code 3 if a design was
-    not finished, or is impossible.
+    distortion. The promise is for any two points, wherever they are; all designs are on
+    one lattice, whose spacing is chosen for the largest epsilon and said. With --cell,
+    --cells or --hexagons there are cells instead, and the promise is about their centres.
+    Writes a table (.csv) and a figure (.png); files of these names are replaced. Exit
+    code 3 if a design was not finished, or is impossible.
     """
-    from ...optimal import check_size, sweep
+    from ...core import Metric, Prior
+    from ...optimal import sweep
     from ...report import save_rows
     from ...report.frontier import frontier
     from ..screen import Screen
@@ -87,21 +97,56 @@ def command(
         raise InputError(
             "there is nothing to sweep over.", "add --epsilons '0.15..0.9/km:6', or --distortions '500 m, 1 km'."
         )
+    on_cells = wants_cells(
+        {"--cell": cell, "--cells": cells, "--hexagons": hexagons},
+        {"--spacing": spacing, "--near": near, "--lattice": None if lattice == "square" else lattice},
+        {
+            "--metric": None if metric == "euclidean" else metric,
+            "--objective": None if objective != "worst-case" else objective,
+        },
+    )
     check_ending(output, ".csv")
     target = output or Path(f"{name_of(visits)}-sweep.csv")
     check_outputs([target, *([target.with_suffix(".png")] if picture else [])], [visits])
+    if not on_cells:
+        rates, least = _asked(epsilons, distortions, "km")
     found, _ = visits_from(visits, lat, lon, user_column)
-    places = cells_over(found, region, cell, cells, hexagons)
-    check_size(len(places), len(places), time_limit)
-    distances = metric_on(places, metric, "--metric")
-    costs = metric_on(places, loss, "--loss")
-    priors = _priors(places, found, user, users, smoothing)
-    with option("--epsilons"):
-        rates = _amounts(epsilons, distances.unit, per=True, what="epsilon")
-    with option("--distortions"):
-        least = _amounts(distortions, distances.unit, per=False, what="the distortion")
-    for rate in rates:
-        promise_of(rate, distances, "--epsilons")
+    if on_cells:
+        site = site_of_cells(
+            found,
+            user,
+            loss,
+            objective,
+            metric,
+            None,
+            None,
+            region=region,
+            cell=cell,
+            cells=cells,
+            hexagons=hexagons,
+            time_limit=time_limit,
+        )
+        rates, least = _asked(epsilons, distortions, site.distances.unit)
+        for rate in rates:
+            promise_of(rate, site.distances, "--epsilons")
+    else:
+        site = site_of_points(
+            found,
+            user,
+            loss,
+            max(rates, default=None),
+            region=region,
+            spacing=spacing,
+            kind=lattice,
+            near=near,
+            time_limit=time_limit,
+            most=SEARCHED,
+        )
+        _warn(site.places, rates)
+        gap = POINTS_GAP if gap is None else gap
+    people = _people(site.places, found, user, users)
+    unit = site.distances.unit
+    averaged = not isinstance(site.costs, Metric)
     with (
         StopOnInterrupt() as stop,
         Screen(stderr=True).status("Sweeping (Ctrl-C stops after the running design)") as status,
@@ -111,9 +156,13 @@ def command(
             status.update(f"{point.who}, epsilon {point.epsilon}: done")
 
         points = sweep(
-            priors,
-            loss=costs,
-            metric=distances,
+            {who: Prior.from_visits(site.places, visited, smoothing=smoothing) for who, visited in people.items()},
+            loss={who: site.places.loss(visited, loss) for who, visited in people.items()}
+            if averaged
+            else site.costs,
+            metric=site.distances if on_cells else None,
+            visits=people if metric == "euclidean" else None,
+            medians=not on_cells and loss == "euclidean" and not least,
             epsilons=rates or [None],
             distortions=[None, *least] if rates else least,
             objective=objective,
@@ -122,11 +171,17 @@ def command(
             stop=stop,
             progress=report,
         )
-    _print(Screen(), points, distances.unit, ties=costs.name != distances.name)
+    screen = Screen()
+    print_points(
+        screen, points, unit, vertices=not on_cells, ties=on_cells and site.costs.name != site.distances.name
+    )
+    meaning = meaning_of(site, rates, true_errors=metric == "euclidean")
+    if meaning:
+        screen.print(meaning)
     save_rows(points, target)
     written = [target]
     if picture and any(point.design is not None for point in points):
-        written += draw(lambda: frontier(points, distances.unit), target.with_suffix(".png"), "figure was")
+        written += draw(lambda: frontier(points, unit), target.with_suffix(".png"), "figure was")
     say(f"Written: {', '.join(map(str, written))}")
     if any(point.design is None or not point.design.finished for point in points):
         raise typer.Exit(PARTIAL)
@@ -148,85 +203,40 @@ def _amounts(text: str | None, unit: str, *, per: bool, what: str) -> list[float
             raise InputError(
                 f"the range {text!r} is empty.", "write low..high/unit:steps, such as '0.15..0.9/km:6'."
             )
-        values = [low + (high - low) * k / (steps - 1) for k in range(steps)]
+        values = [float(f"{low + (high - low) * k / (steps - 1):.12g}") for k in range(steps)]
     if not min(values) > 0:
         raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "start above 0.")
     return values
 
 
-def _priors(
-    places: Places, visits: Visits, user: str | None, users: int | None, smoothing: float
-) -> dict[str, Prior]:
-    """Return the priors by name: everyone's, one user's, or those of the users with the most visits."""
-    from ...core import Prior
+def _asked(epsilons: str | None, distortions: str | None, unit: str) -> tuple[list[float], list[float]]:
+    """Return the epsilons and the distortions that the options ask for."""
+    with option("--epsilons"):
+        rates = _amounts(epsilons, unit, per=True, what="epsilon")
+    with option("--distortions"):
+        return rates, _amounts(distortions, unit, per=False, what="the distortion")
 
+
+def _people(places: Places, visits: Visits, user: str | None, users: int | None) -> dict[str, Visits]:
+    """Return the visits by name: everyone's, one user's, or those of the users with the most visits."""
     if users is None:
-        name = "everyone" if user is None else f"user {user}"
-        return {name: Prior.from_visits(places, visits, user=user, smoothing=smoothing)}
+        return {"everyone": visits} if user is None else {f"user {user}": visits.of_user(user)}
     if user is not None:
         raise InputError("both --user and --users were given.", "choose one.")
     inside = visits.select(places.inside(visits.lat, visits.lon))
     names = list(inside.users())[:users]
     if users < 1 or not names:
         raise InputError(f"--users {users} finds no user.", "ask for at least one, in visits with a user column.")
-    return {f"user {name}": Prior.from_visits(places, inside, user=name, smoothing=smoothing) for name in names}
+    return {f"user {name}": inside.of_user(name) for name in names}
 
 
-def _print(console: Screen, points: list[Point], unit: str, *, ties: bool) -> None:
-    from ...core.units import per_unit
-    from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
-    from ..screen import print_table
+def _warn(places: Places, rates: list[float]) -> None:
+    """Warn of epsilons below the largest that hide nothing, or reveal nothing."""
+    from ...core import CoordinatePrivacy
+    from ...geo import Lattice
+    from ...report import coordinate_extremes
 
-    headings = (
-        "prior",
-        f"epsilon{per_unit(unit)}",
-        "distortion asked",
-        "loss",
-        "gap",
-        "attacker errs by",
-        "finds the secret",
-        "seconds",
-    )
-    rows = []
-    for point in points:
-        epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
-        minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
-        if point.design is None:
-            rows.append((point.who, epsilon, minimum, "none", "", "", "", ""))
-            continue
-        c = point.design.certificate
-        loss = percent_at_most(c.value) if not c.loss_unit else amount_at_most(c.value, c.loss_unit)
-        errs, hits = amount_at_least(point.distortion, unit), percent_at_most(point.hit_rate)
-        rows.append(
-            (point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, hits, f"{point.design.seconds:.1f}")
-        )
-    print_table(console, "Frontier", headings, rows)
-    for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
-        console.print(f"No design for {reason}")
-    short = [point.design for point in points if point.design is not None and not point.design.finished]
-    if short:
-        reasons = ", ".join(sorted({design.status.value for design in short}))
-        console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
-    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
-        for sentence in _ties([point.design for point in points if point.design is not None]):
-            console.print(sentence)
-
-
-def _ties(designs: list[Design]) -> list[str]:
-    """Say which of several mechanisms of equal loss were chosen."""
-    from ...rounding import gap_at_most
-
-    broken = [design.tie_gap for design in designs if design.tie_gap is not None]
-    left = len(designs) - len(broken)
-    said = []
-    if broken:
-        said.append(
-            f"In {len(broken)} of {len(designs)} designs, among mechanisms of equal loss, one with the most "
-            f"distortion privacy was chosen (within {gap_at_most(max(broken))} of the most)."
-        )
-    if left:
-        said.append(
-            f"In {left} of {len(designs)} designs no tie was broken: with another mechanism of equal loss an "
-            "attacker may achieve more or less."
-        )
-    return said
+    if isinstance(places, Lattice):
+        for rate in sorted(set(rates))[:-1]:
+            for remark in coordinate_extremes(CoordinatePrivacy(rate), places):
+                say(f"Warning: {remark}", err=True)

@@ -16,8 +16,8 @@ from ...geo.vertices import Kind
 from ...rounding import about
 from ..effort import check_time, shortage
 
-MOST: Final = 400
-"""Vertices that are designed for in about a minute on two cores."""
+MOST: Final = 300
+"""Vertices that are designed for in about a minute on two cores, with reports at medians."""
 
 _FINE: Final = 0.75  # times 1 / epsilon: with reports at medians a finer one gains about 1 %
 _PLACES: Final = 10  # steps along the longer side of what is covered, at least
@@ -58,7 +58,7 @@ def suited_lattice(
     Args:
         places: What to cover: visits, a region, or a region as text.
         promise: The promise; None where the finest of ``most`` vertices is wanted.
-        most: The most vertices; a design of 400 takes about a minute on two cores.
+        most: The most vertices; a design of 300 takes about a minute on two cores, with reports at medians.
         kind: ``square`` or ``triangular``.
         region: The region to cover, where it is not all that the visits cover.
         near: Serve only what is within this distance of a visit.

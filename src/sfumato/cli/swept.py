@@ -1,0 +1,111 @@
+"""A sweep on the screen: its table, and the meaning of its amounts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ..optimal import Design, Point
+    from .screen import Screen
+    from .sites import Site
+
+_CENTRES: Final = (
+    "Epsilon is between the centres of cells: two people a metre apart, on the two sides of a border, count as "
+    "far apart as the centres of their cells."
+)
+
+
+def meaning_of(site: Site, rates: list[float], *, true_errors: bool) -> str:
+    """Return what epsilon is between, what the amounts are counted from, and why the lattice is as it is.
+
+    Args:
+        site: Where the designs were made.
+        rates: The epsilons, per km or per unit of the site's distances.
+        true_errors: Whether the attacker's errors are counted from the true point.
+    """
+    from ..core import Metric
+    from ..geo import Lattice
+    from ..rounding import at_most
+
+    said = []
+    if isinstance(site.places, Lattice):
+        said += ["Epsilon is between any two points, wherever they are."] if rates else []
+        said.append("Loss and errors are distances from the true point, and the attacker guesses any point.")
+    else:
+        said += [_CENTRES] if rates else []
+        if not isinstance(site.costs, Metric):
+            said.append("Loss is the distance from the true point.")
+        if true_errors:
+            said.append("The attacker errs from the true point, and guesses any point.")
+    if site.said and len(rates) > 1:
+        said.append(f"All designs are on one lattice, for the largest epsilon, {at_most(max(rates), 6)}/km.")
+    return " ".join([*said, site.said]).strip()
+
+
+def print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
+    """Print the table of a sweep, and what kept designs from being finished.
+
+    Args:
+        console: Where to print.
+        points: The points.
+        unit: The unit of the attacker's errors.
+        vertices: Whether the secrets are vertices of a lattice.
+        ties: Whether to say how ties were broken.
+    """
+    from ..core.units import per_unit
+    from ..rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
+    from .screen import print_table
+
+    headings = (
+        "prior",
+        f"epsilon{per_unit(unit)}",
+        "distortion asked",
+        "loss",
+        "gap",
+        "attacker errs by",
+        "finds the vertex" if vertices else "finds the secret",
+        "seconds",
+    )
+    rows = []
+    for point in points:
+        epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
+        minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
+        if point.design is None:
+            rows.append((point.who, epsilon, minimum, "none", "", "", "", ""))
+            continue
+        c = point.design.certificate
+        loss = percent_at_most(c.value) if not c.loss_unit else amount_at_most(c.value, c.loss_unit)
+        errs, hits = amount_at_least(point.distortion, unit), percent_at_most(point.hit_rate)
+        rows.append(
+            (point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, hits, f"{point.design.seconds:.1f}")
+        )
+    print_table(console, "Frontier", headings, rows)
+    for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
+        console.print(f"No design for {reason}")
+    short = [point.design for point in points if point.design is not None and not point.design.finished]
+    if short:
+        reasons = ", ".join(sorted({design.status.value for design in short}))
+        console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
+    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
+        for sentence in _ties([point.design for point in points if point.design is not None]):
+            console.print(sentence)
+
+
+def _ties(designs: list[Design]) -> list[str]:
+    """Say which of several mechanisms of equal loss were chosen."""
+    from ..rounding import gap_at_most
+
+    broken = [design.tie_gap for design in designs if design.tie_gap is not None]
+    left = len(designs) - len(broken)
+    said = []
+    if broken:
+        said.append(
+            f"In {len(broken)} of {len(designs)} designs, among mechanisms of equal loss, one with the most "
+            f"distortion privacy was chosen (within {gap_at_most(max(broken))} of the most)."
+        )
+    if left:
+        said.append(
+            f"In {left} of {len(designs)} designs no tie was broken: with another mechanism of equal loss an "
+            "attacker may achieve more or less."
+        )
+    return said
