@@ -68,7 +68,7 @@ def test_a_stop_ends_between_designs():
 def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker(processes):
     visits = sf.synthetic_city(users=20)
     lattice = sf.Lattice.covering(visits, "2.5 km")
-    people = {name: visits.of_user(name) for name in list(visits.users())[:2]}
+    people = {str(name): visits.of_user(name) for name in list(visits.users())[:2]}
     priors = {name: Prior.from_visits(lattice, mine) for name, mine in people.items()}
     losses = {name: lattice.loss(mine) for name, mine in people.items()}
     blind = {
