@@ -27,7 +27,7 @@ def test_what_is_said_is_no_better_than_what_is_proved():
     assert number(r"less than ([\d.]+) m", least) / 1000 <= bound.lower
     assert "on these 12 places" in least
     assert number(r"within ([\d.]+) %", near) / 100 >= loss / bound.lower - 1
-    assert near.endswith("of the best that any mechanism with this promise could do on these places.")
+    assert near.endswith("of the best that any mechanism of this epsilon could do on these places.")
 
 
 def test_a_loss_below_the_bound_is_refused():

@@ -330,7 +330,7 @@ def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
         assert done.code in (0, 3), done.err
         assert "The best conceivable" in done.text
         assert "No mechanism that keeps epsilon 1/km between all points can lose less than" in done.text
-        assert "of the best that any mechanism with this promise could do on these places." in done.text
+        assert "of the best that any mechanism of this epsilon could do on these places." in done.text
         assert "The best conceivable" in (tmp_path / "b.md").read_text()
 
 

@@ -124,9 +124,9 @@ class CoordinateBound(Frozen):
         """Return the sentence on how near a mechanism's loss is to the least; see `excess`."""
         share = self.excess(loss)
         if math.isinf(share):
-            return "How near it is to the best that any mechanism with this promise could do is not known."
+            return "How near it is to the best that any mechanism of this epsilon could do is not known."
         return (
-            f"It is within {percent_at_most(share)} of the best that any mechanism with this promise could do "
+            f"It is within {percent_at_most(share)} of the best that any mechanism of this epsilon could do "
             "on these places."
         )
 
