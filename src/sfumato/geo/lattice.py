@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,29 +18,27 @@ from ..core.arrays import Floats, numbers, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .convex import ConvexPart, served_polygon, served_rectangle, well_inside
-from .places import MOST_CELLS, Draw, Places, area_of, check_size
+from .places import Places
 from .projection import Projection
 from .region import Region
 from .single import SinglePoint
+from .sizes import MOST_CELLS, area_of, check_size
+from .vertex_weights import SNAP_BITS, Draw, Rounding, snapped, vertices_drawn, weights_of
 from .vertices import (
     KINDS,
     ROWS,
-    SNAP_BITS,
     TRIANGLE,
     Integers,
     Kind,
-    Rounding,
+    VertexTable,
     block,
-    lattice_steps,
-    spline_weights,
+    steps_between,
     strip,
     whole,
 )
 from .visits import Visits
 
 Length = float | str
-_WIDEST: Final = 10_000_000  # places in the table of vertices
-_BLOCK: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,7 +81,7 @@ class Lattice(Places):
     origin: tuple[float, float] = field(init=False)
     kind: Kind = field(init=False)
     convex_part: ConvexPart | None = field(init=False)
-    _lookup: NDArray[np.intp] = field(init=False)
+    _table: VertexTable = field(init=False)
 
     @checked
     def __init__(
@@ -102,27 +100,18 @@ class Lattice(Places):
         if len(found) > MOST_CELLS:
             raise InputError(f"{len(found):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
         west, south = (float(end) for end in np.asarray(origin, dtype=np.float64))
-        low = found.min(axis=0)
-        size = found.max(axis=0) - low + 1
-        if float(np.prod(size + 2.0)) > _WIDEST:
-            raise InputError(
-                f"the vertices spread over {size[0]:,} x {size[1]:,} steps, most of them without a vertex.",
-                "use a lattice for each part.",
-            )
-        lookup = np.full(tuple(size + 2), -1, dtype=np.intp)  # with a border, so that steps beside stay inside
-        lookup[tuple((found - low + 1).T)] = np.arange(len(found))
-        if np.count_nonzero(lookup >= 0) < len(found):
-            raise InputError("a vertex of the lattice is given twice.", "give each pair of coordinates once.")
+        table = VertexTable.of(found)
         xy = np.array((west, south)) + spacing_m * (found @ (TRIANGLE if kind == "triangular" else np.eye(2)))
         Projection.from_crs(crs).check_reach(xy)
-        digits = max(2, len(str(int(size.max()) - 1)))
+        low = found.min(axis=0)
+        digits = max(2, len(str(int((found - low).max()))))
         labels = [f"x{a:0{digits}}y{b:0{digits}}" for a, b in (found - low).tolist()]
         Space.__init__(self, labels, xy, "m", crs)
         object.__setattr__(self, "vertices", readonly(found))
         object.__setattr__(self, "spacing_m", float(spacing_m))
         object.__setattr__(self, "origin", (west, south))
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "_lookup", readonly(lookup))
+        object.__setattr__(self, "_table", table)
         pieces = self.pieces
         if not len(pieces):
             raise InputError(
@@ -251,15 +240,7 @@ class Lattice(Places):
         On a square lattice a piece is the square around a vertex, given by the nine vertices around it, south to
         north within west to east; on a triangular one a triangle, given by its three corners.
         """
-        low = self.vertices.min(axis=0) - 1
-        if self.kind == "square":
-            blocks = (self.vertices - low)[:, None, :] + _BLOCK
-        else:
-            ups = (self.vertices - low)[:, None, :] + np.array([(0, 0), (1, 0), (0, 1)])
-            downs = (self.vertices - low)[:, None, :] + np.array([(0, 0), (-1, 0), (0, -1)])
-            blocks = np.concatenate([ups, downs])
-        positions = self._lookup[blocks[..., 0], blocks[..., 1]]
-        return readonly(positions[(positions >= 0).all(axis=1)])
+        return self._table.pieces(self.kind, self.vertices)
 
     @property
     def reach_m(self) -> float:
@@ -315,11 +296,7 @@ class Lattice(Places):
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
-        plane = (self.projection.forward(lat, lon) - self.origin) / self.spacing_m
-        steps = np.column_stack(lattice_steps(self.kind, plane[:, 0], plane[:, 1]))
-        limit = 2.0**30  # steps: far outside of every lattice
-        steps = np.clip(np.where(np.isfinite(steps), steps, limit), -limit, limit)
-        return np.rint(steps * 2**SNAP_BITS).astype(np.int64)
+        return snapped(self.kind, (self.projection.forward(lat, lon) - self.origin) / self.spacing_m)
 
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
         """Return the vertices that points are rounded to, with their probabilities.
@@ -328,16 +305,8 @@ class Lattice(Places):
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
-        snapped, one = self.snapped(lat, lon), 2**SNAP_BITS
-        if self.kind == "square":
-            nearest = (snapped + one // 2) >> SNAP_BITS
-            axes = spline_weights(snapped - (nearest << SNAP_BITS)) / 2.0 ** (2 * SNAP_BITS + 1)
-            shares = (axes[:, 0, :, None] * axes[:, 1, None, :]).reshape(len(snapped), 9)
-            return Rounding(self._positions_of(nearest[:, None, :] + _BLOCK), shares)
-        corner, side, part = self._triangle(snapped)
-        vertices = corner[:, None, :] + side[:, None] * np.array([(0, 0), (1, 0), (0, 1)])
-        shares = np.column_stack([one - part.sum(axis=1), part]) / one
-        return Rounding(self._positions_of(vertices), shares)
+        vertices, shares = weights_of(self.kind, self.snapped(lat, lon))
+        return Rounding(self._table.of_vertices(vertices), shares)
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return a vertex for each point, drawn as `rounding` says, array (n,); -1 for points not served.
@@ -349,19 +318,8 @@ class Lattice(Places):
             lon: Longitudes, array (n,) in degrees.
             words: From a number to as many fresh, uniform 64-bit words.
         """
-        inside, snapped, one = self.inside(lat, lon), self.snapped(lat, lon), 2**SNAP_BITS
-        if self.kind == "square":
-            nearest = (snapped + one // 2) >> SNAP_BITS
-            upto = spline_weights(snapped - (nearest << SNAP_BITS)).cumsum(axis=-1)
-            uniform = (words(snapped.size) >> np.uint64(63 - 2 * SNAP_BITS)).astype(np.int64)
-            vertices = nearest - 1 + (uniform.reshape(*snapped.shape, 1) >= upto).sum(axis=-1)
-        else:
-            corner, side, part = self._triangle(snapped)
-            upto = np.column_stack([part[:, 0], part.sum(axis=1)])
-            uniform = (words(len(snapped)) >> np.uint64(64 - SNAP_BITS)).astype(np.int64)
-            step = np.column_stack([uniform < upto[:, 0], (uniform >= upto[:, 0]) & (uniform < upto[:, 1])])
-            vertices = corner + side * step
-        return np.where(inside, self._positions_of(vertices), -1)
+        vertices = vertices_drawn(self.kind, self.snapped(lat, lon), words)
+        return np.where(self.inside(lat, lon), self._table.of_vertices(vertices), -1)
 
     def singly(self) -> SinglePoint:
         """Return a function that draws as `drawn` does for single points, prepared for many of them."""
@@ -378,14 +336,7 @@ class Lattice(Places):
         On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
         diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
         """
-        away = np.abs(self.vertices[:, None, :] - self.vertices[None, :, :])
-        if self.kind == "triangular":
-            apart = self.vertices[:, None, :] - self.vertices[None, :, :]
-            hops = np.maximum(away.max(axis=2), np.abs(apart.sum(axis=2)))
-            return Metric(hops.astype(np.float64), name="lattice steps", triangle=True)
-        diagonal = away.min(axis=2)
-        exact = away.max(axis=2) - diagonal + math.nextafter(math.sqrt(2), 0) * diagonal
-        return Metric(np.where(diagonal > 0, np.nextafter(exact, 0), exact), name="lattice steps", triangle=True)
+        return Metric(steps_between(self.kind, self.vertices), name="lattice steps", triangle=True)
 
     def outlines_latlon(self) -> Floats:
         """Return the outline of what is nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
@@ -396,23 +347,6 @@ class Lattice(Places):
             corners = np.column_stack([np.cos(angles), np.sin(angles)]) / math.sqrt(3)
         outlines = self._centres()[:, None, :] + self.spacing_m * corners
         return readonly(self.projection.inverse(outlines.reshape(-1, 2)).reshape(*outlines.shape))
-
-    def _triangle(self, snapped: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return the triangle around each point: a corner, the sign of its two sides, and weights at their ends.
-
-        Arrays (n, 2), (n, 1) and (n, 2); weights are integers over 2**20, and the corner has the rest.
-        """
-        one = 2**SNAP_BITS
-        base = snapped >> SNAP_BITS
-        part = snapped - (base << SNAP_BITS)
-        upper = (part.sum(axis=1) > one)[:, None]
-        return np.where(upper, base + 1, base), np.where(upper, -1, 1), np.where(upper, one - part, part)
-
-    def _positions_of(self, vertices: Integers) -> NDArray[np.intp]:
-        low = self.vertices.min(axis=0) - 1
-        inner = np.clip(vertices - low, 0, np.array(self._lookup.shape) - 1)
-        positions: NDArray[np.intp] = self._lookup[inner[..., 0], inner[..., 1]]
-        return positions
 
     @property
     def _served_by(self) -> str:

@@ -1,9 +1,9 @@
-"""Places on the ground, and cells that divide it: the ground that grids, hexagons and lattices share."""
+"""Places on the ground: what grids, hexagons and lattices share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -13,18 +13,13 @@ from scipy.sparse import csr_array
 
 from ..core import Loss, LossPoints, Space, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, numbers, readonly
-from ..core.distances import great_circle_m
+from ..core.arrays import Floats, readonly
 from ..core.space import WGS84
-from ..core.units import show
 from ..errors import DataError, InputError, argument
 from .projection import Projection
-from .region import Region
 from .true_points import DISTANCES, TruePoints
-from .vertices import Rounding
+from .vertex_weights import Draw, Rounding
 from .visits import Visits
-
-Draw = Callable[[int], NDArray[np.uint64]]
 
 TRUE_POINT: Final = " distance of the true point"
 """How the names of losses end that are counted from true points."""
@@ -35,10 +30,6 @@ class OnePoint(Protocol):
 
     def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:
         """Return the position of the secret; None where `Places.drawn` has to say it."""
-
-
-MOST_CELLS: Final = 10_000
-"""A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -226,126 +217,3 @@ class Places(Space, ABC):
         if self.coordinates is None:
             raise InputError("the cells have no centres.", "build them with covering().")
         return self.coordinates
-
-
-class Cells(Places):
-    """Cells on the ground; each visit falls into one of them, or outside."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
-        """Return the position of the cell of each point, array (n,); -1 outside all cells.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
-
-    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
-        """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
-        return self.locate(lat, lon)
-
-    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """Return points, those outside moved to the nearest centre; see `Places.nearest`."""
-        north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
-        away = np.flatnonzero((self.locate(north, east) < 0) & (np.abs(north) <= 90) & np.isfinite(east))
-        centres = self.latlon
-        for start in range(0, len(away), _BLOCK):
-            some = away[start : start + _BLOCK]
-            distances = great_circle_m(np.column_stack([north[some], east[some]]), centres)
-            north[some], east[some] = centres[np.argmin(distances, axis=1)].T
-        return north, east
-
-    def singly(self) -> OnePoint:
-        """Return what leaves single points to `locate`."""
-        return _Located()
-
-    def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
-        """Return the cell of each point, for certain."""
-        positions = self.locate(lat, lon)[:, None]
-        return Rounding(positions, np.ones(positions.shape))
-
-
-class _Located:
-    """Single points of cells: nothing is faster than to look them up."""
-
-    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
-        return None
-
-
-_BLOCK: Final = 1 << 10  # points at a time, each with its distance to every place
-
-
-def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:
-    """Return the region to cover: the one named, or that of the places."""
-    chosen = places if region is None else region
-    if isinstance(chosen, Visits):
-        return chosen.region()
-    return Region.parse(chosen) if isinstance(chosen, str) else chosen
-
-
-def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
-    """Refuse one cell, and more cells than a mechanism can have.
-
-    Args:
-        cells: How many there would be.
-        region: What they cover.
-        visits: The visits, where the region is theirs or they are to be inside.
-        by: The argument that decides how many there are, with its function.
-
-    Raises:
-        InputError: With the size of the region and what to choose instead.
-    """
-    if cells <= 1:
-        raise InputError(
-            f"a region of {region.size} gives one cell, and a mechanism on one cell has nothing to hide.",
-            f"choose smaller cells with {argument(by)}",
-            f"choose a wider region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
-        )
-    if cells <= MOST_CELLS:
-        return
-    width, height = region.size_m
-    noun = "vertices" if by.startswith("Lattice") else "cells"
-    hints = [f"choose fewer {noun} with {argument(by, _fewer(width, height, by))}{_least(width, height, by)}"]
-    core = _core(cells, region, visits)
-    if core is not None and not by.endswith("shape"):
-        hints.append(
-            f"keep to the middle with {argument('region', core)} ({core.size}), which leaves out up to 5 % of the "
-            "visits on each side."
-        )
-    raise InputError(
-        f"a region of {region.size} gives {cells:,.0f} {noun}, but at most {MOST_CELLS:,} are possible.", *hints
-    )
-
-
-def _fewer(width: float, height: float, by: str) -> object:
-    """Return what to ask for to have some hundred cells over a rectangle in metres."""
-    if by == "resolution":
-        return ""
-    side = max(width, height, (width * height) ** 0.5) / 30
-    if by.endswith("shape"):
-        return max(2, round(width / side)), max(1, round(height / side))
-    digits = -int(np.floor(np.log10(side)))
-    return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
-
-
-def _least(width: float, height: float, by: str) -> str:
-    """Return the least spacing or cell that fits, in words."""
-    if by == "resolution" or by.endswith("shape") or not width * height > 0:
-        return ""
-    side = (width * height / MOST_CELLS) ** 0.5
-    while (width / side + 4) * (height / side + 4) > MOST_CELLS:
-        side *= 1.02
-    digits = 1 - int(np.floor(np.log10(side)))
-    return f" ({show(float(np.ceil(side * 10.0**digits) / 10.0**digits), 'm')} is about the least that fits)"
-
-
-def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
-    """Return where most of the visits are, if the cells over it are few enough."""
-    if visits is None or not (inside := region.contains(visits.lat, visits.lon)).any():
-        return None
-    core = visits.select(inside).region(trim=0.05)
-    (width, height), (wide, high) = core.size_m, region.size_m
-    left = cells * (width / wide) * (height / high)
-    return core if 4 < left < MOST_CELLS / 2 else None

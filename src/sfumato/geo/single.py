@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .convex import ConvexPart
 from .projection import CLOSE_M, Projection
-from .vertices import SNAP_BITS, Kind, lattice_steps
+from .vertex_weights import SNAP_BITS, lattice_steps
+from .vertices import Kind
 
 _ONE: Final = 2**SNAP_BITS
 _HALF: Final = _ONE // 2

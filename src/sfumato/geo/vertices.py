@@ -1,23 +1,20 @@
-"""Vertices of lattices: which ones serve a rectangle, and with which weights points are rounded to them."""
+"""Vertices of lattices: which ones serve a rectangle, their positions in a list, and which parts they serve."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, get_args
+from typing import Final, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.arrays import Floats, numbers
+from ..core.arrays import Floats, numbers, readonly
 from ..errors import InputError
 
 Integers = NDArray[np.int64]
 Kind = Literal["square", "triangular"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
-
-SNAP_BITS: Final = 20
-"""Positions are first rounded to multiples of the spacing over two to this power."""
 
 TRIANGLE: Final = np.array([(1.0, 0.0), (0.5, math.sqrt(3) / 2)])
 """The two steps of a triangular lattice, array (2, 2)."""
@@ -25,50 +22,66 @@ TRIANGLE: Final = np.array([(1.0, 0.0), (0.5, math.sqrt(3) / 2)])
 ROWS: Final = {"square": 1.0, "triangular": math.sqrt(3) / 2}
 """The distance of rows, in steps."""
 
-Number = TypeVar("Number", float, Floats)
+AROUND: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+"""Steps to a vertex itself and its eight neighbours, south to north within west to east, array (9, 2)."""
 
+_WIDEST: Final = 10_000_000  # places in the table of vertices
 _ROUND: Final = 1e-8  # of a step: 8 km are 16 steps of 500 m, whatever the last bits say
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rounding:
-    """The vertices that points are rounded to, and how likely each is.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VertexTable:
+    """The positions of vertices in a list of them, looked up by their coordinates.
 
     Attributes:
-        positions: Positions of the vertices in the lattice, array (n, k); -1 for one that it does not have.
-        shares: Probability of each, array (n, k); each row sums to one.
+        low: One less than the least coordinates, array (2,).
+        positions: At each pair of coordinates from there the position, or -1, array; its border is empty.
     """
 
+    low: Integers
     positions: NDArray[np.intp]
-    shares: Floats
 
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Whether all vertices that a point may be rounded to are in the lattice, array (n,)."""
-        inside: NDArray[np.bool_] = ((self.positions >= 0) | (self.shares == 0)).all(axis=1)
-        return inside
+    @classmethod
+    def of(cls, vertices: Integers) -> Self:
+        """Return the table of vertices, array (n, 2).
 
+        Raises:
+            InputError: If they are spread too far, or one is given twice.
+        """
+        low = vertices.min(axis=0)
+        size = vertices.max(axis=0) - low + 1
+        if float(np.prod(size + 2.0)) > _WIDEST:
+            raise InputError(
+                f"the vertices spread over {size[0]:,} x {size[1]:,} steps, most of them without a vertex.",
+                "use a lattice for each part.",
+            )
+        positions = np.full(tuple(size + 2), -1, dtype=np.intp)  # with a border, so that steps beside stay inside
+        positions[tuple((vertices - low + 1).T)] = np.arange(len(vertices))
+        if np.count_nonzero(positions >= 0) < len(vertices):
+            raise InputError("a vertex of the lattice is given twice.", "give each pair of coordinates once.")
+        return cls(readonly(low - 1), readonly(positions))
 
-def spline_weights(offsets: Integers) -> Integers:
-    """Return the weights of three neighbours along an axis as integers that sum to 2**41.
+    def of_vertices(self, vertices: Integers) -> NDArray[np.intp]:
+        """Return the positions of vertices (..., 2), array (...); -1 for one that is not in the list."""
+        inner = np.clip(vertices - self.low, 0, np.array(self.positions.shape) - 1)
+        found: NDArray[np.intp] = self.positions[inner[..., 0], inner[..., 1]]
+        return found
 
-    Args:
-        offsets: From the middle one, in units of the spacing over 2**20, from -2**19 to 2**19, array (...).
+    def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:
+        """Return the parts of the plane that the vertices serve, by their positions, array (pieces, k).
 
-    Returns:
-        Quadratic B-spline weights, array (..., 3): (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2 for the
-        offset t in steps, times 2**41; exact.
-    """
-    half = 2 ** (SNAP_BITS - 1)
-    return np.stack([(half - offsets) ** 2, 6 * half**2 - 2 * offsets**2, (half + offsets) ** 2], axis=-1)
-
-
-def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
-    """Return places on the plane, in steps from vertex (0, 0), in coordinates of the lattice."""
-    if kind == "square":
-        return x, y
-    across = y / ROWS["triangular"]
-    return x - across / 2, across
+        Args:
+            kind: The lattice: nine vertices around one make a square, three a triangle.
+            vertices: The list, array (n, 2).
+        """
+        if kind == "square":
+            blocks = vertices[:, None, :] + AROUND
+        else:
+            ups = vertices[:, None, :] + np.array([(0, 0), (1, 0), (0, 1)])
+            downs = vertices[:, None, :] + np.array([(0, 0), (-1, 0), (0, -1)])
+            blocks = np.concatenate([ups, downs])
+        positions = self.of_vertices(blocks)
+        return readonly(positions[(positions >= 0).all(axis=1)])
 
 
 def whole(vertices: ArrayLike) -> Integers:
@@ -113,3 +126,20 @@ def strip(extent: Floats) -> tuple[Integers, Floats]:
         last = math.ceil(left + extent[0] + 1 - _ROUND) - 1
         vertices += [(a, b) for a in range(first, last + 1)]
     return np.array(vertices, dtype=np.int64), start
+
+
+def steps_between(kind: Kind, vertices: Integers) -> Floats:
+    """Return the distances of vertices in steps of the whole lattice, array (n, n).
+
+    On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
+    diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
+    """
+    apart = vertices[:, None, :] - vertices[None, :, :]
+    away = np.abs(apart)
+    if kind == "triangular":
+        hops: Floats = np.maximum(away.max(axis=2), np.abs(apart.sum(axis=2))).astype(np.float64)
+        return hops
+    diagonal = away.min(axis=2)
+    exact = away.max(axis=2) - diagonal + math.nextafter(math.sqrt(2), 0) * diagonal
+    octile: Floats = np.where(diagonal > 0, np.nextafter(exact, 0), exact)
+    return octile

@@ -22,7 +22,7 @@ from sfumato.privacy import (
     table,
 )
 from sfumato.privacy.atlas.catalogue import Goal, Refusal
-from sfumato.privacy.atlas.claims import covers
+from sfumato.privacy.atlas.contexts import covers
 
 from ...catalogue import geometric, line, randomised_response, unused
 from ..brute import channels as random_channels

@@ -10,8 +10,7 @@ from ...core import CoordinatePrivacy, units
 from ...core.arguments import checked
 from ...core.frozen import Short
 from ...errors import InputError, argument
-from ...geo import Lattice, Region, Visits
-from ...geo.places import MOST_CELLS
+from ...geo import MOST_CELLS, Lattice, Region, Visits
 from ...geo.vertices import Kind
 from ...rounding import about
 from ..effort import check_time, shortage

@@ -9,7 +9,8 @@ from enum import Enum
 from ...core.frozen import Short
 from ..relation import Relation
 from ..vocabulary import VOCABULARY
-from .claims import Claim, InfiniteNumberError, covers
+from .claims import Claim, InfiniteNumberError
+from .contexts import covers
 
 
 class Basis(Enum):

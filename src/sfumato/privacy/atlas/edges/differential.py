@@ -8,7 +8,8 @@ from ....core import Metric
 from ....core.arrays import Floats
 from ....intervals import above, exact
 from ...relation import Relation, largest_over, largest_ratio, reach
-from ..claims import Claim, covers
+from ..claims import Claim
+from ..contexts import covers
 from ..edge import Basis, Goal, Refusal, Tightness, edge, pure, renamed, symmetric
 
 

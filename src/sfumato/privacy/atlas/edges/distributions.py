@@ -9,7 +9,8 @@ from ....core import Metric
 from ....intervals import above, exact
 from ...distributions.family import Family
 from ...relation import Relation, largest_over, reach
-from ..claims import Claim, covers, divergence_name
+from ..claims import Claim
+from ..contexts import covers, divergence_name
 from ..edge import Basis, Goal, Refusal, Rule, Tightness, edge, renamed
 from .differential import to_probabilistic
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ....intervals import Interval, above, exact
-from ..claims import Claim, divergence_name
+from ..claims import Claim
+from ..contexts import divergence_name
 from ..edge import Basis, Goal, Refusal, Tightness, edge, pure, same_pairs, symmetric
 
 

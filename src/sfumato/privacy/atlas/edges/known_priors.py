@@ -6,7 +6,8 @@ from ....core import blind_error
 from ....core.guarantees import as_distance
 from ....intervals import above, below, exact
 from ...beliefs.priors import Priors
-from ..claims import Claim, covers
+from ..claims import Claim
+from ..contexts import covers
 from ..edge import Basis, Goal, Refusal, Tightness, edge, everywhere, pure, renamed
 from .facts import EVERY, every_secret, holds_all, priors_of
 

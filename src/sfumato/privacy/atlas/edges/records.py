@@ -7,7 +7,8 @@ import numpy as np
 from ....intervals import above, exact
 from ...beliefs.events import Events
 from ...relation import Relation
-from ..claims import Claim, covers, to_one_default
+from ..claims import Claim
+from ..contexts import covers, to_one_default
 from ..edge import Basis, Goal, Refusal, Tightness, edge, pure
 from .facts import priors_of
 
