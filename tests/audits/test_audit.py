@@ -142,3 +142,54 @@ def test_points_on_a_lattice_are_measured_too():
     assert "report x" in entry.witness
     for claim, outcome in (("1.5/km", Outcome.HOLDS), ("1.4/km", Outcome.FAILS)):
         assert Requirement.parse(f"coordinate-privacy <= {claim}").hold_against(found).outcome is outcome
+
+
+def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():
+    """A report grows likelier along a U: its slope is that of .3/km, but its tips are told apart by far more."""
+    arms = [(a, b) for b in range(14) for a in (*range(3), *range(5, 8))]
+    vertices = sorted({*arms, *((a, b) for a in range(8) for b in range(3))})
+    lattice = Lattice(vertices, 500.0, (-1750.0, -3000.0), sf.geo.Projection(48.85, 2.35).crs)
+    along = np.array([(b - 2 if b > 2 else 0) * (1 if a >= 4 else -1) for a, b in vertices]) / 2
+    likely = np.exp(0.3 * along) / np.exp(0.3 * along).max() / 2
+    mechanism = sf.Mechanism(np.column_stack([likely, 1 - likely]), lattice)
+
+    lat, lon = lattice.latlon[[vertices.index((1, 12)), vertices.index((6, 12))]].T
+    tips = lattice.rounding(lat, lon)
+    seen = np.einsum("ij,ijk->ik", tips.shares, mechanism.matrix[tips.positions])
+    away_km = 2.5
+    rate = np.abs(np.log(seen[0] / seen[1])).max() / away_km
+    assert rate > 1.1
+
+    slope = sf.evidence.steepest(mechanism).epsilon
+    assert slope.upper < 0.31
+    found = sf.audit(mechanism)
+    entry = found.find("coordinate-privacy")
+    assert entry.bracket.lower <= slope.upper
+    assert entry.bracket.upper >= rate
+    for claim in ("0.31/km", "1/km"):
+        verdict = Requirement.parse(f"coordinate-privacy <= {claim}").hold_against(found)
+        assert verdict.outcome is Outcome.UNDECIDED
+    assert Requirement.parse("coordinate-privacy <= 3/km").hold_against(found).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+@pytest.mark.parametrize("epsilon", [0.2, 1.3, 2.9])
+def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(0, 6, (2, 400))
+    bent = (x < 2) | (y < 2)
+    visits = sf.Visits(48.8 + y[bent] / 111.2, 2.3 + x[bent] / 73.2)
+    lattice = Lattice.covering(visits, "1 km", kind=kind, near="400 m")
+    assert not lattice.convex
+    made = sf.design(
+        sf.Prior.from_visits(lattice, visits),
+        loss=lattice.loss(visits),
+        guarantees=CoordinatePrivacy(epsilon),
+        keep="program",
+        gap=1e-3,
+        tie_break=False,
+    )
+    slope = sf.evidence.steepest(made.mechanism)
+    least = sf.evidence.epsilon_between_points(made.mechanism, slope)
+    assert slope.epsilon.lower <= least.lower <= least.upper <= epsilon
+    assert least.upper > 0.99 * epsilon

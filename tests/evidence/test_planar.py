@@ -1,6 +1,7 @@
 """The proof of planar noise against its maker, against fractions, and against lies."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -52,6 +53,15 @@ def test_a_little_less_is_not_proved(epsilon, reach):
         assert proof_of(noise, lie).sentence.startswith("NOT PROVED: no report")
     assert proof_of(noise, sf.CoordinatePrivacy(epsilon * 1.6094, "mi", 3.0)).holds
     assert proof_of(noise, sf.CoordinatePrivacy(epsilon, "km", claim.slack_m + 1)).holds
+
+
+@pytest.mark.parametrize("reach", ["30.0004 km", "100.123 km", "123.4567899 km", "1499.9999 km"])
+def test_no_wider_region_is_named_than_the_proved_one(reach):
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.86, 2.34), reach)
+    for text in (proof_of(noise).sentence, noise.describe()[1]):
+        named = re.search(r"within ([0-9.,]+) km of (?:its|the) centre", text)
+        assert named is not None
+        assert noise.reach_m * (1 - 1e-4) <= float(named[1].replace(",", "")) * 1000 <= noise.reach_m
 
 
 def test_the_stretch_is_that_of_the_sphere_of_the_polar_axis():

@@ -75,7 +75,7 @@ def test_what_a_file_cannot_hold():
 
 def test_whose_places_the_table_was_made_of_is_said():
     assert NoiseFile(RAW).whose == ""
-    assert "made of 12 visits of nobody; anyone with the file can see" in FULL.whose
+    assert "made of 12 visits of nobody; anyone who sees reports or the file can see where" in FULL.whose
     assert "made of places that the file does not name" in NoiseFile(NOISE).whose
     assert "\x1b" not in NoiseFile(NOISE, source="\x1b[31mred").whose
 

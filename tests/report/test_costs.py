@@ -101,3 +101,33 @@ def test_manhattan_distances_are_called_so():
     assert km("has not seen, you appear about", text) == pytest.approx(
         mean_distance(made.mechanism, APART, norm), rel=0.01
     )
+
+
+@pytest.mark.parametrize("kind", ["lattice", "grid"])
+def test_smoothing_does_not_change_whose_loss_is_stated(kind):
+    """Smoothing counts people where nobody was: the loss on the visits is another number."""
+    places: sf.geo.Places
+    promise: sf.CoordinatePrivacy | sf.MetricPrivacy
+    if kind == "lattice":
+        places = sf.Lattice.covering(VISITS, "1.5 km", region=REGION)
+        promise = sf.CoordinatePrivacy("1/km")
+    else:
+        places = sf.Grid.covering(VISITS, "1.5 km", region=REGION)
+        promise = sf.MetricPrivacy("1/km", places.metric(unit="km"))
+    prior = sf.Prior.from_visits(places, KEPT, smoothing=300)
+    made = sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, keep="program", gap=1e-4)
+    true = mean_distance(made.mechanism, KEPT)
+    assert abs(made.certificate.loss - true) > 0.02 * true
+    for text in (summarise(made, visits=KEPT).markdown(), summarise(made).markdown()):
+        assert true * (1 - 1e-9) <= km("over the visits, you appear at most", text) <= true * 1.01
+        under = km("Under it the loss is at most", text)
+        assert made.certificate.loss <= under <= made.certificate.loss * 1.01
+    plain = sf.design(
+        sf.Prior.from_visits(places, KEPT),
+        loss=places.loss(KEPT),
+        guarantees=promise,
+        tie_break=False,
+        keep="program",
+        gap=1e-4,
+    )
+    assert "as with smoothing" not in summarise(plain, visits=KEPT).markdown()

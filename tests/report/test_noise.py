@@ -31,7 +31,7 @@ def test_every_section():
         "e^(1/km x (distance + 2.83 m)) times likelier from one point than from another, for any two points",
         "wherever they are",
         "2.726 times for points 1 km apart",
-        "made of 20 places of nobody; anyone with the file can see",
+        "made of 20 places of nobody; anyone who sees reports or the file can see where these places are",
         "On average over 20 places of nobody, you appear at least",
         "as its writer states them: loss",
     ):

@@ -237,7 +237,7 @@ def test_points_are_told_what_holds_for_points(kind):
     assert slack >= Fraction(1000 * lattice.slack_m)
     (upper,) = numbers(r"epsilon is at most NUMBER/km", text)
     assert upper >= Fraction(found.certificate.epsilon_upper)
-    (loss,) = numbers(r"On average you appear at most AMOUNT from where you truly are", text)
+    (loss,) = numbers(r"On average over the visits, you appear at most AMOUNT from where you truly are", text)
     assert loss >= Fraction(found.certificate.loss)
     assert f"A mechanism for {len(lattice)} vertices" in text
     assert "finds the one that you are rounded to at most" in text

@@ -12,7 +12,7 @@ import numpy as np
 from ..attacks import blind, optimal
 from ..core import Bracket, Mechanism, Metric, Prior, Side
 from ..errors import InputError, argument
-from ..evidence import steepest
+from ..evidence import epsilon_between_points, steepest
 from ..geo import Lattice
 from ..leakage import (
     bayes_vulnerability,
@@ -23,7 +23,7 @@ from ..leakage import (
     shannon_capacity,
 )
 from ..privacy import VOCABULARY
-from ..rounding import about, at_least, at_most
+from ..rounding import about, amount_at_most, at_least, at_most
 from .findings import Entry
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
@@ -83,7 +83,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
 
 
 def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -> Iterator[Entry]:
-    """Yield the measures of leakage, the error of the best attack, and on a lattice the slope between points.
+    """Yield the measures of leakage, the error of the best attack, and on a lattice the epsilon between points.
 
     Args:
         mechanism: The mechanism.
@@ -142,7 +142,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
                 side=Side.AT_LEAST,
             )
     if isinstance(mechanism.secrets, Lattice):
-        yield _between_points(mechanism)
+        yield _between_points(mechanism, mechanism.secrets)
     most = min_entropy_capacity_bits(mechanism)
     yield _entry(
         "min-entropy-capacity",
@@ -166,21 +166,28 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     )
 
 
-def _between_points(mechanism: Mechanism) -> Entry:
+def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     found = steepest(mechanism)
+    least = epsilon_between_points(mechanism, found)
     lat, lon = found.point
     report = mechanism.observables.labels[found.observable]
-    exponent = f"{at_most(found.epsilon.upper)} x distance in {found.unit}"
+    added = amount_at_most(1000 * lattice.slack_m, "mm")
+    sentence = (
+        f"No report is more than e^({at_most(least.upper)} x distance in {found.unit}) times likelier from one "
+        "point than from another, for any two points that the lattice serves; snapping adds at most "
+        f"{added} to a distance."
+        if math.isfinite(least.upper)
+        else "Nothing is proved of any two points that the lattice serves."
+    )
     return Entry(
         COORDINATE_PRIVACY,
         "Coordinate privacy",
         "epsilon",
-        found.epsilon,
+        least,
         unit=found.unit,
         per=True,
-        witness=f"at {lat:.5f}, {lon:.5f}, report {report}",
-        sentence="Along every line through points that the lattice serves, no report gets more than "
-        f"e^({exponent}) times likelier.",
+        witness=f"points near {lat:.5f}, {lon:.5f}, report {report}",
+        sentence=sentence,
         source="Andres et al., CCS 2013, definition 3.3",
     )
 

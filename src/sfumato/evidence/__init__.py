@@ -3,7 +3,7 @@
 from .borders import Border, worst_border
 from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
-from .coordinates import CoordinateProof, VertexPrivacy, bound_to, prove_coordinate_privacy
+from .coordinates import CoordinateProof, VertexPrivacy, bound_to, epsilon_between_points, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, check_optimality, prove_optimality
@@ -44,6 +44,7 @@ __all__ = [
     "class_vulnerability_bound",
     "distortion_below",
     "distortion_bound",
+    "epsilon_between_points",
     "expected_loss_above",
     "exponents_above",
     "loss_bound",

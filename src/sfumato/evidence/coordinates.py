@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..core import CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core import Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.guarantees import Asked
 from ..errors import InputError, python
@@ -15,6 +15,7 @@ from ..geo import Lattice
 from ..intervals import Interval, above, below, exact
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy
+from .slope import Steepest
 from .spline import octile_exponent, octile_slope
 
 
@@ -124,11 +125,8 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
     """
     promise, lattice = guarantee.promise, guarantee.lattice
     rows = prove_metric_privacy(mechanism, guarantee)
-    upper = promise.epsilon if rows.holds else math.inf
-    if math.isfinite(rows.upper):
-        slope = _slope_above(lattice, rows.upper)
-        per_unit = slope / lattice.spacing_m * lattice.stretch / units.factor("m", promise.unit)
-        upper = min(upper, up(per_unit * (1 + 1e-14)))
+    claimed = promise.epsilon if rows.holds else math.inf
+    upper = min(claimed, _per_unit_above(lattice, rows.upper, promise.unit))
     return CoordinateProof(
         promise.epsilon,
         upper,
@@ -139,6 +137,37 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
         str(promise),
         lattice.slack_m,
     )
+
+
+@checked
+def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
+    """Return bounds of the least epsilon that a mechanism keeps between any two points that a lattice serves.
+
+    Where what is served is convex that is the steepest slope of its log likelihoods. Elsewhere two points may be
+    nearer than any way between them that is served: the slope is a lower bound then, and the upper one is what
+    the rows of all pairs of vertices prove.
+
+    Args:
+        mechanism: A mechanism whose secrets are the vertices of a lattice.
+        steep: Its steepest slope, as `steepest` finds it.
+
+    Returns:
+        The epsilon, per unit of the slope.
+    """
+    lattice, found = mechanism.secrets, steep.epsilon
+    if not isinstance(lattice, Lattice) or lattice.convex:
+        return found
+    rows = prove_metric_privacy(mechanism, MetricPrivacy(1.0, lattice.steps()))
+    upper = max(found.upper, _per_unit_above(lattice, rows.upper, steep.unit))
+    return Bracket(found.lower, found.value, upper)
+
+
+def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
+    """Return a proved bound of the epsilon per unit on the ground, for rows of an exponent."""
+    if not math.isfinite(exponent):
+        return math.inf
+    slope = _slope_above(lattice, exponent)
+    return up(slope / lattice.spacing_m * lattice.stretch / units.factor("m", unit) * (1 + 1e-14))
 
 
 def _slope_above(lattice: Lattice, exponent: float) -> float:

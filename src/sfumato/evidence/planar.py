@@ -15,7 +15,7 @@ from ..core.arrays import Floats, numbers
 from ..core.frozen import Short
 from ..errors import InputError
 from ..intervals import Interval, above, exact, exp_above
-from ..rounding import amount_at_most, at_most
+from ..rounding import amount_at_least, amount_at_most, at_most
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
 _WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
@@ -63,7 +63,7 @@ class NoiseProof(Short):
         within = (
             "of the plane"
             if math.isinf(self.reach_m)
-            else f"of the region (within {amount_at_most(self.reach_m, 'm')} of its centre)"
+            else f"of the region (within {amount_at_least(self.reach_m, 'm', 6)} of its centre)"
         )
         claim = self.promise.sentence(within)
         return f"{claim}." if self.holds else f"NOT PROVED: {claim[0].lower()}{claim[1:]}."

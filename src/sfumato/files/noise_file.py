@@ -24,7 +24,7 @@ class NoiseFile(Frozen):
     """The content of one file of noise for coordinates (.sfm).
 
     The file holds the recipe, not a matrix, so whoever has it can draw. If there is a table, it also
-    shows roughly where the places are that the table was made of.
+    shows where the places are that the table was made of, some of them exactly, and so does each report.
 
     Args:
         noise: The noise, with a projection.
@@ -93,8 +93,8 @@ class NoiseFile(Frozen):
         made = f"It was made of {self.source or 'places that the file does not name'}"
         return (
             "After the noise, a table moves each report to the best place for what it reveals. "
-            f"{made}; anyone with the file can see roughly where these places are. If they are the protected "
-            "person's own, that is a second release, which no promise here covers."
+            f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
+            "If they are the protected person's own, that is a second release, which no promise here covers."
         )
 
     def __repr__(self) -> str:

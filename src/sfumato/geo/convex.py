@@ -125,11 +125,21 @@ def served_polygon(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | Non
         vertices: In coordinates of the lattice, array (n, 2).
         pieces: The positions of the corners of each triangle, array (k, 3).
     """
-    hull = _hull(np.unique(vertices[np.unique(pieces)], axis=0))
-    x, y = hull.T
-    if len(pieces) == np.abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)):  # areas, in triangles
-        return np.column_stack([x + y / 2, y * ROWS["triangular"]])
-    return _between_rows(vertices)
+    outline = convex_triangles(vertices, pieces)
+    return _between_rows(vertices) if outline is None else outline
+
+
+def convex_triangles(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
+    """Return the corners of what a triangular lattice serves, in steps, where that is convex; None elsewhere.
+
+    Args:
+        vertices: In coordinates of the lattice, array (n, 2).
+        pieces: The positions of the corners of each triangle, array (k, 3).
+    """
+    x, y = _hull(np.unique(vertices[np.unique(pieces)], axis=0)).T
+    if len(pieces) < np.abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)):  # areas, in triangles
+        return None
+    return np.column_stack([x + y / 2, y * ROWS["triangular"]])
 
 
 def _between_rows(vertices: Integers) -> Floats | None:

@@ -17,7 +17,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, numbers, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
-from .convex import ConvexPart, served_polygon, served_rectangle, well_inside
+from .convex import ConvexPart, convex_triangles, served_polygon, served_rectangle, well_inside
 from .places import Places
 from .projection import Projection
 from .region import Region
@@ -241,6 +241,14 @@ class Lattice(Places):
         north within west to east; on a triangular one a triangle, given by its three corners.
         """
         return self._table.pieces(self.kind, self.vertices)
+
+    @property
+    def convex(self) -> bool:
+        """Whether all points on the straight line between two points served, on the plane, are served."""
+        pieces = self.pieces
+        if self.kind == "square":
+            return served_rectangle(self.vertices[pieces[:, 4]]) is not None
+        return convex_triangles(self.vertices, pieces) is not None
 
     @property
     def reach_m(self) -> float:

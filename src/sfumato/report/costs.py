@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from ..core import Loss, Mechanism, Metric, Prior
 from ..evidence import expected_loss_above, worst_loss_above
 from ..geo import Cells, Lattice, Places, Visits
@@ -9,6 +13,8 @@ from ..geo.places import TRUE_POINT
 from ..geo.true_points import DISTANCES
 from ..optimal import Design
 from ..rounding import amount, amount_at_most, percent_at_most
+
+_SAME: Final = 1e-9  # relative, between a prior and that of the visits
 
 
 def cost_sentences(
@@ -27,10 +33,10 @@ def cost_sentences(
     place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
     sentences = []
     if of_points:
-        sentences.append(_true_sentence(loss, certificate.loss))
+        sentences += _of_visits(mechanism, prior, loss, certificate.loss, visits)
     elif visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
-        true = space.loss(visits, observables=mechanism.observables)
-        sentences.append(_true_sentence(true, expected_loss_above(mechanism, prior, true)))
+        true, seen = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
+        sentences.append(_true_sentence(true, expected_loss_above(mechanism, seen, true)))
     elif ground is not None and mechanism.observables == space:
         expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
         worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
@@ -61,12 +67,33 @@ def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: floa
     )
 
 
+def _of_visits(
+    mechanism: Mechanism, prior: Prior, loss: Loss, expected: float, visits: Visits | None
+) -> list[str]:
+    """Return the loss on visits, and that under the prior where it is another one, as with smoothing."""
+    space, points = prior.space, loss.points
+    if visits is not None and isinstance(space, Places):
+        seen = Prior.from_visits(space, visits)
+    elif points is not None:
+        seen = Prior(space, points.masses / points.masses.sum())
+    else:
+        return [_true_sentence(loss, expected)]
+    if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
+        return [_true_sentence(loss, expected)]
+    nobody = "vertex" if isinstance(space, Lattice) else "place"
+    return [
+        _true_sentence(loss, expected_loss_above(mechanism, seen, loss)),
+        f"The prior is not that of the visits, as with smoothing. Under it the loss is at most "
+        f"{amount_at_most(expected, loss.unit)} on average, where a {nobody} without visits counts as if people "
+        "were at it.",
+    ]
+
+
 def _true_sentence(loss: Loss, expected: float) -> str:
     kind = loss.name.removesuffix(TRUE_POINT)
     distance = "" if kind == "euclidean" else f" ({kind} distance)"
-    return (
-        f"On average you appear at most {amount_at_most(expected, loss.unit)} from where you truly are{distance}."
-    )
+    amount_of = amount_at_most(expected, loss.unit)
+    return f"On average over the visits, you appear at most {amount_of} from where you truly are{distance}."
 
 
 def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[str]:

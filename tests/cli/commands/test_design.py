@@ -32,7 +32,7 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert isinstance(grid, sf.Grid)
     true = grid.loss(sf.synthetic_city())
     away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, true), "km")
-    assert f"On average you appear at most {away} from where you truly are" in done.text
+    assert f"On average over the visits, you appear at most {away} from where you truly are" in done.text
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
     )
@@ -296,7 +296,7 @@ def test_visits_held_out_are_judged_and_not_designed_for(run):
     lost = held.mechanism.expected_loss(sf.Prior.from_visits(grid, apart), grid.loss(apart))
     said = f"On {inside:,} visits held out, which the design has not seen, you appear about"
     assert f"{said} {sf.rounding.amount(lost, 'km')} from where you truly are" in text
-    assert f"without the {len(apart):,} held out" in text
+    assert f"({len(apart):,} visits that are held out left out)" in text
     for share in ("0", "1", "-1", "nan", "1e-9"):
         refused = run("design", *FAST, "--held-out", share)
         assert refused.code == 1

@@ -29,7 +29,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     assert proof.upper <= 0.4
     assert "for any two points that the lattice serves, wherever they are" in done.text
     # The stated loss, by another route: simulated reports of the visits themselves.
-    stated = re.search(r"On average you appear at most ([\d.]+) km from where you truly are", done.text)
+    stated = re.search(r"over the visits, you appear at most ([\d.]+) km from where you truly are", done.text)
     assert stated is not None
     reports = sf.simulator(held.mechanism, 7).blur(np.tile(visits.lat, 8), np.tile(visits.lon, 8))
     plane = lattice.projection

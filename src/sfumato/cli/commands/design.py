@@ -170,7 +170,7 @@ def command(
     if held_out is not None:
         with option("--held-out"):
             found, apart = (found if user is None else found.of_user(user)).held_out(held_out)
-        source += f" (without the {len(apart):,} held out)"
+        source += f" ({len(apart):,} visits that are held out left out)"
     if epsilon is None and within is None and distortion is None and max_loss is None and aim is None:
         epsilon = DEFAULT_EPSILON
     if on_cells:

@@ -18,7 +18,7 @@ from ...errors import InputError, python
 from ...geo import Projection, Visits
 from ...geo.projection import CLOSE_M, LIMIT_KM
 from ...geo.true_points import TruePoints
-from ...rounding import amount_at_most, down, exactly, up
+from ...rounding import amount_at_least, amount_at_most, down, exactly, up
 from ...sampling import SeededWords, SystemWords, Thrown, Words
 from ..family import positive
 from ..noise import rational
@@ -293,7 +293,7 @@ class CoordinateNoise(Frozen):
         step = amount_at_most(float(self.step_m), "m")
         does = f"Places are snapped to the nearest point of a lattice of {step} and moved by noise, drawn exactly"
         table = "" if self.remap is None else "; each report is replaced by the best place for what it reveals"
-        reach = f"within {amount_at_most(self.reach_m, 'm')} of the centre"
+        reach = f"within {amount_at_least(self.reach_m, 'm', 6)} of the centre"
         points = "of the plane" if self.projection is None else reach
         return (f"{does}{table}.", f"{self.promise.sentence(points)}.")
 
