@@ -47,7 +47,8 @@ def test_reports_are_places_and_nothing_else(tmp_path: Path, visits_csv: Path) -
     assert list(rows[0]) == ["latitude", "longitude", "label"] == list(done.columns)
     assert [row["label"] for row in rows] == [*GRID.labels, *GRID.labels]
     released = np.array([[float(row["latitude"]), float(row["longitude"])] for row in rows])
-    assert np.array_equal(released, np.tile(GRID.latlon, (2, 1)))
+    assert np.array_equal(released, np.tile(np.round(GRID.latlon, 7), (2, 1)))
+    assert all(len(row[name].split(".")[1]) <= 7 for row in rows for name in ("latitude", "longitude"))
 
 
 def test_true_coordinates_never_reach_the_file(tmp_path: Path, visits_csv: Path) -> None:

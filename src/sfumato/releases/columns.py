@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core import WGS84, Space
 from ..core.arrays import Floats
+from ..core.degrees import released
 from ..errors import InputError
 from ..geo import Places, Projection
 from ..sampling import Integers
@@ -25,7 +26,9 @@ def report_columns(observables: Space, reports: Integers) -> dict[str, Any]:
             for name, values in report_columns(observables, column).items()
         }
     latlon = _latlon(observables)
-    places = {} if latlon is None else {"latitude": latlon[reports, 0], "longitude": latlon[reports, 1]}
+    places = {}
+    if latlon is not None:
+        places = dict(zip(("latitude", "longitude"), released(latlon)[reports].T, strict=True))
     return {**places, "label": label_column(observables).take(pa.array(reports))}
 
 

@@ -27,7 +27,7 @@ def by_sums(noise, coarse, points):
     for point in points:
         reports = steps + np.floor(point / step + 0.5).astype(int)
         distinct, where = np.unique(coarse.table.places(reports), axis=0, return_inverse=True)
-        found = CELLS.locate(*PLANE.inverse(distinct).T)
+        found = CELLS.locate(*np.round(PLANE.inverse(distinct), 7).T)  # as reports are written
         middles = PLANE.forward(*CELLS.latlon.T)
         nearest = np.argmin(np.hypot(*(distinct[:, None] - middles).transpose(2, 0, 1)), axis=1)
         cells = np.where(found < 0, nearest, found)[where.ravel()]

@@ -61,7 +61,7 @@ def test_places_users_and_mechanisms_have_reports_of_their_own(tmp_path):
     )
     rounding = LATTICE.rounding(*HOME)
     shares = (rounding.shares[0][:, None] * MECHANISM.matrix[rounding.positions[0]]).sum(axis=0)
-    found = np.array([np.count_nonzero(np.abs(reports - at).max(axis=1) < 1e-9) for at in LATTICE.latlon])
+    found = np.array([np.count_nonzero(np.abs(reports - at).max(axis=1) < 1e-7) for at in LATTICE.latlon])
     common = shares > 0.01
     counts = np.append(found[common], found[~common].sum())
     wanted = np.append(shares[common], shares[~common].sum()) * len(reports)

@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 
 from ...core import Mechanism
 from ...core.arrays import Floats
+from ...core.degrees import released
 from ...core.frozen import Short
 from ...errors import InputError
 from ...geo import Cells, Grid, Projection, Region
@@ -153,8 +154,8 @@ def _shares(
 
 
 def _located(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
-    """Return the cell of each place on the plane, or the nearest, array (n,)."""
-    found = cells.locate(*plane.inverse(xy).T)
+    """Return the cell of each place on the plane as it is released, or the nearest, array (n,)."""
+    found = cells.locate(*released(plane.inverse(xy)).T)
     outside = found < 0
     if outside.any():
         found = found.copy()

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from ...core import Bracket, CoordinatePrivacy, units
 from ...core.arrays import Floats, floats
+from ...core.degrees import released, released_one
 from ...core.frozen import Frozen
 from ...errors import InputError, python
 from ...geo import Projection, Visits
@@ -212,7 +213,7 @@ class CoordinateNoise(Frozen):
                 "leave them out",
                 "design the noise for a wider region.",
             )
-        return plane.inverse(self._reports(points, words))
+        return released(plane.inverse(self._reports(points, words)))
 
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
         """Return a report for one point, latitude and longitude, in less time; see `blurred`."""
@@ -224,9 +225,10 @@ class CoordinateNoise(Frozen):
         i, j = self.noise.noise_one(Thrown(words))
         i, j = i + snapped_one(x, self.step_m), j + snapped_one(y, self.step_m)
         if self.remap is None:
-            return plane.inverse_one(i * float(self.step_m), j * float(self.step_m))
-        x, y = self.remap.places(np.array([[i, j]]))[0].tolist()
-        return plane.inverse_one(x, y)
+            x, y = i * float(self.step_m), j * float(self.step_m)
+        else:
+            x, y = self.remap.places(np.array([[i, j]]))[0].tolist()
+        return released_one(*plane.inverse_one(x, y))
 
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.

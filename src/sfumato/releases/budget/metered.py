@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
 from ...core.arguments import checked
 from ...core.arrays import Floats, integer, numbers
+from ...core.degrees import released
 from ...errors import FileError, InputError, argument
 from ...evidence import VertexPrivacy
 from ...geo import Places
@@ -180,7 +181,7 @@ class MeteredSampler:
             reports = self._positions(
                 users, places, lambda visits: self._of_points(north[visits], east[visits], outside)
             )
-            found: Floats = np.asarray(mechanism.observables.latlon)[reports]
+            found: Floats = released(mechanism.observables.latlon)[reports]
             return found
         blur = self._sampler.blur
 
