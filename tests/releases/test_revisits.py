@@ -1,14 +1,16 @@
 """Releases in which the rows of a user's place share one report."""
 
 import csv
+import errno
 import itertools
 
 import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError, InputError
-from sfumato.geo import Lattice, Visits
+from sfumato.errors import DataError, FileError, InputError
+from sfumato.geo import Lattice, Projection, Visits
+from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import release
 from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler
 
@@ -78,6 +80,48 @@ def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
     assert (plain.places, plain.cost) == (0, "")
 
 
+def test_visits_at_their_anchors_cost_what_anchors_cost(tmp_path):
+    cost = release(UNIFORM, visits(times=2), tmp_path / "out.csv", place_column="venue").cost
+    assert "once; every visit to a place is at its anchor, so this is said of visited points, too." in cost
+    assert "0 m" not in cost
+    one = visits(times=1).select(np.arange(10) == 0)
+    cost = release(UNIFORM, one, tmp_path / "one.csv", place_column="venue").cost
+    assert cost.startswith("1 row names 1 place, reported once, for the first visit")
+
+
+def test_nobody_is_charged_for_a_table_that_cannot_be_written(tmp_path):
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
+    for number, (drawn, promise) in enumerate([(UNIFORM, PROMISE), (noise, noise.promise)]):
+        ledger = Ledger(tmp_path / f"{number}.json", "9/km", unit="km")
+        metered = MeteredSampler(drawn, promise, ledger)
+        (tmp_path / "folder.csv").mkdir(exist_ok=True)
+        with pytest.raises(FileError, match="No such file"):
+            release(metered, visits(), tmp_path / "none" / "out.csv", place_column="venue")
+        with pytest.raises(FileError, match="Is a directory"):
+            release(metered, visits(), tmp_path / "folder.csv", place_column="venue")
+        named = Visits([48.85], [2.35], user=["ada"], attributes={"latitude": np.array(["home"], object)})
+        with pytest.raises(InputError, match="'latitude' cannot be kept"):
+            release(metered, named, tmp_path / "out.csv", keep=["latitude"], place_column="latitude")
+        assert ledger.balance("ada").spent == 0
+
+
+def test_who_was_charged_for_a_table_that_was_not_written_is_told(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.csv.write_csv", full)
+    ledger = Ledger(tmp_path / "l.json", "9/km", unit="km")
+    with pytest.raises(FileError, match="Users were charged for these reports, which nobody has seen") as told:
+        release(
+            MeteredSampler(UNIFORM, PROMISE, ledger), visits(times=1), tmp_path / "o.csv", place_column="venue"
+        )
+    assert "the disk is full" in told.value.hints[0]
+    assert ledger.balance("ada").spent == 5
+    with pytest.raises(FileError) as plain:
+        release(UNIFORM, visits(times=1), tmp_path / "o.csv")
+    assert "Users" not in str(plain.value)
+
+
 def test_nothing_is_said_of_visited_points_in_cells(tmp_path):
     grid = sf.Grid.covering("6 km x 6 km around 48.85,2.35", cell="1 km")
     keep = sf.Mechanism(np.full((len(grid), len(grid)), 1 / len(grid)), grid)
@@ -106,7 +150,7 @@ def test_rows_left_out_are_no_anchors(tmp_path):
     )
     done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue", outside="drop")
     assert (done.rows, done.dropped, done.places) == (2, 1, 1)
-    assert "at most 0 m from theirs" in done.cost
+    assert "every visit to a place is at its anchor" in done.cost
 
 
 def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):

@@ -130,7 +130,12 @@ def test_percent(share, text, most, least):
 def test_quantities_keep_their_side(value, unit):
     def read(text):
         number, _, found = text.partition(" ")
-        scale = {("m", "km"): Fraction(1, 1000), ("km", "m"): Fraction(1000)}.get((found, unit), Fraction(1))
+        scale = {
+            ("m", "km"): Fraction(1, 1000),
+            ("km", "m"): Fraction(1000),
+            ("mm", "m"): Fraction(1, 1000),
+            ("mm", "km"): Fraction(1, 10**6),
+        }.get((found, unit), Fraction(1))
         return float(Fraction(number) * scale)
 
     assert read(amount_at_least(value, unit)) <= value <= read(amount_at_most(value, unit))
@@ -147,6 +152,10 @@ def test_quantities_keep_their_side(value, unit):
         (2.5, "hops", "2.5 hops", "2.5 hops", "2.5 hops"),
         (0.33333, "", "0.333", "0.334", "0.333"),
         (math.inf, "km", "infinite", "infinite", "infinite"),
+        (5e-324, "m", "0 m", "1 mm", "0 m"),
+        (7e-7, "km", "1 mm", "1 mm", "0 m"),
+        (0.001, "m", "0.001 m", "0.001 m", "0.001 m"),
+        (-1e-9, "m", "0 m", "0 m", "-1 mm"),
     ],
 )
 def test_quantities(value, unit, text, most, least):

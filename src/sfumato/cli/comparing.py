@@ -83,7 +83,7 @@ def compared(
 
 def print_comparison(found: PlaceComparison, source: str) -> None:
     """Print a table for each epsilon, or one for a loss, and what they mean."""
-    from ..rounding import amount, amount_at_most, at_most
+    from ..rounding import amount, amount_at_most, at_most, counted
     from ..studies import ANY
     from .screen import Screen, print_table
 
@@ -114,7 +114,7 @@ def print_comparison(found: PlaceComparison, source: str) -> None:
     drawn = "" if found.visits == found.given else f", drawn at random from {found.given:,}"
     console.print(
         "Losses and errors are distances from the true point, on average over the same "
-        f"{found.visits:,} visits{drawn}. "
+        f"{counted(found.visits, 'visit')}{drawn}. "
         f"Without a report the attacker errs by about {amount(found.blind_error.value, found.unit)}."
     )
     console.print(_on_cells(found))

@@ -85,7 +85,7 @@ def draw(figure: Callable[[], Figure], path: Path, what: str) -> list[Path]:
 
 
 def _check(path: Path) -> None:
-    from ..core.atomic import atomically
+    from ..core.atomic import check_writable
 
     folder = path.parent
     if path.is_dir():
@@ -97,10 +97,4 @@ def _check(path: Path) -> None:
         )
     if not folder.is_dir():
         raise FileError(f"{str(path)!r} cannot be written: {str(folder)!r} is not a folder.", "choose another.")
-    probe = path.with_name(f".{path.name}.probe")
-    try:
-        with atomically(probe):
-            pass
-    except FileError as error:
-        raise FileError(error.problem.replace(probe.name, path.name), *error.hints) from None
-    probe.unlink()
+    check_writable(path)

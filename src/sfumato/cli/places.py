@@ -24,6 +24,7 @@ def visits_from(
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
     from ..geo import read_visits, synthetic_city
     from ..geo.whereabouts import whereabouts
+    from ..rounding import counted
 
     if path is None:
         for name, value in (("--lat", lat), ("--lon", lon), ("--user-column", user_column)):
@@ -39,7 +40,7 @@ def visits_from(
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
     say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
-    return visits, f"{len(visits):,} visits in {'standard input' if _piped(path) else path.name}"
+    return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
 
 
 def name_of(visits: Path | None) -> str:
@@ -123,11 +124,12 @@ def cells_over(
 def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float, source: str) -> tuple[Prior, str]:
     """Return the prior and where it comes from, in words."""
     from ..core import Prior
+    from ..rounding import counted
 
     prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
     chosen = visits if user is None else visits.of_user(user)
     asked, inside = len(chosen), int(places.inside(chosen.lat, chosen.lon).sum())
-    text = source if user is None else f"{asked:,} visits of user {user} in {source}"
+    text = source if user is None else f"{counted(asked, 'visit')} of user {user} in {source}"
     if inside < asked:
         text += f"; {asked - inside:,} of them outside the region are left out"
     if smoothing:

@@ -141,13 +141,13 @@ def _held_out(noise: CoordinateNoise, visits: Visits) -> str:
     import numpy as np
 
     from ..geo import Projection
-    from ..rounding import amount
+    from ..rounding import amount, counted
 
     plane = noise.projection or Projection(*visits.region().centre)
     points = plane.forward(visits.lat, visits.lon)
     lost = noise.error(points, np.ones(len(points))).loss
     return (
-        f"On {len(visits):,} visits held out, which the remap has not seen, you appear about "
+        f"On {counted(len(visits), 'visit')} held out, which the remap has not seen, you appear about "
         f"{amount(lost.value, 'm')} from where you truly are on average. That is an estimate, not a bound."
     )
 

@@ -39,15 +39,7 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises:
         FileError: If the file cannot be written.
     """
-    try:
-        target = Path(os.path.realpath(path))
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
-        # Not tempfile: the file must get the rights that the user's umask gives.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from error
+    target, temporary = _begun(path)
     try:
         yield temporary
         _sync(temporary, os.O_RDWR)
@@ -60,6 +52,30 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
     with suppress(OSError):  # some systems cannot sync a folder; the file itself is safe
         _sync(target.parent, os.O_RDONLY)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
+
+    Raises:
+        FileError: If its folder is missing, nothing can be written there, or it is a folder itself.
+    """
+    _, temporary = _begun(path)
+    temporary.unlink(missing_ok=True)
+
+
+def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return the file to write and an empty one beside it that will take its place."""
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
+        # Not tempfile: the file must get the rights that the user's umask gives.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    return target, temporary
 
 
 def _sync(path: Path, flags: int) -> None:

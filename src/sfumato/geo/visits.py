@@ -14,6 +14,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument
+from ..rounding import counted
 from ..tables import Objects, Times
 from .region import Region
 
@@ -102,8 +103,8 @@ class Visits(Frozen):
         return len(self.lat)
 
     def __repr__(self) -> str:
-        people = "" if self.user is None else f" of {_number(len(self.users()), 'user')}"
-        return f"{_number(len(self), 'visit')}{people}, {self.extent}"
+        people = "" if self.user is None else f" of {counted(len(self.users()), 'user')}"
+        return f"{counted(len(self), 'visit')}{people}, {self.extent}"
 
     @property
     def extent(self) -> str:
@@ -281,10 +282,6 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
             f"exchange the columns: name them with {NAMED}",
             f"where Antarctica is meant, pass {argument('polar', True)}.",
         )
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _times(values: ArrayLike) -> Times:

@@ -11,6 +11,7 @@ from ..attacks.learned import Classifier, Examples
 from ..core import Bracket, Prior
 from ..errors import InputError
 from ..evidence.observed import binomial
+from ..rounding import at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class InformationBound:
     def __str__(self) -> str:
         """The bound in words."""
         return (
-            f"At least {self.bits.lower:.4g} bits leak (confidence {1 - self.failure:.6g}); "
+            f"At least {at_least(self.bits.lower)} bits leak (confidence {1 - self.failure:.6g}); "
             f"the beliefs of {self.rule} gain {self.bits.value:.4g} bits."
         )
 

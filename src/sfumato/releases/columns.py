@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,9 @@ from ..geo import Places, Projection
 from ..sampling import Integers
 from ..tables import label_column
 
+DEGREES: Final = ("latitude", "longitude")
+"""The columns of places."""
+
 
 def report_columns(observables: Space, reports: Integers) -> dict[str, Any]:
     """Return the columns of reports, array (rows,), or of tuples of them, array (rows, k + 1)."""
@@ -28,7 +32,7 @@ def report_columns(observables: Space, reports: Integers) -> dict[str, Any]:
     latlon = _latlon(observables)
     places = {}
     if latlon is not None:
-        places = dict(zip(("latitude", "longitude"), released(latlon)[reports].T, strict=True))
+        places = dict(zip(DEGREES, released(latlon)[reports].T, strict=True))
     return {**places, "label": label_column(observables).take(pa.array(reports))}
 
 
@@ -45,15 +49,22 @@ def _latlon(space: Space) -> Floats | None:
 
 
 def joined(reported: dict[str, Any], kept: dict[str, Any], inside: NDArray[np.bool_]) -> pa.Table:
-    """Return the released table.
+    """Return the released table, whose names `check_names` has seen.
 
     Args:
         reported: The columns of reports, one row for each row inside.
         kept: Columns of all rows that are carried over.
         inside: Which rows are reported, array (n,).
+    """
+    mask = pa.array(inside)
+    return pa.table({**reported, **{name: values.filter(mask) for name, values in kept.items()}})
+
+
+def check_names(reported: Iterable[str], kept: Iterable[str]) -> None:
+    """Check, before anything is drawn, that no column that is kept has the name of a released one.
 
     Raises:
-        InputError: If a column that is kept has the name of a released one.
+        InputError: If one has.
     """
     clash = sorted(set(reported) & set(kept))
     if clash:
@@ -61,5 +72,3 @@ def joined(reported: dict[str, Any], kept: dict[str, Any], inside: NDArray[np.bo
             f"the column {clash[0]!r} cannot be kept: the released column has this name.",
             "rename it in the source first.",
         )
-    mask = pa.array(inside)
-    return pa.table({**reported, **{name: values.filter(mask) for name, values in kept.items()}})

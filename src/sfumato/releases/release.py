@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..core import CoordinatePrivacy, Mechanism
 from ..core.arguments import checked
+from ..core.atomic import check_writable
 from ..core.frozen import Short
-from ..errors import DataError, InputError, argument, python
+from ..errors import DataError, FileError, InputError, argument, python
 from ..escaping import plain
 from ..geo import Cells, Visits
 from ..mechanisms.planar import CoordinateNoise
@@ -20,7 +21,7 @@ from ..mechanisms.tupling import Tupling
 from ..sampling import Sampler
 from ..tables import check_suffix, write_table
 from .budget import MeteredSampler
-from .columns import joined, report_columns
+from .columns import DEGREES, check_names, joined, report_columns
 from .points import rows_to_blur
 from .revisits import Revisits, spread_m
 from .source_rows import Outside, Source, kept_columns, rows_of_labels, rows_of_visits, visits_of
@@ -93,6 +94,9 @@ def release(
     shop, a time at which it is the only one open), so none is kept unless it is named.
     With ``outside="drop"`` the length of the table shows how many rows were inside.
 
+    Whether the target can be written is found out before anybody is charged. If the disk fails while the table is
+    written, users have been charged for reports that nobody saw: this costs budget, and no privacy.
+
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the
     first of them (its anchor), and what that costs is said in the outcome. With a `MeteredSampler` each
     user is charged for what is drawn, and places are remembered in its ledger for later releases.
@@ -124,6 +128,7 @@ def release(
         FileError: If the target cannot be written.
     """
     check_suffix(target)
+    check_writable(target)
     if outside is not None and outside not in _OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
@@ -177,13 +182,15 @@ def release(
     shared = None
     if read.visits is not None and (metered or place_column):
         shared = Revisits.of(read.visits, place_column, inside)
+    queries = (drawable.queries,) if isinstance(drawable, Tupling) else ()
+    check_names(report_columns(inner.observables, np.zeros((0, *queries), dtype=np.intp)), read.kept)
     if metered is not None and shared is not None:
         reports = np.array(metered.draw_all(shared.users, positions[inside], shared.places), dtype=np.intp)
     else:
         reports = Sampler(drawable).draw(positions[inside])
         reports = reports if shared is None else reports[shared.anchors]
     table = joined(report_columns(inner.observables, reports), read.kept, inside)
-    write_table(table, target)
+    _write(table, target, charged=metered is not None)
     outcome = Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
     if shared is None or read.visits is None or not shared.distinct:
         return outcome
@@ -204,6 +211,7 @@ def _of_noise(
     outside: Outside | None,
 ) -> Release:
     kept = kept_columns(visits, keep)
+    check_names(DEGREES, kept)
     rows = rows_to_blur(noise, visits, outside)
     shared = Revisits.of(visits, place_column, rows.kept) if metered or place_column else None
     lat, lon = visits.lat[rows.kept], visits.lon[rows.kept]
@@ -213,9 +221,8 @@ def _of_noise(
     else:
         reports = Sampler(noise).blur(lat, lon, outside=edge)
         reports = reports if shared is None else reports[shared.anchors]
-    columns = {"latitude": reports[:, 0], "longitude": reports[:, 1]}
-    table = joined(columns, kept, rows.kept)
-    write_table(table, target)
+    table = joined(dict(zip(DEGREES, reports.T, strict=True)), kept, rows.kept)
+    _write(table, target, charged=metered is not None)
     dropped = len(visits) - len(reports)
     promise = noise.promise if metered is None else metered.guarantee
     slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
@@ -232,3 +239,17 @@ def _of_noise(
         places=shared.distinct if shared is not None else 0,
         cost=". ".join(costs),
     )
+
+
+def _write(table: Any, target: str | os.PathLike[str], *, charged: bool) -> None:
+    """Write the table; if that fails, say that users were charged nevertheless."""
+    try:
+        write_table(table, target)
+    except FileError as error:
+        if not charged:
+            raise
+        raise FileError(
+            f"{error.problem} Users were charged for these reports, which nobody has seen.",
+            *error.hints,
+            "the ledger keeps places that were reported: they cost nothing when they are released again.",
+        ) from error

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, argument
 from ..geo import Projection, Visits
-from ..rounding import amount_at_most
+from ..rounding import amount_at_most, counted
 
 Positions = NDArray[np.intp]
+
+_SAME_M: Final = 1e-6  # metres: nearer points are one, whatever floats make of the plane
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,20 +79,29 @@ class Revisits:
             slack_m: The slack of the promise, metres: what is added to a distance.
         """
         named = sum(place is not None for place in self.places)
+        if spread_m is not None and spread_m <= _SAME_M:
+            spread_m = 0.0
         r = "r" if spread_m is None else amount_at_most(spread_m, "m")
         where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
         slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
         anchors = "the distance of two possible anchors"
-        visited = (
-            f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
-        )
+        visited = "; every visit to a place is at its anchor, so this is said of visited points, too"
+        if spread_m != 0:
+            visited = (
+                f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
+            )
         return (
-            f"{named:,} rows name {self.distinct:,} places, each reported once, for the first visit to it (its "
-            "anchor), and repeated. Given which rows share a place, each place costs epsilon x "
+            f"{_rows(named, self.distinct)} reported once, for the first visit to it (its anchor), and repeated. "
+            "Given which rows share a place, each place costs epsilon x "
             f"{f'({anchors}{slack})' if slack else anchors}, as the promise of one report counts it, "
             f"once{'' if cells else visited}. "
             "Anyone can see that rows of one place share their report"
         )
+
+
+def _rows(named: int, distinct: int) -> str:
+    places = f"{counted(distinct, 'place')}{', each' if distinct > 1 else ','}"
+    return f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {places}"
 
 
 def spread_m(visits: Visits, chosen: NDArray[np.bool_], anchors: Positions) -> float:

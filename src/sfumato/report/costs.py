@@ -12,7 +12,7 @@ from ..geo import Cells, Lattice, Places, Visits
 from ..geo.places import TRUE_POINT
 from ..geo.true_points import DISTANCES
 from ..optimal import Design
-from ..rounding import amount, amount_at_most, percent_at_most
+from ..rounding import amount, amount_at_most, counted, percent_at_most
 
 _SAME: Final = 1e-9  # relative, between a prior and that of the visits
 
@@ -102,11 +102,12 @@ def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[s
         return []
     inside = int(places.inside(visits.lat, visits.lon).sum())
     if not inside:
-        return [f"None of the {len(visits):,} visits held out is in the region, so nothing is said of them."]
+        given = counted(len(visits), "visit")
+        return [f"None of the {given} held out is in the region, so nothing is said of them."]
     kind = loss.name.removesuffix(TRUE_POINT)
     true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
     expected = mechanism.expected_loss(Prior.from_visits(places, visits), true)
     return [
-        f"On {inside:,} visits held out, which the design has not seen, you appear about "
+        f"On {counted(inside, 'visit')} held out, which the design has not seen, you appear about "
         f"{amount(expected, true.unit)} from where you truly are on average. That is an estimate, not a bound."
     ]

@@ -18,6 +18,7 @@ _PLAIN: Final = range(-5, 9)  # powers of ten that are written out
 _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may be that number
 _DIGITS_OF_TIES: Final = 11
 _PRECISION: Final = 40  # digits of exponentials before they are rounded
+_MILLIMETRE: Final = Decimal("0.001")
 _METRES: Final = {"m": 0, "km": 3}  # as powers of ten
 
 
@@ -78,7 +79,7 @@ def gap_at_most(gap: float) -> str:
 
 
 def amount(value: float, unit: str, digits: int = 3) -> str:
-    """Write a quantity, rounded to nearest; lengths in metres below one kilometre.
+    """Write a quantity, rounded to nearest; lengths in metres below 1 km, in whole millimetres below 1 mm.
 
     Args:
         value: The quantity.
@@ -98,12 +99,26 @@ def amount_at_least(value: float, unit: str, digits: int = 3) -> str:
     return _amount(value, unit, digits, ROUND_FLOOR)
 
 
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Write how many there are: ``1 visit``, ``4,237 visits``.
+
+    Args:
+        count: How many.
+        noun: What one of them is called.
+        nouns: What several are called, where it is not the noun with an s.
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
 def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
     if not math.isfinite(value):
         return _directed(value, digits, rounding)
     if unit not in _METRES:
         return f"{_directed(value, digits, rounding)} {unit}".strip()
     metres = _named(value).scaleb(_METRES[unit])
+    if abs(metres) < _MILLIMETRE:
+        whole = int((metres / _MILLIMETRE).to_integral_value(rounding))
+        return f"{whole} mm" if whole else "0 m"
     if abs(_rounded(metres, digits, rounding)) < 1000:
         return f"{_text(_rounded(metres, digits, rounding))} m"
     return f"{_text(_rounded(metres.scaleb(-3), digits, rounding))} km"

@@ -78,6 +78,7 @@ def command(
     the mechanisms of the literature on cells are compared, the certified optimum among them, with
     distances between the centres of cells. Several epsilons are separated by commas.
     """
+    from ...rounding import counted
     from ...studies import comparison_figure, places_figure
 
     if epsilon is not None and max_loss is not None:
@@ -111,7 +112,7 @@ def command(
         _print(comparison, text)
     else:
         theirs = found if user is None else found.of_user(user)
-        whose = source if user is None else f"{len(theirs):,} visits of user {user} in {source}"
+        whose = source if user is None else f"{counted(len(theirs), 'visit')} of user {user} in {source}"
         comparison = compared(theirs, common, max_loss, region, spacing, time_limit, bound_time)
         print_comparison(comparison, whose)
     if output is not None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDING = 1e-9  # of the loss, relative
+_FEW_BITS = 1e-6  # fewer are written as so many
 _GAP = 1e-4  # relative, of the least loss under a promise
 
 
@@ -91,7 +92,7 @@ def command(
     from ...files import MechanismFile, save
     from ...learn import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
-    from ...rounding import at_most
+    from ...rounding import at_most, counted
     from ..screen import Screen
 
     check_ending(output, ".sfm")
@@ -106,7 +107,8 @@ def command(
     learning, judging = data.split(1 - held_out, seed=seed)
     console = Screen()
     console.print(
-        f"{len(learning):,} visits to learn from, {len(judging):,} to judge; hiding {len(data.space)} values."
+        f"{counted(len(learning), 'visit')} to learn from, {len(judging):,} to judge; "
+        f"hiding {len(data.space)} values."
     )
     joint = learning.joint(places)
     loss = learning.loss(places)
@@ -264,7 +266,7 @@ def _print(
         ("certified optimum, on held-out visits", optimum.mechanism, judging),
     ):
         found = hiding(each, data.joint(places), data.loss(places))
-        bits = at_most(found.information_bits, 3)
+        bits = at_most(max(found.information_bits, _FEW_BITS), 3)
         rows.append((name, percent_at_most(found.hit_rate), bits, amount_at_most(found.loss, "m")))
     title = f"Hiding the value at a loss of at most {amount_at_most(max_loss_m, 'm')}"
     print_table(console, title, ("", "finds the value", "information (bits)", "off from the true point"), rows)
@@ -273,7 +275,10 @@ def _print(
         f"the time."
     )
     console.print(
-        "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
+        "Proved: for the visits learned from, a report of the certified optimum tells at most "
+        f"{at_most(_FEW_BITS)} bits of the value, next to nothing."
+        if optimum.information_bits <= _FEW_BITS
+        else "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
         f"optimum by {gap_at_most(optimum.gap)} of its value."
     )
     lost = hiding(mechanism, learning.joint(places), learning.loss(places)).loss

@@ -13,7 +13,7 @@ from ...core.arguments import checked
 from ...core.arrays import Floats, floats, frozen
 from ...core.frozen import Frozen
 from ...errors import InputError
-from ...rounding import UNIT, amount_at_least, amount_at_most, exactly, percent_at_most
+from ...rounding import UNIT, amount_at_least, amount_at_most, counted, exactly, percent_at_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,5 @@ class CoordinateBound(Frozen):
 
 
 def _counted(given: int, distinct: int) -> str:
-    places = f"{distinct:,} place" if distinct == 1 else f"{distinct:,} places"
-    if given == distinct:
-        return places
-    return f"{given:,} visits to {places}"
+    places = counted(distinct, "place")
+    return places if given == distinct else f"{counted(given, 'visit')} to {places}"
