@@ -69,7 +69,7 @@ def test_what_is_measured_on_cells_proves_nothing():
     others = [entry for entry in FOUND if entry.key != "coordinate-privacy"]
     assert len(others) > 10
     assert all(entry.side is Side.ESTIMATE and not entry.proved for entry in others)
-    assert all(entry.sentence.startswith("On the coarsening: ") for entry in others if entry.sentence)
+    assert all(entry.sentence.startswith("Estimate on cells: ") for entry in others if entry.sentence)
     assert "metric-privacy" not in {entry.key for entry in others}
     loose = verdict("epsilon <= 100")
     assert loose.outcome is Outcome.UNDECIDED

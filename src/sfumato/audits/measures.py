@@ -25,6 +25,7 @@ from ..leakage import (
 from ..privacy import VOCABULARY
 from ..rounding import about, amount_at_most, at_least, at_most
 from .findings import Entry
+from .subjects import error_between, what_is_found
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
 
@@ -101,8 +102,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "probability",
             hit,
             sums * hit,
-            f"The best attacker finds the secret with probability at most {at_most(hit * (1 + sums))}; without "
-            f"seeing a report, with {about(prior_vulnerability(prior))}.",
+            f"The best attacker finds {what_is_found(mechanism.secrets)} with probability at most "
+            f"{at_most(hit * (1 + sums))}; without seeing a report, with {about(prior_vulnerability(prior))}.",
             "Smith, FoSSaCS 2009",
         )
         leaked = min_entropy_leakage_bits(mechanism, prior)
@@ -135,8 +136,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
                 "error",
                 error,
                 sums * error,
-                f"The best attacker errs by at least {at_least(error * (1 - sums))}{unit} on average; "
-                f"without seeing a report, by {about(before)}{unit}.",
+                f"The best attacker errs by at least {at_least(error * (1 - sums))}{unit} on average"
+                f"{error_between(mechanism.secrets)}; without seeing a report, by {about(before)}{unit}.",
                 VOCABULARY["distortion"].source,
                 unit=metric.unit,
                 side=Side.AT_LEAST,

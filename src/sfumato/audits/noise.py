@@ -110,7 +110,7 @@ def _at_least(proof: NoiseProof, coarse: Coarsening) -> tuple[float, str]:
 
 
 def _estimated(entry: Entry) -> Entry:
-    """Return an entry as an estimate: it is right for cells, but nothing follows from it for points."""
+    """Return an entry as an estimate: it is about cells, and nothing follows from it for points."""
     found = Bracket(-math.inf, entry.bracket.value, math.inf)
-    sentence = f"On the coarsening: {entry.sentence}" if entry.sentence else ""
+    sentence = f"Estimate on cells: {entry.sentence}" if entry.sentence else ""
     return replace(entry, bracket=found, side=Side.ESTIMATE, proved=False, sentence=sentence)

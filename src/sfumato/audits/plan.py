@@ -18,6 +18,7 @@ from .choice import AuditInputs, asked, chosen, fixed
 from .findings import Audit, Entry
 from .measures import check_measure, measures
 from .request import Request
+from .subjects import note_on
 
 
 @final
@@ -49,9 +50,11 @@ class AuditPlan(Short):
                 progress(entry)
             entries.append(entry)
         notes = [
-            "The values are for one report. Over k reports of one person, the epsilon of differential and of "
-            "metric privacy is at most k times as large; what is promised under a prior may grow by more."
+            "The values are for one report. Over k reports of one person, the epsilon of differential, metric and "
+            "coordinate privacy is at most k times as large; what is promised under a prior may grow by more."
         ]
+        if note := note_on(self.mechanism.secrets):
+            notes.append(note)
         if prior is None:
             notes.append("No prior was given: what an attacker gains under one was not measured.")
         if metric is None:

@@ -10,6 +10,7 @@ from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPr
 from ..core.loss import as_named
 from ..errors import InputError
 from ..evidence import Optimality, VertexPrivacy
+from ..geo.places import TRUE_POINT
 
 
 def stated(
@@ -40,7 +41,9 @@ def stated(
     if optimality is not None and optimality.distance is not None:
         found += _attacker(optimality.distance, mechanism)
     if loss is not None and not as_named(loss, secrets, observables):
-        found.append(f"the loss ({loss.name}) as the file states it, not checked")
+        averaged = loss.name.endswith(TRUE_POINT)
+        why = ": it is an average over visits, which the file does not hold" if averaged else ""
+        found.append(f"the loss ({loss.name}) as the file states it, not checked{why}")
     found += _moved(secrets, observables)
     return tuple(dict.fromkeys(found))
 

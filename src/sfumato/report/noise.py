@@ -43,10 +43,28 @@ def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None
         "beside the report is not covered.",
     ]
     sections.append(Section("How it is drawn", tuple(making)))
-    if held.claims:
-        stated = f"Other claims in the file, as its writer states them: {', '.join(sorted(held.claims))}."
-        sections.append(Section("Not checked", (stated,)))
+    unchecked = _unchecked(held, certified=certificate is not None)
+    if unchecked:
+        sections.append(Section("Not checked", unchecked))
     return Summary("Noise for coordinates", tuple(sections))
+
+
+def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
+    """Return what the recipe does not decide, and why."""
+    found = []
+    if not certified:
+        found.append(
+            "What a report costs, and how far an attacker errs, depend on where people truly are, which the "
+            "recipe does not say: sfumato attack estimates how far they err."
+        )
+        if held.noise.remap is not None:
+            found.append(
+                "Whose places the table was made of is as the writer states it. The promise holds with any table."
+            )
+    if held.claims:
+        names = ", ".join(sorted(held.claims))
+        found.append(f"Other claims are the writer's own words, from which nothing is proved: {names}.")
+    return tuple(found)
 
 
 def noise_maps(held: NoiseFile) -> Figure:

@@ -1,6 +1,7 @@
 """``sfumato audit``: files, matrices, samples and functions; requirements and exit codes."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,6 +77,28 @@ def test_a_designed_file_keeps_requirements(run, designed):
     assert failed.code == 1
     assert "epsilon <= 0.9/km: FAILS: epsilon is at least" in failed.text
     assert "attained by" in failed.text
+
+
+def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
+    done = run("design", visits_file, "--spacing", "1.5 km", "--keep", "program", "-o", "l.sfm", "--no-picture")
+    assert done.code == 0, done.err
+    done = run("audit", "l.sfm", "-o", "l.json", "--require", "epsilon <= 1/km")
+    assert done.code == 0, done.err
+    assert "step" not in done.text
+    assert "The secrets are the vertices that points are rounded to at random." in done.text
+    assert "about the vertex that you are rounded to, if they guess a vertex" in done.text
+    entries = {entry["name"]: entry for entry in json.loads(Path("l.json").read_text())["entries"]}
+    assert (entries["metric-privacy"]["unit"], entries["distortion"]["unit"]) == ("/km", "km")
+    mechanism = sf.read_mechanism_file("l.sfm").alone().mechanism
+    km = mechanism.secrets.coordinates / 1000
+    apart = np.hypot(*(km[:, None] - km[None]).transpose(2, 0, 1))
+    logs = np.log(mechanism.matrix)
+    steep = (logs[:, None] - logs[None]).max(axis=2) / np.where(apart > 0, apart, np.inf)
+    assert entries["metric-privacy"]["value"] == pytest.approx(steep.max(), rel=1e-9)
+    metres = run("audit", "l.sfm", "-o", "m.json", "--unit", "m")
+    assert metres.code == 0, metres.err
+    entries = {entry["name"]: entry for entry in json.loads(Path("m.json").read_text())["entries"]}
+    assert entries["metric-privacy"]["value"] == pytest.approx(steep.max() / 1000, rel=1e-9)
 
 
 def test_a_matrix_is_measured_under_every_notion(run, coin):

@@ -58,12 +58,16 @@ def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> AuditPla
     """Return what will be measured: whatever cannot be is refused before anything is proved."""
     from ...audits import AuditInputs, planned
     from ...core import MetricPrivacy
+    from ...evidence import VertexPrivacy
 
     space = held.mechanism.secrets
     metric = given.metric_on(space)
-    promised = [promise.metric for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
+    promised = [promise for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
     if promised and given.metric is None and given.distances is None:
-        metric = promised[0] if given.unit is None else promised[0].to(given.unit)
+        metric = promised[0].metric
+        if isinstance(promised[0], VertexPrivacy):  # whose distances are steps, which nobody has asked for
+            metric = space.metric("euclidean", unit=promised[0].promise.unit)
+        metric = metric if given.unit is None else metric.to(given.unit)
     if given.unit is not None and metric is None:
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = given.prior_on(space, held.prior)
