@@ -33,7 +33,7 @@ def test_every_section():
         "2.726 times for points 1 km apart",
         "made of 20 places of nobody; anyone who sees reports or the file can see where these places are",
         "On average over 20 places of nobody, you appear at least",
-        "as its writer states them: loss",
+        "the writer's own words, from which nothing is proved: loss.",
     ):
         assert part in text
     cost = next(line for line in text.splitlines() if line.startswith("On average"))
@@ -50,8 +50,18 @@ def test_the_factor_covers_the_slack():
     factor = re.search(r"That is ([0-9.]+) times", text)
     assert factor is not None
     assert float(factor[1]) >= np.exp(1 + 2.83e-3) - 1e-3
-    assert "Cost" not in text
-    assert "Attack" not in text
+    assert "## Cost" not in text
+    assert "## Attack" not in text
+
+
+def test_what_the_recipe_does_not_decide_is_listed_with_its_reason():
+    text = summarise_noise(HELD).markdown()
+    assert "Proved from the recipe of the noise" in text
+    unchecked = text.split("## Not checked")[1]
+    assert "depend on where people truly are, which the recipe does not say" in unchecked
+    assert "The promise holds with any table." in unchecked
+    bare = summarise_noise(NoiseFile(CoordinateNoise("1/km", "2 m", NOISE.projection))).markdown()
+    assert "table" not in bare
 
 
 def test_simulated_reports_lie_between_the_certificate():

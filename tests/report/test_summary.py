@@ -28,13 +28,13 @@ from sfumato.report import summarise
 from sfumato.report.summary import attack_sentences
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
-METRES = {"m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
+METRES = {"mm": Fraction(1, 10**6), "m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
 ROUNDING = Fraction(1, 10**13)  # of exact values that are computed in floats here
 
 
 def numbers(pattern, text):
     """The numbers of a sentence, in km where they are lengths; a decimal stands for its nearest double."""
-    found = re.search(pattern.replace("AMOUNT", rf"{NUMBER} ?(m|km|)").replace("NUMBER", NUMBER), text)
+    found = re.search(pattern.replace("AMOUNT", rf"{NUMBER} ?(mm|m|km|)").replace("NUMBER", NUMBER), text)
     assert found, (pattern, text)
     values, groups = [], list(found.groups())
     while groups:
