@@ -91,9 +91,8 @@ def test_visits_at_their_anchors_cost_what_anchors_cost(tmp_path):
 
 def test_nobody_is_charged_for_a_table_that_cannot_be_written(tmp_path):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
-    for number, (drawn, promise) in enumerate([(UNIFORM, PROMISE), (noise, noise.promise)]):
-        ledger = Ledger(tmp_path / f"{number}.json", "9/km", unit="km")
-        metered = MeteredSampler(drawn, promise, ledger)
+    ledger = Ledger(tmp_path / "l.json", "9/km", unit="km")
+    for metered in (MeteredSampler(UNIFORM, PROMISE, ledger), MeteredSampler(noise, noise.promise, ledger)):
         (tmp_path / "folder.csv").mkdir(exist_ok=True)
         with pytest.raises(FileError, match="No such file"):
             release(metered, visits(), tmp_path / "none" / "out.csv", place_column="venue")

@@ -90,10 +90,11 @@ def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
     entries = {entry["name"]: entry for entry in json.loads(Path("l.json").read_text())["entries"]}
     assert (entries["metric-privacy"]["unit"], entries["distortion"]["unit"]) == ("/km", "km")
     mechanism = sf.read_mechanism_file("l.sfm").alone().mechanism
-    km = mechanism.secrets.coordinates / 1000
-    apart = np.hypot(*(km[:, None] - km[None]).transpose(2, 0, 1))
+    places = mechanism.secrets.coordinates
+    assert places is not None
+    apart = np.hypot(*((places[:, None] - places[None]) / 1000).transpose(2, 0, 1))
     logs = np.log(mechanism.matrix)
-    steep = (logs[:, None] - logs[None]).max(axis=2) / np.where(apart > 0, apart, np.inf)
+    steep: np.ndarray = (logs[:, None] - logs[None]).max(axis=2) / np.where(apart > 0, apart, np.inf)
     assert entries["metric-privacy"]["value"] == pytest.approx(steep.max(), rel=1e-9)
     metres = run("audit", "l.sfm", "-o", "m.json", "--unit", "m")
     assert metres.code == 0, metres.err
