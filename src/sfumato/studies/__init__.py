@@ -3,6 +3,7 @@
 from .comparison import (
     ANY,
     CELLS,
+    NOT_REACHED,
     Comparison,
     ComparisonRow,
     Contestant,
@@ -24,6 +25,7 @@ from .results import Results, save
 __all__ = [
     "ANY",
     "CELLS",
+    "NOT_REACHED",
     "Comparison",
     "ComparisonRow",
     "Contestant",

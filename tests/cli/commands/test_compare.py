@@ -1,5 +1,7 @@
 """``sfumato compare``: points by default, cells where they are asked for."""
 
+import re
+
 import pytest
 
 
@@ -20,8 +22,12 @@ def test_points_at_one_epsilon(run, visits_file, tmp_path):
     assert done.text.count("program, spline") == 2
     assert "epsilon 0.5/km" in done.text
     assert done.text.count("Proved: no mechanism that keeps epsilon") == 2
-    assert "Cells promise epsilon" in done.text
+    for epsilon in ("0.5/km", "1/km"):
+        assert f"Cells made for epsilon {epsilon} keep it between their middles." in done.text
+        assert f"program, spline at epsilon {epsilon} loses at most" in done.err
+        assert f"any mechanism at epsilon {epsilon} loses at least" in done.err
     assert "likelier from one of two points a metre apart than from the other" in done.text
+    assert "for planar Laplace and" in done.text
     assert (
         (tmp_path / "p.csv")
         .read_text()
@@ -32,12 +38,39 @@ def test_points_at_one_epsilon(run, visits_file, tmp_path):
     assert " none " in cells
 
 
+def test_what_there_is_no_time_for_is_named(run, visits_file, tmp_path):
+    done = run("compare", visits_file, "--time-limit", "0.000001", "-o", "p.csv")
+    assert done.code == 3, done.err
+    for name in ("program, spline", "program, hat", "planar Laplace + remap", "planar Laplace", "cells"):
+        assert f"{name} (not reached in the time) -" in done.text
+    assert "--time-limit and --bound-time give more time." in done.text
+    assert (tmp_path / "p.csv").read_text().count("not reached in the time") == 6
+    done = run("compare", visits_file, "--cells", "4x3", "--time-limit", "0.000001")
+    assert done.code == 3, done.err
+    assert "optimum is skipped: not reached in the time." in done.text
+    assert "--time-limit gives more time." in done.text
+    done = run("compare", visits_file, "--max-loss", "1 km", "--cells", "4x3", "--time-limit", "0.000001")
+    assert done.code == 3, done.err
+
+
 @pytest.mark.slow
 def test_points_at_one_loss(run, visits_file):
     done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "1500 m", "--bound-time", "0")
     assert done.code == 0, done.err
     assert "equal loss of the true point, 1 km" in done.text
     assert "Proved" not in done.text
+    assert "above the bound" not in done.text
+
+
+@pytest.mark.slow
+def test_the_bound_of_a_loss_is_an_epsilon_that_it_needs(run, visits_file):
+    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "2 km", "--bound-time", "4")
+    assert done.code == 0, done.err
+    (needed,) = re.findall(r"So a loss of 1 km needs an epsilon above ([\d.]+)/km", done.text)
+    assert f"Proved: no mechanism that keeps epsilon {needed}/km" in done.text
+    epsilons = [float(each) for each in re.findall(r"epsilon ([\d.]+)/km loses at most", done.err)]
+    cells = float(re.findall(r"cells at epsilon ([\d.]+)/km", done.err)[0])
+    assert float(needed) < min(set(epsilons) - {cells})
 
 
 @pytest.mark.parametrize(
@@ -48,6 +81,9 @@ def test_points_at_one_loss(run, visits_file):
         (("--no-remap",), "is for cells"),
         (("--dummies", "2"), "is for cells"),
         (("--cells", "4x3", "--spacing", "1 km"), "--spacing was given beside cells"),
+        (("--cells", "4x3", "--bound-time", "9"), "--bound-time was given beside cells"),
+        (("--cells", "4x3", "--time-limit", "-1"), "--time-limit"),
+        (("--time-limit", "nan"), "--time-limit"),
         (("--epsilon", ","), "holds no epsilon"),
         (("--epsilon", "1/km, x"), "x"),
         (("--bound-time", "-1"), "--bound-time"),

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ...errors import InputError
 from ..comparing import compared, print_comparison, refuse_of_cells
-from ..messages import say
+from ..messages import PARTIAL, say
 from ..options import (
     DEFAULT_EPSILON,
-    BoundTime,
     Cell,
     Cells,
     Latitude,
     Longitude,
     Region,
     TableOutput,
-    TimeLimit,
     User,
     UserColumn,
     VisitsOrCity,
@@ -31,6 +29,9 @@ from ..places import cells_over, max_loss_of, metric_on, prior_of, promise_of, v
 if TYPE_CHECKING:
     from ...geo import Visits
     from ...studies import Comparison, ComparisonRow, PlaceComparison
+
+
+_BOUND_TIME: Final = 60.0
 
 
 def command(
@@ -63,8 +64,16 @@ def command(
         int | None,
         typer.Option(help="With cells and --epsilon: also compare each mechanism with this many dummies."),
     ] = None,
-    time_limit: TimeLimit = 120.0,
-    bound_time: BoundTime = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds for the whole comparison; what there is no time for is named.")
+    ] = 240.0,
+    bound_time: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds to prove each bound that no mechanism for points beats, at most; 0 leaves it out. "
+            f"[default: {_BOUND_TIME:g}]"
+        ),
+    ] = None,
     output: TableOutput = None,
     figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
     lat: Latitude = None,
@@ -76,7 +85,8 @@ def command(
     Mechanisms for points stand beside a loss that no mechanism can go below. Losses and
     attackers' errors are distances from the true point. With --cell or --cells
     the mechanisms of the literature on cells are compared, the certified optimum among them, with
-    distances between the centres of cells. Several epsilons are separated by commas.
+    distances between the centres of cells. Several epsilons are separated by commas. Exit code 3
+    if there was not time for all.
     """
     from ...rounding import counted
     from ...studies import comparison_figure, places_figure
@@ -86,8 +96,11 @@ def command(
     on_cells = cell is not None or cells is not None
     if not on_cells:
         refuse_of_cells({"--metric": metric, "--smoothing": smoothing, "--remap": remap, "--dummies": dummies})
-    elif spacing is not None:
-        raise InputError("--spacing was given beside cells.", "leave one of them out.")
+    else:
+        for name, value in (("--spacing", spacing), ("--bound-time", bound_time)):
+            if value is not None:
+                raise InputError(f"{name} was given beside cells.", "leave one of them out.")
+    bound_time = _BOUND_TIME if bound_time is None else bound_time
     check_ending(output, ".csv")
     check_ending(figure, ".png")
     check_outputs([output, figure], [visits])
@@ -108,6 +121,7 @@ def command(
             smoothing,
             remap,
             dummies,
+            time_limit,
         )
         _print(comparison, text)
     else:
@@ -127,6 +141,8 @@ def command(
         )
         save_picture(drawn, figure)
         say(f"Written: {figure}", err=True)
+    if not comparison.complete:
+        raise typer.Exit(PARTIAL)
 
 
 def _on_cells(
@@ -142,6 +158,7 @@ def _on_cells(
     smoothing: float | None,
     remap: bool | None,
     dummies: int | None,
+    time_limit: float,
 ) -> tuple[Comparison, str]:
     """Return the comparison on cells, and where its prior comes from."""
     from ...optimal import check_size
@@ -149,13 +166,14 @@ def _on_cells(
     from ..screen import Screen
 
     places = cells_over(visits, region, cell, cells, None)
-    check_size(len(places), len(places), math.inf)
+    check_size(len(places), len(places), time_limit)
     prior, text = prior_of(places, visits, user, smoothing or 0.0, source)
     distances = metric_on(places, metric, "--metric")
     limit = None if max_loss is None else max_loss_of(max_loss, distances.unit)
     if limit is None:
         promise_of(epsilon, distances, "--epsilon")
-    with Screen(stderr=True).status("Comparing") as status:
+    screen = Screen(stderr=True)
+    with screen.status("Comparing") as status:
         comparison = compare(
             prior,
             distances,
@@ -163,9 +181,17 @@ def _on_cells(
             max_loss=limit,
             remap=remap is not False,
             dummies=dummies or 0,
+            time_limit=time_limit,
             progress=lambda name: status.update(f"Comparing: {name}"),
+            found=lambda row: screen.print(_news(row, distances.unit), soft_wrap=True),
         )
     return comparison, text
+
+
+def _news(row: ComparisonRow, unit: str) -> str:
+    from ...rounding import amount_at_most
+
+    return f"{row.name}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
 
 
 def _print(comparison: Comparison, source: str) -> None:
@@ -212,8 +238,12 @@ def _print(comparison: Comparison, source: str) -> None:
             f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± {within}."
         )
     for row in comparison.rows:
-        if row.problem:
-            console.print(f"{row.name} is skipped: {row.problem}")
+        if row.stopped:
+            console.print(f"{row.name} was {row.stopped}.")
+        elif row.problem:
+            console.print(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+    if not comparison.complete:
+        console.print("--time-limit gives more time.")
 
 
 def _cells(row: ComparisonRow, unit: str) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
-from .compare import Comparison, ComparisonRow, compare
+from .compare import compare
+from .comparison_rows import Comparison, ComparisonRow
 from .contestants import Contestant, tightened, usual
 from .figure import comparison_figure
 from .place_contestants import CELLS
 from .place_rows import ANY, PlaceComparison, PlaceRow
 from .places import compare_places
 from .places_figure import places_figure
+from .shared_time import NOT_REACHED
 from .street import Street, street
 from .street_figure import street_figure
 from .tuples import DRAWS
@@ -15,6 +17,7 @@ __all__ = [
     "ANY",
     "CELLS",
     "DRAWS",
+    "NOT_REACHED",
     "Comparison",
     "ComparisonRow",
     "Contestant",

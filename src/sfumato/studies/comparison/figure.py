@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from ...errors import InputError
 from ...escaping import figure as outside
 from ...report.drawing import blank
-from .compare import OPTIMUM, Comparison, ComparisonRow
+from .comparison_rows import Comparison, ComparisonRow
+from .measured_rows import OPTIMUM
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

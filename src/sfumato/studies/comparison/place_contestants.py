@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ...attacks import true_place
 from ...core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, units
-from ...errors import InputError
+from ...errors import InputError, SolverError
 from ...evidence import expected_loss_above, worst_border
 from ...geo import Grid, Lattice, Places, Region, Visits
 from ...geo.vertices import Kind
 from ...intervals import exp_above
-from ...mechanisms.planar import CoordinateNoise, PlaneError
-from ...optimal import Design, design, suited_lattice
-from ...rounding import amount_at_most, up
+from ...mechanisms.planar.quadrature import raw_error
+from ...mechanisms.planar.reach import stretch
+from ...optimal import Design, NoiseDesign, design, suited_lattice
+from ...rounding import amount_at_most, down, gap_at_most, up
 from .place_rows import PlaceRow
+from .shared_time import NOT_REACHED
 
 UNIT: Final = "km"
 SPLINE: Final = "program, spline"
@@ -28,17 +31,24 @@ CELLS: Final = "cells"
 KINDS: Final[dict[str, Kind]] = {SPLINE: "square", HAT: "triangular"}
 NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS)
 
-_FINENESS: Final = 0.2  # of the table of the remap: of few places finer, which takes as long
-_FEW: Final = 500
-_ROUGH: Final = 0.3  # where noise is made for many epsilons
-_FINEST: Final = 0.1
-_COARSE: Final = 1.0  # where the table is not looked at
 _ROUNDING: Final = 1e-12  # of means of distances in floating point
+
+
+class Made(NamedTuple):
+    """A mechanism, measured, and the attack on it, which is looked for only where it is asked for."""
+
+    row: PlaceRow
+    attack: Callable[[], Bracket]
+
+    @property
+    def attacked(self) -> PlaceRow:
+        """The row with the attacker's error."""
+        return replace(self.row, attacker_error=self.attack())
 
 
 @dataclass(slots=True)
 class PlaceFamilies:
-    """Makes the mechanisms for some visits, and remembers what it can use again.
+    """Makes the mechanisms for some visits as `design` does, and remembers what it can use again.
 
     Attributes:
         visits: Where people are; all mechanisms are made for these and measured on these.
@@ -46,7 +56,8 @@ class PlaceFamilies:
         spacing: Of lattices and cells, metres; by default it is chosen for each epsilon.
         most: Vertices of a lattice whose spacing is chosen, at most.
         gap: Of the programs.
-        time_limit: Seconds for each program.
+        one_lattice: Whether a lattice is not chosen for each epsilon, but is the finest: losses then depend on
+            epsilon alone.
     """
 
     visits: Visits
@@ -54,123 +65,114 @@ class PlaceFamilies:
     spacing: float | None
     most: int
     gap: float
-    time_limit: float
-    kept: dict[str, Lattice] = field(default_factory=dict)
-    solved: dict[str, Design] = field(default_factory=dict)
-    errors: dict[float, PlaneError] = field(default_factory=dict)
-    fineness: float = _FINENESS
+    one_lattice: bool = False
+    noises: dict[float, NoiseDesign] = field(default_factory=dict)
 
-    def made(self, name: str, epsilon: float, *, attacked: bool = True) -> PlaceRow:
-        """Return what a family's mechanism of an epsilon per kilometre achieves.
+    def made(self, name: str, epsilon: float, seconds: float) -> Made:
+        """Return a family's mechanism of an epsilon per kilometre, and what it achieves.
 
         Args:
             name: The family.
             epsilon: Per kilometre.
-            attacked: Whether its attacker is looked for, too, which may take longer than the mechanism.
+            seconds: For the mechanism; a program that has not ended by then is the best so far.
+
+        Raises:
+            SolverError: If there is no mechanism in that time.
         """
+        if not seconds > 0:
+            raise SolverError(f"{NOT_REACHED}.", "allow more time.")
         if name in KINDS:
-            return self._program(name, epsilon, attacked)
-        if name == CELLS:
-            return self._cells(epsilon, attacked)
-        return self._noise(name, epsilon, attacked)
+            return self._program(name, epsilon, seconds)
+        return self._cells(epsilon, seconds) if name == CELLS else self._noise(name, epsilon, seconds)
 
-    def fixed_for(self, epsilon: float) -> None:
-        """Keep the lattices and cells that suit an epsilon for all others: losses then depend on epsilon alone."""
-        self.fineness = _ROUGH
-        for name in (*KINDS, CELLS):
-            self.kept[name] = self.lattice(KINDS.get(name, "square"), epsilon)
-
-    def lattice(self, kind: Kind, epsilon: float) -> Lattice:
-        """Return the lattice for an epsilon per kilometre."""
+    def _lattice(self, kind: Kind, epsilon: float) -> Lattice:
         if self.spacing is not None:
             return Lattice.covering(self.visits, self.spacing, kind=kind, region=self.region)
-        promise = CoordinatePrivacy(epsilon, UNIT)
+        promise = None if self.one_lattice else CoordinatePrivacy(epsilon, UNIT)
         return suited_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
 
-    def _program(self, name: str, epsilon: float, attacked: bool) -> PlaceRow:
-        places = self.kept.get(name) or self.lattice(KINDS[name], epsilon)
-        promise = CoordinatePrivacy(epsilon, UNIT)
-        found = self._designed(name, places, promise)
-        kept = found.certificate.epsilon_upper
-        slack = places.slack_m
-        return PlaceRow(
-            name,
-            epsilon,
-            kept,
-            slack,
-            self._loss(found.mechanism, places),
-            self._attacker(found.mechanism, attacked),
-            _metre(kept, slack),
-            f"{places!r}",
-        )
+    def _program(self, name: str, epsilon: float, seconds: float) -> Made:
+        places = self._lattice(KINDS[name], epsilon)
+        found = self._designed(places, CoordinatePrivacy(epsilon, UNIT), seconds)
+        kept, slack = found.certificate.epsilon_upper, places.slack_m
+        return self._measured(name, epsilon, found, places, kept, slack, _metre(kept, slack))
 
-    def _cells(self, epsilon: float, attacked: bool) -> PlaceRow:
-        side = (self.kept.get(CELLS) or self.lattice("square", epsilon)).spacing_m
-        places = Grid.covering(self.visits, side, region=self.region)
-        found = self._designed(CELLS, places, MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT)))
+    def _cells(self, epsilon: float, seconds: float) -> Made:
+        places = Grid.covering(self.visits, self._lattice("square", epsilon).spacing_m, region=self.region)
+        promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
+        found = self._designed(places, promise, seconds)
         border = worst_border(found.mechanism)
         # Two points on the two sides of a border may be as near as one likes.
-        kept = np.inf if border.factor.lower > 1 else found.certificate.epsilon_upper
-        return PlaceRow(
-            CELLS,
-            epsilon,
-            float(kept),
-            0.0,
-            self._loss(found.mechanism, places),
-            self._attacker(found.mechanism, attacked),
-            border.factor,
-            f"{places!r}",
-        )
+        kept = float(np.inf if border.factor.lower > 1 else found.certificate.epsilon_upper)
+        return self._measured(CELLS, epsilon, found, places, kept, 0.0, border.factor)
 
-    def _noise(self, name: str, epsilon: float, attacked: bool) -> PlaceRow:
-        noise = CoordinateNoise.for_visits(self.visits, epsilon, fineness=_COARSE)
+    def _measured(
+        self, name: str, epsilon: float, found: Design, places: Places, kept: float, slack_m: float, metre: Bracket
+    ) -> Made:
+        mechanism = found.mechanism
+        stopped = ""
+        if not found.finished:
+            gap = gap_at_most(found.certificate.gap)
+            stopped = f"stopped by the time limit, at most {gap} above the least with its reports"
+        detail = f"{places!r}, {mechanism.shape[1]} reports"
+        loss = self._loss(found, mechanism)
+        row = PlaceRow(name, epsilon, kept, slack_m, loss, None, metre, detail, stopped=stopped)
+        return Made(row, lambda: true_place(mechanism, self.visits, unit=UNIT).error)
+
+    def _noise(self, name: str, epsilon: float, seconds: float) -> Made:
+        if epsilon not in self.noises:
+            places = self._lattice("square", epsilon)
+            made = design(
+                Prior.from_visits(places, self.visits),
+                loss=places.loss(self.visits, unit=UNIT),
+                guarantees=CoordinatePrivacy(epsilon, UNIT),
+                keep="noise",
+                time_limit=seconds,
+            )
+            if not isinstance(made, NoiseDesign):
+                raise InputError("planar noise was asked for, and a program was made.", "compare on other visits.")
+            self.noises[epsilon] = made
+        found = self.noises[epsilon]
+        noise, proof = found.mechanism, found.certificate.privacy
+        loss = _in_km(found.certificate.loss) if name == REMAPPED else self._raw(found)
+        row = PlaceRow(
+            name,
+            epsilon,
+            proof.upper if proof.holds else np.inf,
+            proof.slack_m,
+            loss,
+            None,
+            _metre(proof.upper, proof.slack_m),
+            f"a lattice of {amount_at_most(float(noise.step_m), 'm')}",
+        )
+        # What is replaced by the table tells no more than the report before it.
+        return Made(row, lambda: _in_km(found.certificate.attacker))
+
+    def _raw(self, found: NoiseDesign) -> Bracket:
+        noise = found.mechanism
         if noise.projection is None:
             raise InputError("noise for visits has no plane.", "make it for visits.")
         points = noise.projection.forward(self.visits.lat, self.visits.lon)
-        weights = np.ones(len(points))
-        if epsilon not in self.errors and (attacked or name == REMAPPED):
-            fineness = _FINEST if len(self.visits) <= _FEW else self.fineness
-            self.errors[epsilon] = noise.for_places(points, weights, fineness).error(points, weights)
-        if name == RAW:
-            raw = CoordinateNoise(epsilon, noise.step_m, noise.projection, noise.reach_m)
-            loss = raw.error(points, weights, _COARSE).loss
-        else:
-            loss = self.errors[epsilon].loss
-        slack = noise.promise.slack_m
-        return PlaceRow(
-            name,
-            epsilon,
-            epsilon,
-            slack,
-            _in_km(loss),
-            _in_km(self.errors[epsilon].attacker) if attacked else None,
-            _metre(epsilon, slack),
-            f"a lattice of {amount_at_most(float(noise.step_m), 'm')}",
-        )
+        loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
+        return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
 
-    def _designed(self, name: str, places: Places, promise: CoordinatePrivacy | MetricPrivacy) -> Design:
-        before = self.solved.get(name)
-        same = before is not None and before.mechanism.secrets == places
-        self.solved[name] = design(
+    def _designed(self, places: Places, promise: CoordinatePrivacy | MetricPrivacy, seconds: float) -> Design:
+        return design(
             Prior.from_visits(places, self.visits),
             loss=places.loss(self.visits, unit=UNIT),
             guarantees=promise,
             gap=self.gap,
             tie_break=False,
-            time_limit=self.time_limit,
-            start=before if same else None,
+            time_limit=seconds,
+            medians=self.visits,
             keep="program",
         )
-        return self.solved[name]
 
-    def _loss(self, mechanism: Mechanism, places: Places) -> Bracket:
-        prior, loss = Prior.from_visits(places, self.visits), places.loss(self.visits, unit=UNIT)
+    def _loss(self, found: Design, mechanism: Mechanism) -> Bracket:
+        prior, loss = found.problem.prior, found.problem.loss
         value = mechanism.expected_loss(prior, loss)
         upper = up(expected_loss_above(mechanism, prior, loss) * (1 + _ROUNDING))
         return Bracket(max(0.0, value * (1 - _ROUNDING)), min(value, upper), upper)
-
-    def _attacker(self, mechanism: Mechanism, attacked: bool) -> Bracket | None:
-        return true_place(mechanism, self.visits, unit=UNIT).error if attacked else None
 
 
 def _metre(epsilon: float, slack_m: float) -> Bracket:

@@ -12,6 +12,7 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...optimal import CoordinateBound
 from ...tables import write_rows
+from .shared_time import NOT_REACHED
 
 ANY: Final = "any mechanism"
 """The row of the bound."""
@@ -30,11 +31,12 @@ class PlaceRow(Short):
         slack_m: By how much farther apart than they are two points may seem to it, in metres.
         loss: The mean distance from the true point to the report.
         attacker_error: The mean distance from the true point to the best guess, which may be anywhere; None for
-            the bound.
+            the bound, and where the attack was not reached in the time.
         metre_factor: How many times likelier a report is from one of two points a metre apart than from the
             other, at most; measured at the worst border for cells, None for the bound.
         detail: How it was made.
         problem: Why there is no such mechanism; the numbers are then infinite.
+        stopped: Why a program is not the best on its lattice or cells, and how far from it; "" where it is.
     """
 
     name: str
@@ -46,6 +48,7 @@ class PlaceRow(Short):
     metre_factor: Bracket | None
     detail: str
     problem: str = ""
+    stopped: str = ""
 
     @classmethod
     def missing(cls, name: str, epsilon: float, problem: str) -> PlaceRow:
@@ -121,7 +124,14 @@ class PlaceComparison(Short):
             return 0.0
         if bound is None or not math.isfinite(row.epsilon_upper):
             return math.inf
+        if row.slack_m and row.loss.upper < bound.lower:
+            return 0.0  # with a slack less is promised than the bound is for
         return bound.excess(row.loss.upper)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there was time for all that was asked for."""
+        return not any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all.

@@ -1,0 +1,171 @@
+"""The rows of a comparison on one prior, made one after the other in the time there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...core import Mechanism, Metric, MetricPrivacy, Prior
+from ...core.bisection import bisect, geometric_mean
+from ...errors import InputError, SfumatoError, SolverError
+from ...mechanisms import coin_of_distortion, matched
+from ...optimal import Design, design
+from .comparison_rows import ComparisonRow
+from .contestants import Contestant, tightened
+from .measured_rows import OPTIMUM, among, measured, of_design
+from .shared_time import NOT_REACHED, SharedTime
+
+COIN: Final = "coin"
+REST: Final = "rest"
+"""The pieces of work are the optimum, and the rest."""
+
+PARTS: Final = {OPTIMUM: 3.0, REST: 1.0}
+_DIGITS: Final = 1e-3  # relative, of an epsilon or a loss that is searched for
+_DESIGNS: Final = 24  # made in search of an epsilon, at most
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRun:
+    """What is compared, in what time, and who is told before each mechanism.
+
+    Attributes:
+        families: The families, each with its remap where that is compared, too.
+        prior: The prior.
+        metric: For privacy, loss and errors.
+        gap: Of the optimum.
+        time: Of everything.
+        progress: Called with the name of each mechanism before it is made.
+    """
+
+    families: Sequence[Contestant]
+    prior: Prior
+    metric: Metric
+    gap: float
+    time: SharedTime
+    progress: Callable[[str], None]
+
+    def at_epsilon(self, epsilon: float, dummies: int) -> Iterator[ComparisonRow]:
+        """Return the rows of an epsilon per unit of the metric, each also among dummies."""
+        for name, make in self._of_epsilon(epsilon):
+            made = self._row(name, make)
+            if isinstance(made, ComparisonRow):
+                yield made
+                continue
+            row, mechanism = made
+            yield row
+            if dummies and self.time.left:
+                yield among(row, mechanism, self.prior, self.metric, dummies)
+
+    def at_loss(self, limit: float) -> Iterator[ComparisonRow]:
+        """Return the rows of an expected loss."""
+        for name, make in self._of_loss(limit):
+            made = self._row(name, make)
+            yield made if isinstance(made, ComparisonRow) else made[0]
+
+    def _row(
+        self, name: str, make: Callable[[], tuple[ComparisonRow, Mechanism]]
+    ) -> tuple[ComparisonRow, Mechanism] | ComparisonRow:
+        """Return a row with its mechanism, or the row that says why there is none."""
+        self.progress(name)
+        if not self.time.left:
+            return ComparisonRow.missing(name, NOT_REACHED)
+        try:
+            return make()
+        except SfumatoError as error:
+            out_of_time = isinstance(error, SolverError) and not self.time.left
+            return ComparisonRow.missing(name, NOT_REACHED if out_of_time else error.problem)
+
+    def _of_epsilon(self, epsilon: float) -> Iterator[tuple[str, Callable[[], tuple[ComparisonRow, Mechanism]]]]:
+        def best() -> tuple[ComparisonRow, Mechanism]:
+            found = self._designed(epsilon, self.time.share(OPTIMUM), tie_break=None)
+            return of_design(found, self.prior, self.metric), found.mechanism
+
+        def tight(family: Contestant) -> tuple[ComparisonRow, Mechanism]:
+            parameter, mechanism = tightened(family, self.metric, epsilon)
+            return self._measured(family.name, parameter, mechanism, epsilon), mechanism
+
+        yield OPTIMUM, best
+        for family in self.families:
+            if family.promises:
+                yield family.name, lambda family=family: tight(family)  # type: ignore[misc]
+
+    def _of_loss(self, limit: float) -> Iterator[tuple[str, Callable[[], tuple[ComparisonRow, Mechanism]]]]:
+        reach = 1 / limit if limit > 0 else 1.0
+
+        def best() -> tuple[ComparisonRow, Mechanism]:
+            found = self._least_epsilon(limit)
+            return of_design(found, self.prior, self.metric), found.mechanism
+
+        def coin() -> tuple[ComparisonRow, Mechanism]:
+            made = coin_of_distortion(self.prior, self.metric, limit)
+            return self._measured(COIN, None, made, 1.0), made
+
+        def member(family: Contestant) -> tuple[ComparisonRow, Mechanism]:
+            parameter, mechanism = _member(family, self.prior, self.metric, limit, reach)
+            return self._measured(family.name, parameter, mechanism, parameter), mechanism
+
+        yield OPTIMUM, best
+        yield COIN, coin
+        for family in self.families:
+            yield family.name, lambda family=family: member(family)  # type: ignore[misc]
+
+    def _measured(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> ComparisonRow:
+        return measured(name, parameter, mechanism, self.prior, self.metric, claimed)
+
+    def _designed(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
+        if not seconds > 0:
+            raise SolverError(f"{NOT_REACHED}.", "allow more time.")
+        return design(
+            self.prior,
+            loss=self.metric,
+            guarantees=[MetricPrivacy(epsilon, self.metric)],
+            gap=self.gap,
+            tie_break=tie_break,
+            time_limit=seconds,
+        )
+
+    def _least_epsilon(self, max_loss: float) -> Design:
+        """Return the certified design of the least epsilon whose loss is at most the one asked for."""
+        if not max_loss > 0:
+            raise InputError(f"a loss of {max_loss:g} leaves no noise.", "allow a positive loss.")
+        left = self.time.countdown(OPTIMUM)
+        best: Design | None = None
+
+        def affordable(epsilon: float) -> bool:
+            nonlocal best
+            found = self._designed(epsilon, left(), tie_break=False)
+            if found.certificate.loss > max_loss:
+                return False
+            best = found
+            return True
+
+        def close(low: float, high: float) -> bool:
+            near = best is not None and best.certificate.loss >= max_loss * (1 - _DIGITS)
+            return near or high / low < 1 + _DIGITS or not left()
+
+        low, high = 0.05 / max_loss, 2 / max_loss
+        for steps in reversed(range(_DESIGNS)):
+            if affordable(high):
+                bisect(affordable, fails=low, holds=high, middle=geometric_mean, done=close, steps=steps)
+                break
+            low, high = high, 2 * high
+        if best is None:
+            raise InputError(f"no epsilon that was tried loses only {max_loss:g}.", "allow more loss.")
+        return best
+
+
+def _member(
+    family: Contestant, prior: Prior, metric: Metric, max_loss: float, reach: float
+) -> tuple[float, Mechanism]:
+    """Return the member of a loss, from the widest bracket in which the family can be built."""
+    bracket = [reach, reach]
+    for end, factor, most in ((0, 0.5, 5), (1, 2.0, 9)):
+        for _ in range(most):
+            try:
+                family.build(bracket[end] * factor)
+            except SfumatoError:
+                break
+            bracket[end] *= factor
+    found = matched(family.build, prior, metric, max_loss, (bracket[0], bracket[1]), tolerance=_DIGITS)
+    return found.parameter, found.mechanism
