@@ -19,14 +19,16 @@ _TRIES: Final = 8  # epsilons for one mechanism
 _STEEPEST, _FLATTEST = -3.0, -0.15
 
 
-class Matched(NamedTuple):
+class PlaceMatch(NamedTuple):
     """The row of a family at a loss, and the slope by which its epsilon was found."""
 
     row: PlaceRow
     slope: float
 
 
-def matched(make: Callable[[float], Made], name: str, limit: float, first: float, slope: float = SLOPE) -> Matched:
+def matched(
+    make: Callable[[float], Made], name: str, limit: float, first: float, slope: float = SLOPE
+) -> PlaceMatch:
     """Return the row of the least epsilon that is found to lose no more than a limit, and hardly less.
 
     The secant method in logarithms, held between an epsilon that loses too much and one that does not.
@@ -66,5 +68,5 @@ def matched(make: Callable[[float], Made], name: str, limit: float, first: float
         if not low < x < high:
             x = (low + high) / 2
     if best is None:
-        return Matched(PlaceRow.missing(name, math.exp(x), problem), slope)
-    return Matched(best.attacked, slope)
+        return PlaceMatch(PlaceRow.missing(name, math.exp(x), problem), slope)
+    return PlaceMatch(best.attacked, slope)
