@@ -25,7 +25,7 @@ def family(loss, tried):
 
 @given(st.floats(0.05, 20), st.floats(0.3, 2.5), st.floats(0.1, 10))
 def test_a_power_of_epsilon_is_met_within_one_per_cent(factor, power, limit):
-    tried = []
+    tried: list[float] = []
     exact = (factor / limit) ** (1 / power)
     found = matched(family(lambda e: factor * e**-power, tried), "a family", limit, 2 * exact)
     assert 0.99 * limit <= found.row.loss.upper <= limit
@@ -35,7 +35,7 @@ def test_a_power_of_epsilon_is_met_within_one_per_cent(factor, power, limit):
 
 
 def test_a_curve_that_flattens_is_met_and_its_slope_told():
-    tried = []
+    tried: list[float] = []
     found = matched(family(lambda e: 1.6 / (1 + 0.6 * e**1.5), tried), "a family", 1.0, 4.0)
     assert 0.99 <= found.row.loss.upper <= 1.0
     assert -1.5 < found.slope < -0.15
@@ -62,7 +62,7 @@ def test_what_fails_says_why(error, problem):
 
 
 def test_the_best_so_far_is_kept_when_the_time_is_over():
-    calls = []
+    calls: list[float] = []
 
     def make(epsilon):
         if len(calls) == 1:
