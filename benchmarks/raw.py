@@ -64,7 +64,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """What a run gave.
+    """Outcome of a run.
 
     Attributes:
         matrix: Array (n, n), p(o|s) as the solver left it; None if it left none.

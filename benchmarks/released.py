@@ -29,7 +29,7 @@ NAMES = (*CENTRES, *(f"user-{k}" for k in range(1, 11)))
 
 @dataclass(frozen=True)
 class Measured:
-    """What a released file shows beside what was stated; lengths in km.
+    """Findings in a released file, beside what was stated; lengths in km.
 
     Attributes:
         instance: The visits.

@@ -16,7 +16,7 @@ from sfumato.evidence import Multipliers
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked: expected or worst-case loss to be least, or (with ``max_loss``) distortion to be most."""
+    """The question: expected or worst-case loss to be least, or (with ``max_loss``) distortion to be most."""
 
     prior: Floats
     loss: Floats

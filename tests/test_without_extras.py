@@ -70,7 +70,7 @@ def test_the_continuous_integration_begins_with_the_two_commands(tmp_path):
 
 
 def test_only_fixtures_leave_tests_out():
-    """What a module skipped by itself would have no mark, and the continuous integration would never run it."""
+    """A module skipped by itself would have no mark, and the continuous integration would never run it."""
     skips = re.compile(r"importorskip|pytest\.skip\(|mark\.skip\b")
     found = {
         path.name for path in (ROOT / "tests").rglob("*.py") if skips.search(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What an audit of places says of people: of any two points, of cells, and in lengths that people know."""
+"""Audits of places say whom they are about: of any two points, of cells, and in lengths that people know."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ GRAIN = 64
 
 @dataclass(frozen=True)
 class Setting:
-    """What the notions are about: four secrets, some of them related, some impossible a priori."""
+    """Subject of the notions: four secrets, some of them related, some impossible a priori."""
 
     prior: Floats
     values: NDArray[np.bool_]

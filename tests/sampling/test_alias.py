@@ -75,7 +75,7 @@ class Scripted:
 
 
 def outcome(tables: AliasTables, bits: int, number: int) -> int:
-    """What a draw whose random bits are ``number`` gives, by the definition."""
+    """Return what a draw whose random bits are ``number`` gives, by the definition."""
     rest_bits = bits - tables.log_columns
     column, rest = number >> rest_bits, number & ((1 << rest_bits) - 1)
     return column if rest < thresholds(tables)[0, column] else int(tables.alias[0, column])

@@ -202,7 +202,7 @@ def test_example(load_example, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_two_boroughs(shared_data):
-    """What docs/distribution-privacy.md says of people from Manhattan and from Brooklyn."""
+    """Numbers that docs/distribution-privacy.md gives of people from Manhattan and from Brooklyn."""
     visits = sf.read_visits(shared_data / "foursquare_nyc.parquet")
     grid = sf.Grid.covering("6 km x 9 km around 40.745,-73.985", cell="400 m")
     groups = Groups.from_visits(grid, visits, "home_area", "Manhattan", "Brooklyn")

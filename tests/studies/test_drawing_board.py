@@ -127,7 +127,7 @@ def test_a_mechanism_is_measured_report_by_report():
 
 @pytest.mark.parametrize("level", [0.3, 1.0, 2.0])
 def test_after_the_best_remap_the_best_attacker_errs_by_the_loss(level):
-    """Why the average error cannot rank mechanisms, and entropy can: ExPost leaves most of it."""
+    """The average error cannot rank mechanisms, and entropy can: ExPost leaves most of it."""
     town = exponential(TOWN, TOWN_KM, 4 / level)
     moved = remapped(town, PEOPLE, TOWN_KM)
     lost = moved.expected_loss(PEOPLE, TOWN_KM)
@@ -206,7 +206,7 @@ def test_example(load_example, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_new_york_shows_the_published_pattern(shared_data):
-    """What docs/back-to-the-drawing-board.md says, at three levels and with fewer reports."""
+    """Numbers of docs/back-to-the-drawing-board.md, at three levels and with fewer reports."""
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet")
     prior = spots(visits, "27.7 km x 12 km around 40.745,-73.98", 1000)
     assert prior.entropy_bits == pytest.approx(9.192, abs=1e-3)

@@ -29,7 +29,7 @@ _GAIN: Final = 0.15  # of the loss: more than reports at medians have been seen 
 
 
 class _Rest(TypedDict, total=False):
-    """What is the same for every kind of guarantee."""
+    """Parts that are the same for every kind of guarantee."""
 
     objective: str
     observables: Space | None

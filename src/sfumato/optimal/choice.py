@@ -52,7 +52,7 @@ class Choice(Short):
 
     @property
     def sentence(self) -> str:
-        """What each loses, and which is kept."""
+        """Sentence of what each loses, and which is kept."""
         unit = self.unit
         low, high = (
             amount_at_least(self.noise.lower, unit, _DIGITS),

@@ -29,7 +29,7 @@ def channel(rows: Floats, rng: np.random.Generator) -> Callable[[int], int]:
 
 
 def most_failures(repetitions: int, failure: float) -> int:
-    """What a failure probability explains, but for one test run in a million."""
+    """Return what a failure probability explains, but for one test run in a million."""
     return int(binom.ppf(1 - 1e-6, repetitions, failure))
 
 

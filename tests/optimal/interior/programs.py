@@ -95,7 +95,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Solved:
-    """What the method found, and the whole mechanism."""
+    """Outcome of the method, and the whole mechanism."""
 
     reduced: Reduced
     result: interior.Result

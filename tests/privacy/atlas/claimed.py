@@ -100,7 +100,7 @@ def _log_ratio(p, q):
 
 
 def ratios(rows, priors, events):
-    """How far the likelihood ratio of a fact rises and falls, over all listed or all priors."""
+    """Return how far the likelihood ratio of a fact rises and falls, over all listed or all priors."""
     n = len(rows)
     masks = np.eye(n, dtype=bool) if events is None else events.masks
     rise = fall = 0.0

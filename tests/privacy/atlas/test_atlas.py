@@ -150,7 +150,7 @@ def claims(notion, rows, rng):
 
 
 def goals(edge):
-    """What may be asked of the notion at the end of an edge."""
+    """Questions that may be asked of the notion at the end of an edge."""
     match edge.end:
         case "differential-privacy":
             numbers: list[dict[str, float]] = [{}, {"delta": 0.1}, {"epsilon": 0.2}]
@@ -236,7 +236,7 @@ def check(edge, seed):
 
 
 def follow(edge, start, given):
-    """What an edge gives; it must give something."""
+    """Follow an edge; it must give something."""
     implied = edge.follow(start, Goal(edge.end, given))
     assert isinstance(implied, Claim), implied
     return implied

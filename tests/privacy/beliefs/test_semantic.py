@@ -136,7 +136,7 @@ def test_tanh_is_attained_where_the_record_is_turned_around(epsilon):
 
 @given(channels(positive=True), st.data())
 def test_converse_for_maps_that_change_nothing_twice(matrix, data):
-    """Where N(N(s)) = N(s), tanh(epsilon / 4) implies epsilon, already for single reports."""
+    """If N(N(s)) = N(s), tanh(epsilon / 4) implies epsilon, already for single reports."""
     kept = data.draw(st.lists(st.integers(0, len(matrix) - 1), min_size=1, max_size=len(matrix), unique=True))
     mapping = np.array([s if s in kept else kept[s % len(kept)] for s in range(len(matrix))])
     value = SemanticPrivacy(mapping[None], sets=False).measure(matrix).value

@@ -32,7 +32,7 @@ def read(path):
 
 
 def check(rows):
-    """What must hold of every contest, whatever the data."""
+    """Checks that must hold of every contest, whatever the data."""
     for row in rows:
         tupled = row["mechanism"] == TUPLED
         # Tuples are found by a root of the loss; every other mechanism stays below the bound.

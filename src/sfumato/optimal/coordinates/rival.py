@@ -53,7 +53,7 @@ class Rival(Short):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rivalry(Short):
-    """What a program and planar noise can both keep.
+    """Promise that a program and planar noise can both keep.
 
     Attributes:
         lattice: The lattice of the program, on whose plane the points of the loss are.
