@@ -73,7 +73,7 @@ def test_latitudes_beyond_90_name_the_first_row():
 
 
 def test_longitudes_beyond_180_name_the_first_row():
-    with pytest.raises(DataError, match=r"row 3 has the longitude 181, beyond 180 degrees \(1 such rows\)"):
+    with pytest.raises(DataError, match=r"row 3 has the longitude 181, beyond 180 degrees\.\n"):
         Visits([10.0, 20.0, 30.0], [0.0, 180.0, 181.0])
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import FileError, InputError, MissingExtraError
 from .messages import note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_LONGEST: Final = 240  # bytes of a name: most systems take 255, and what is unfinished has a longer one
 
 
 def check_ending(path: Path | None, ending: str) -> None:
@@ -88,7 +91,9 @@ def _check(path: Path) -> None:
     from ..core.atomic import check_writable
 
     folder = path.parent
-    if path.is_dir():
+    if len(os.fsencode(path.name)) > _LONGEST:
+        raise FileError(f"the name {str(path)!r} is too long for a file.", "choose a shorter one.")
+    if os.path.isdir(path):
         raise FileError(f"{str(path)!r} is a folder, but a file is needed.", "give the name of a file.")
     if not folder.exists():
         raise FileError(

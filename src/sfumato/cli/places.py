@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -32,7 +33,7 @@ def visits_from(
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
         say(f"Note: no file was given, so this uses {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
-    if not (path.suffix or _piped(path) or path.exists()):
+    if not (path.suffix or _piped(path) or os.path.exists(path)):
         raise InputError(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )

@@ -69,7 +69,7 @@ def read_visits(
         raise InputError(
             f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."
         )
-    raw = _folder(place, format) if place.is_dir() else _file(Source.of(place), format, wanted)
+    raw = _folder(place, format) if os.path.isdir(place) else _file(Source.of(place), format, wanted)
     return cleaned(raw, repr(place.name), polar=polar)
 
 

@@ -262,14 +262,14 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
                 f"exchange the columns: name them with {NAMED}.",
             )
         raise DataError(
-            f"{problem} ({int(beyond.sum())} such rows).",
+            f"{problem}{_others(beyond)}.",
             *_DEGREES,
         )
     wide = np.abs(lon) > 180
     if wide.any():
         row = int(np.argmax(wide))
         raise DataError(
-            f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees ({int(wide.sum())} such rows).",
+            f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees{_others(wide)}.",
             *_DEGREES,
         )
     placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
@@ -300,3 +300,9 @@ def _objects(values: Iterable[Hashable]) -> Objects:
     array = np.empty(len(given), dtype=object)
     array[:] = [value.item() if isinstance(value, np.generic) else value for value in given]
     return readonly(array)
+
+
+def _others(rows: NDArray[np.bool_]) -> str:
+    """Return how many rows are like the first one, where it is not the only one."""
+    found = int(np.count_nonzero(rows))
+    return "" if found == 1 else f" ({found:,} such rows)"

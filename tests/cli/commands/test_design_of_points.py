@@ -194,3 +194,25 @@ def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visi
     released = run("release", "m.sfm", visits_file, "out.csv")
     assert released.code == 0, released.err
     assert len(sf.read_visits("out.csv")) == len(sf.read_visits(visits_file))
+
+
+@pytest.mark.parametrize("where", ["visits", "output"])
+def test_a_name_too_long_for_a_file_is_an_error_in_words(run, tmp_path, where):
+    name = "a" * 300
+    done = run("design", f"{name}.csv") if where == "visits" else run("design", "-o", f"{name}.sfm")
+    assert done.code == 1
+    assert "too long" in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.iterdir())
+    done = run("design", f"{name}.csv", "-o", "x.sfm")
+    assert done.code == 1
+    assert "cannot be read" in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_epsilon_that_hides_everything_is_designed_for(run, tmp_path):
+    rows = "".join(f"{48.85 + k / 1000},{2.35 + k % 7 / 1000}\n" for k in range(30))
+    (tmp_path / "few.csv").write_text(f"lat,lon\n{rows}", encoding="utf-8")
+    done = run("design", "few.csv", "--epsilon", "1e-9/km", "--spacing", "2 km", "--no-picture")
+    assert done.code == 0, done.err
+    assert "leaves nothing to learn" in done.err

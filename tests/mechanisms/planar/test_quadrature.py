@@ -154,3 +154,12 @@ def test_other_places_than_the_tables_are_told_soundly():
     away = np.hypot(*(y[np.arange(20_000) % 10] - table.places(drawn)).T)
     mean = float((away.reshape(-1, 10).mean(axis=0) * u).sum() / u.sum())
     assert found.loss.lower - 2 < mean < found.loss.upper + 2
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 10, 77])
+def test_the_moments_of_a_cell_are_those_of_its_lattice_points(width):
+    line = [Fraction(2 * k + 1 - width, 2) * 3 for k in range(width)]
+    cell = Cell.of(width, 3.0, 1e-3)
+    assert cell.variance == pytest.approx(float(sum(x**2 for x in line) / width))
+    both = sum((x**2 + y**2) ** 2 for x in line for y in line) / width**2
+    assert cell.fourth == pytest.approx(float(both))

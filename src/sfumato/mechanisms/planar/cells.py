@@ -37,8 +37,8 @@ class Cell:
     @classmethod
     def of(cls, width: int, step: float, epsilon: float) -> Cell:
         """Return the cell of some steps' width."""
-        line = (np.arange(width) - (width - 1) / 2) * step
-        variance, fourth = float((line**2).mean()), float((line**4).mean())
+        square = float(width) ** 2  # of steps in a row, with their mean square and mean fourth power
+        variance, fourth = (square - 1) / 12 * step**2, (square - 1) * (3 * square - 7) / 240 * step**4
         radius = (width - 1) / math.sqrt(2) * step
         return cls(
             epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, math.exp(epsilon * radius)
