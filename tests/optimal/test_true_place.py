@@ -66,7 +66,7 @@ def test_finite_guesses_promise_too_much(case):
 def test_the_loss_is_near_the_best_by_another_route(case):
     """A covering list of guesses, and the loss it needs at least: the same optimum from below, solved at once."""
     places, prior, loss, promise, made, least = case
-    assert made.certificate.gap <= 1e-4
+    assert made.certificate.gap <= 2e-3
     asked = sf.PlaceDistortion(least, places, VISITS)
     found = sf.attacks.true_place(made.mechanism, VISITS)
     asked = asked.with_guesses(places.projection.forward(*found.guesses.T))
@@ -120,13 +120,19 @@ def test_copies_and_files_keep_it(tmp_path):
     held = sf.MechanismFile(made.mechanism, prior, made.problem.loss, made.problem.guarantees, {}, made.optimality)
     sf.save(held, tmp_path / "m.sfm")
     loaded = sf.read_mechanism_file(tmp_path / "m.sfm")
-    _, (proof,) = prove(loaded.mechanism, prior, loaded.guarantees)
-    assert proof.holds  # of the guesses in the file
+    _, (first,) = prove(made.mechanism, prior, made.problem.guarantees)
+    assert loaded.prior is not None
+    _, (proof,) = prove(loaded.mechanism, loaded.prior, loaded.guarantees)
+    assert proof == first  # proved again from the file alone, of guesses anywhere
+    assert proof.holds
     said = " ".join(
         sf.report.audited(loaded, *prove(loaded.mechanism, prior, loaded.guarantees)).markdown().split()
     )
-    assert "if they guess one of" in said
-    assert "wherever they guess" not in said
+    assert "who knows at which of" in said
+    assert "wherever they guess (proved: 900" in said
+    assert "That people are where the file states it" in said
+    sf.save(loaded, tmp_path / "again.sfm")
+    assert (tmp_path / "again.sfm").read_bytes() == (tmp_path / "m.sfm").read_bytes()
     told = " ".join(sf.report.summarise(made, visits=VISITS).markdown().split())
     assert (
         "errs by at least 900 m on average from where people truly are, wherever they guess (proved: 900" in told

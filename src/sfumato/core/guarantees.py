@@ -201,6 +201,19 @@ class DistortionPrivacy(Frozen):
         object.__setattr__(self, "minimum", value)
         object.__setattr__(self, "distance", array)
 
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse secrets that the distance is not about.
+
+        Raises:
+            InputError: If it is for another number of them.
+        """
+        if self.distance.array.shape[1] != len(secrets):
+            raise InputError(
+                f"the guarantee ({self}) is for {self.distance.array.shape[1]} secrets, but there are "
+                f"{len(secrets)}.",
+                "use a distance with a column for each secret.",
+            )
+
     def __repr__(self) -> str:
         return f"DistortionPrivacy({self})"
 
@@ -229,22 +242,6 @@ def as_guarantees(given: object) -> tuple[Asked, ...]:
         if not isinstance(each, Asked):
             raise _no_guarantee(each)
     return every
-
-
-def check_secrets(guarantee: Guarantee, secrets: Space) -> None:
-    """Raise an error unless a guarantee is for these secrets.
-
-    Raises:
-        InputError: If its metric or distance is for others.
-    """
-    if isinstance(guarantee, MetricPrivacy):
-        guarantee.check_secrets(secrets)
-    elif guarantee.distance.array.shape[1] != len(secrets):
-        raise InputError(
-            f"the guarantee ({guarantee}) is for {guarantee.distance.array.shape[1]} secrets, but there are "
-            f"{len(secrets)}.",
-            "use a distance with a column for each secret.",
-        )
 
 
 def _no_guarantee(given: object) -> InputError:

@@ -18,6 +18,7 @@ from ..core.shortest_paths import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
 from .expectations import expected_loss_above
+from .place_distortion import PlaceDistortion
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 _DAMAGED = "the prices are damaged or belong to another design: leave them out."
@@ -157,7 +158,9 @@ def _check(loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) 
 
 
 def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
-    return next((g for g in guarantees if isinstance(g, DistortionPrivacy)), None)
+    """Return what the program knew of the distortion: that of finitely many guesses."""
+    found = next((g for g in guarantees if isinstance(g, DistortionPrivacy)), None)
+    return found.finite if isinstance(found, PlaceDistortion) else found
 
 
 def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.int32]:

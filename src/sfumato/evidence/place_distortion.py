@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import DistortionPrivacy, Loss, Mechanism, Prior, units
+from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..errors import InfeasibleError, InputError
@@ -19,7 +20,10 @@ from ..rounding import amount, amount_at_least, amount_at_most, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
 _ROOM: Final = 1e-6  # an error this close to the largest leaves no room for rounding
-_FIRST: Final = 64  # guesses to begin with
+_LIKELY: Final = 64  # places among the guesses to begin with
+_GRID, _PER_PLACE = 400, 3  # guesses on a grid, at most, and for each place
+_MOST_VISITS: Final = 1 << 31  # at one place
+_FARTHEST_M: Final = 2e7  # no place on the ground is farther from another
 _APART: Final = 1e-4  # of the extent of the points: guesses nearer to each other are one
 
 
@@ -35,7 +39,7 @@ class PlaceDistortion(DistortionPrivacy):
     Args:
         minimum: The least expected error; a number, or text such as ``"800 m"``.
         places: The lattice or the cells.
-        visits: Where people are, as far as an attacker knows.
+        visits: Where people are, as far as an attacker knows; those outside are left out.
         unit: The unit of the minimum.
         user: Only this user's visits.
 
@@ -43,11 +47,13 @@ class PlaceDistortion(DistortionPrivacy):
         minimum: The least expected error, in the unit of the distance.
         distance: The errors of the guesses that the program knows, array (guesses, secrets).
         places: The lattice or the cells.
+        degrees: Latitudes and longitudes where people are, each once, array (k, 2).
+        times: How many visits were there, array (k,).
         points: The true points on the plane.
         guesses: Metres east and north of the guesses that the program knows, array (guesses, 2).
 
     Raises:
-        InputError: If the minimum is negative.
+        InputError: If the minimum is not a length, or is negative.
         UnitError: If its unit is not one of length.
         DataError: If no visit is inside.
 
@@ -56,6 +62,8 @@ class PlaceDistortion(DistortionPrivacy):
     """
 
     places: Places
+    degrees: Floats
+    times: NDArray[np.int64]
     points: TruePoints
     guesses: Floats
 
@@ -69,32 +77,76 @@ class PlaceDistortion(DistortionPrivacy):
         unit: str = "km",
         user: Hashable | None = None,
     ) -> None:
-        points = places.true_points(visits, user)
-        centres = np.asarray(places.coordinates)
-        order = np.argsort(-np.asarray(points.masses.sum(axis=0)), kind="stable")[:_FIRST]
-        silent = points.guesses(np.ones((len(places), 1))).points
-        self._set(minimum, places, points, np.concatenate([silent, centres[order]]), unit)
+        chosen = visits if user is None else visits.of_user(user)
+        inside = places.inside(chosen.lat, chosen.lon)
+        if inside.any():
+            chosen = chosen.select(inside)
+        degrees, times = np.unique(np.column_stack([chosen.lat, chosen.lon]) + 0.0, axis=0, return_counts=True)
+        self._set(minimum, places, degrees, times.astype(np.int64), None, unit)
 
-    def _set(self, minimum: float | str, places: Places, points: TruePoints, guesses: Floats, unit: str) -> None:
-        masses, total = np.asarray(points.masses.sum(axis=0)), points.distances(guesses)
-        away = np.hypot(*(np.asarray(places.coordinates)[:, None] - guesses[None]).transpose(2, 0, 1))
+    def _set(
+        self,
+        minimum: float | str,
+        places: Places,
+        degrees: Floats,
+        times: NDArray[np.int64],
+        guesses: Floats | None,
+        unit: str,
+    ) -> None:
+        points = places.true_points(Visits(*degrees.T, polar=True), times=times)
+        known = _first_guesses(places, points) if guesses is None else guesses
+        masses, total = np.asarray(points.masses.sum(axis=0)), points.distances(known)
+        away = np.hypot(*(np.asarray(places.coordinates)[:, None] - known[None]).transpose(2, 0, 1))
         errors = np.where(masses[:, None] > 0, total / np.where(masses > 0, masses, 1.0)[:, None], away)
         scale = units.factor("m", unit) / _stretch(places, points)
         DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, name=f"euclidean{TRUE_POINT}"))
         object.__setattr__(self, "places", places)
+        object.__setattr__(self, "degrees", readonly(degrees))
+        object.__setattr__(self, "times", readonly(times))
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "guesses", readonly(guesses))
+        object.__setattr__(self, "guesses", readonly(known))
 
     @classmethod
-    def _built(
-        cls, minimum: float, places: Places, points: TruePoints, guesses: Floats, unit: str
+    def of_places(
+        cls,
+        minimum: float | str,
+        places: Places,
+        degrees: Floats,
+        times: NDArray[np.int64],
+        guesses: Floats,
+        unit: str,
     ) -> PlaceDistortion:
+        """Return the distortion for places that were visited so many times; the rest is computed from them.
+
+        Args:
+            minimum: The least expected error.
+            places: The lattice or the cells.
+            degrees: Latitudes and longitudes, array (k, 2).
+            times: How many visits were there, array (k,).
+            guesses: Metres east and north of the guesses for a program, array (guesses, 2).
+            unit: The unit of the minimum.
+
+        Raises:
+            InputError: If they do not fit, a place is outside, or one was visited less than once.
+        """
+        if len(degrees) == 0 or degrees.shape != (len(times), 2) or guesses.shape[1:] != (2,) or not len(guesses):
+            raise InputError(
+                "the places that were visited, their numbers of visits and the guesses do not fit each other.",
+                "give a latitude and a longitude for each number, and metres east and north for each guess.",
+            )
+        if times.min() < 1 or times.max() > _MOST_VISITS:
+            raise InputError("a place was visited less than once, or too often.", "give whole numbers above 0.")
+        if not np.isfinite(guesses).all() or not np.abs(guesses).max() <= _FARTHEST_M:
+            raise InputError("a guess is not on the ground.", "give metres east and north of the plane's centre.")
+        if not places.inside(*degrees.T).all():
+            raise InputError("a place that was visited is outside the region.", "leave it out.")
         found = object.__new__(cls)
-        found._set(minimum, places, points, guesses, unit)
+        found._set(minimum, places, degrees, times, guesses, unit)
         return found
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._built, (self.minimum, self.places, self.points, self.guesses, self.distance.unit)
+        parts = (self.minimum, self.places, self.degrees, self.times, self.guesses, self.distance.unit)
+        return self.of_places, parts
 
     def __str__(self) -> str:
         return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)} from the true point"
@@ -108,17 +160,35 @@ class PlaceDistortion(DistortionPrivacy):
         """
         return DistortionPrivacy(max(0.0, down(self.minimum / _stretch(self.places, self.points))), self.distance)
 
-    def with_guesses(self, guesses: Floats) -> PlaceDistortion:
+    def with_guesses(self, guesses: Floats, known: Floats | None = None) -> PlaceDistortion:
         """Return the same with more guesses for the program; those as good as known ones are left out.
 
         Args:
             guesses: Metres east and north, array (k, 2).
+            known: The guesses that are kept, array (g, 2); by default all.
         """
         side = _APART * max(1.0, float(np.ptp(self.points.xy, axis=0).max()))
-        every = np.concatenate([self.guesses, guesses])
+        every = np.concatenate([self.guesses if known is None else known, guesses])
         _, first = np.unique(np.rint(every / side), axis=0, return_index=True)
         kept = every[np.sort(first)]
-        return self._built(self.minimum, self.places, self.points, kept, self.distance.unit)
+        return self.of_places(self.minimum, self.places, self.degrees, self.times, kept, self.distance.unit)
+
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse other places.
+
+        Raises:
+            InputError: If the secrets are not the places.
+        """
+        if secrets != self.places:
+            raise InputError(
+                f"the distortion is for {self.places!r}, but the mechanism's secrets are {secrets!r}.",
+                "use the places of the mechanism.",
+            )
+
+    @property
+    def visits(self) -> Visits:
+        """The places that were visited, each as many times as it was."""
+        return Visits(*np.repeat(self.degrees, self.times, axis=0).T, polar=True)
 
     def attack(self, mechanism: Mechanism, prior: Prior) -> Guesses:
         """Return the best guesses on the plane against a mechanism, with the proved bound of their error.
@@ -130,11 +200,7 @@ class PlaceDistortion(DistortionPrivacy):
         Raises:
             InputError: If the mechanism is on other places.
         """
-        if mechanism.secrets != self.places:
-            raise InputError(
-                f"the distortion is for {self.places!r}, but the mechanism's secrets are {mechanism.secrets!r}.",
-                "use the places of the mechanism.",
-            )
+        self.check_secrets(mechanism.secrets)
         return self.points.under(prior.probabilities, np.asarray(self.places.coordinates)).guesses(
             mechanism.matrix
         )
@@ -169,6 +235,21 @@ class PlaceDistortion(DistortionPrivacy):
                 "mechanism can make them err by more.",
                 f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
             )
+
+
+def _first_guesses(places: Places, points: TruePoints) -> Floats:
+    """Return the best guess without a report, the likeliest places, and a grid that covers all points."""
+    centres, masses = np.asarray(places.coordinates), np.asarray(points.masses.sum(axis=0))
+    likely = centres[np.argsort(-masses, kind="stable")[:_LIKELY]]
+    low, extent = points.xy.min(axis=0), np.ptp(points.xy, axis=0)
+    steps = min(_GRID, _PER_PLACE * len(places))
+    side = max(float(np.sqrt(extent.prod() / steps)), float(extent.max()) / steps, 1.0)
+    ticks = [
+        least + side * (np.arange(max(1, int(length / side))) + 0.5)
+        for least, length in zip(low, extent, strict=True)
+    ]
+    grid = np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+    return np.concatenate([points.guesses(np.ones((len(places), 1))).points, likely, grid])
 
 
 def _stretch(places: Places, points: TruePoints) -> float:

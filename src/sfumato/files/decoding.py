@@ -25,11 +25,12 @@ from ..core import (
 from ..core.arrays import Floats
 from ..core.guarantees import Asked
 from ..core.weights import ONE_WORD, from_words
-from ..errors import FileError, InputError, MetricWarning
-from ..evidence import Multipliers, Optimality
-from ..geo import Projection, places_from
+from ..errors import DataError, FileError, InputError, MetricWarning
+from ..evidence import Multipliers, Optimality, PlaceDistortion
+from ..geo import Places, Projection, places_from
 from ..mechanisms.planar import CoordinateNoise, PlaneRemap
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from .arrays import MAX_ENTRIES
 from .manifest import DAMAGED, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
@@ -153,6 +154,8 @@ class Contents:
             return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
         if kind == "distortion":
             return DistortionPrivacy(entry.number("minimum"), self._loss(entry, "distance"))
+        if kind == "true place":
+            return self._true_place(entry)
         if kind == "coordinates":
             return CoordinatePrivacy(entry.number("epsilon"), entry.text("unit"))
         if kind == "metric":
@@ -160,6 +163,26 @@ class Contents:
         if kind == "threshold":
             return ThresholdPrivacy(entry.number("epsilon"), self._metric(entry, "metric"), entry.number("within"))
         raise FileError(f"it holds a guarantee of the unknown kind {kind!r}.", DAMAGED)
+
+    def _true_place(self, entry: Fields) -> PlaceDistortion:
+        """Return the distortion of the true point: its distances are computed, not read."""
+        places = self._space(entry, "places")
+        if not isinstance(places, Places):
+            raise FileError("its error of the true point is not about places.", DAMAGED)
+        guesses = self._array(entry, "guesses", np.float64, 2)
+        if len(guesses) * len(places) > MAX_ENTRIES:
+            raise FileError(f"it holds {len(guesses):,} guesses, too many for {len(places):,} places.", DAMAGED)
+        try:
+            return PlaceDistortion.of_places(
+                entry.number("minimum"),
+                places,
+                self._array(entry, "visited", np.float64, 2),
+                self._array(entry, "times", np.int64, 1),
+                guesses,
+                entry.text("unit"),
+            )
+        except DataError as error:
+            raise FileError(f"its places of visits cannot be used: {error.problem}", DAMAGED) from error
 
     def _space(self, entry: Fields, key: str) -> Space:
         return self._shared("spaces", entry.integer(key), self._spaces, self._built_space)

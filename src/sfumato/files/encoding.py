@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, Prior, Space, ThresholdPrivacy
 from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
-from ..evidence import Optimality, VertexPrivacy
+from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
 from ..geo import Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
@@ -111,6 +111,16 @@ class _Parts:
     def guarantee(self, guarantee: Guarantee | TuplePrivacy) -> dict[str, Any]:
         if isinstance(guarantee, TuplePrivacy):
             return {"kind": "tuple", "epsilon": guarantee.epsilon, "delta": guarantee.delta}
+        if isinstance(guarantee, PlaceDistortion):
+            return {
+                "kind": "true place",
+                "minimum": guarantee.minimum,
+                "unit": guarantee.distance.unit,
+                "places": self.space(guarantee.places),
+                "visited": self.array("visited", guarantee.degrees),
+                "times": self.array("times", guarantee.times),
+                "guesses": self.array("guesses", guarantee.guesses),
+            }
         if isinstance(guarantee, DistortionPrivacy):
             return {"kind": "distortion", "minimum": guarantee.minimum, "distance": self.loss(guarantee.distance)}
         if isinstance(guarantee, ThresholdPrivacy):

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked
-from ..core.guarantees import Asked, as_guarantees, check_secrets
+from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
 from ..evidence import Optimality, bound_to, check_optimality
@@ -102,7 +102,7 @@ class MechanismFile:
                 "use a prior on the mechanism's secrets.",
             )
         for guarantee in promised:
-            check_secrets(guarantee, mechanism.secrets)
+            guarantee.check_secrets(mechanism.secrets)
             if isinstance(guarantee, DistortionPrivacy) and prior is None:
                 raise InputError(
                     f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",

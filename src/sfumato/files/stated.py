@@ -9,7 +9,7 @@ import numpy as np
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
 from ..core.loss import as_named
 from ..errors import InputError
-from ..evidence import Optimality, VertexPrivacy
+from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
 
 
@@ -36,12 +36,19 @@ def stated(
             metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
             if not as_named(metric, secrets, secrets):
                 found.append(f"distances ({metric.name}) as the file states them, not checked")
+        elif isinstance(guarantee, PlaceDistortion):
+            visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
+            found.append(
+                f"that people are where the file states it ({visits:,} visits at {places:,} places), not checked; "
+                "the attacker's error is computed from these places"
+            )
         else:
             found += _attacker(guarantee.distance, mechanism)
     if optimality is not None and optimality.distance is not None:
         found += _attacker(optimality.distance, mechanism)
     if loss is not None and not as_named(loss, secrets, observables):
-        averaged = loss.name.endswith(TRUE_POINT)
+        held = any(isinstance(each, PlaceDistortion) for each in guarantees)
+        averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         found.append(f"the loss ({loss.name}) as the file states it, not checked{why}")
     found += _moved(secrets, observables)

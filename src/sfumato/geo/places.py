@@ -156,18 +156,21 @@ class Places(Space, ABC):
         origin = LossPoints(points.xy, points.masses.sum(axis=1), masses) if kind == "euclidean" else None
         return Loss(total * units.factor("m", unit), unit, name=f"{kind}{TRUE_POINT}", points=origin)
 
-    def true_points(self, visits: Visits, user: Hashable | None = None) -> TruePoints:
+    def true_points(
+        self, visits: Visits, user: Hashable | None = None, *, times: NDArray[np.int64] | None = None
+    ) -> TruePoints:
         """Return where visits were on the plane, and for which secrets they are taken.
 
         Args:
             visits: The visits; those outside are left out.
             user: Only this user's visits.
+            times: How often each visit counts, where all are inside; by default once.
 
         Raises:
             DataError: If no visit is inside.
         """
         shares, degrees = self._shares(visits, user)
-        return TruePoints.of(self.projection.forward(*degrees.T), shares)
+        return TruePoints.of(self.projection.forward(*degrees.T), shares, times)
 
     def on_plane(self, reports: Space) -> Floats:
         """Return where reports are on this plane, array (m, 2), metres.

@@ -64,17 +64,19 @@ class TruePoints(Frozen, Short):
         object.__setattr__(self, "xy", frozen(self.xy))
 
     @classmethod
-    def of(cls, xy: Floats, shares: csr_array) -> TruePoints:
+    def of(cls, xy: Floats, shares: csr_array, times: NDArray[np.int64] | None = None) -> TruePoints:
         """Return points with those alike put together.
 
         Args:
             xy: Where each visit was, array (visits, 2) in metres.
             shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
+            times: Array (visits,), how often each counts; by default once.
         """
         distinct, where = np.unique(xy + 0.0, axis=0, return_inverse=True)
         visits = len(xy)
+        counts = np.ones(visits) if times is None else times
         together = csr_array(
-            (np.full(visits, 1.0 / visits), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
+            (counts / counts.sum(), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
         )
         return cls(distinct, csr_array(together @ shares))
 

@@ -19,6 +19,7 @@ from .solver import Answer, Control, Progress, Solver, Status
 from .solvers import SOLVERS, Auto
 from .structured import Structured
 from .sweep import Point, sweep
+from .true_place import seconds_for_points
 
 __all__ = [
     "SOLVERS",
@@ -59,6 +60,7 @@ __all__ = [
     "find_epsilon",
     "least_information",
     "least_vulnerability",
+    "seconds_for_points",
     "suited_lattice",
     "sweep",
 ]

@@ -110,7 +110,7 @@ def design(
             faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
-            see `Design.finished`.
+            see `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
         tie_break: Whether to break ties as described, which takes longer than the design
             itself; by default in spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.

@@ -21,6 +21,7 @@ from .solver import OnProgress, Solver, Status, Stop
 from .ties import untied
 from .true_place import design_for_points, design_private_for_points
 
+_ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 
 
@@ -66,7 +67,8 @@ def design(
                 start=start,
             )
 
-        return design_for_points(of_points[0], solve, enough=run.enough, time_limit=time_limit)
+        enough = _ENOUGH if gap is None else run.enough
+        return design_for_points(of_points[0], solve, enough=enough, time_limit=time_limit)
     problem = least_loss(prior, loss, guarantees, objective, observables)
     answer = run.solve(problem, start.answer if start is not None else None)
     small = problem.shape[0] * problem.shape[1] <= _TIES
@@ -109,7 +111,7 @@ def design_private(
         solver: See `design`.
         pairs: See `design`.
         dilation: See `design`.
-        gap: See `design`.
+        gap: See `design`; with a `PlaceDistortion`, 2e-3 by default.
         time_limit: See `design`.
         stop: See `design`.
         progress: See `design`.
@@ -147,7 +149,8 @@ def design_private(
                 progress=progress,
             )
 
-        enough = Run(solver, pairs, dilation, gap, time_limit, stop, progress).enough
+        run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+        enough = _ENOUGH if gap is None else run.enough
         return design_private_for_points(distance, solve, enough=enough, time_limit=time_limit)
     space = observables if observables is not None else prior.space
     unit = as_loss(loss, len(prior), len(space)).unit

@@ -67,13 +67,23 @@ def promises(
                 amount_at_least(guarantee.minimum, found.unit),
                 amount_at_least(found.lower, found.unit, 5),
             )
+            of_what = _of_what(mechanism.secrets, guarantee)
             sentences.append(
-                f"Even the best attacker with this prior errs by at least {claim} on average"
-                f"{_of_what(mechanism.secrets, guarantee)} (proved: {lower})."
+                f"Even the best attacker with this prior{_knowing(guarantee)} errs by at least {claim} on average"
+                f"{of_what} (proved: {lower})."
                 if found.holds
-                else f"NOT PROVED: an error of at least {claim}; what is proved is {lower}."
+                else f"NOT PROVED: an error of at least {claim} on average{of_what}; what is proved is {lower}."
             )
     return sentences
+
+
+def _knowing(guarantee: DistortionPrivacy) -> str:
+    """Return what an attacker knows beside the prior."""
+    if not isinstance(guarantee, PlaceDistortion):
+        return ""
+    places = len(guarantee.degrees)
+    where = "at the one place" if places == 1 else f"at which of {places:,} places"
+    return f", who knows {where} the {int(guarantee.times.sum()):,} visits were and nothing more,"
 
 
 def _of_what(space: Space, guarantee: DistortionPrivacy) -> str:

@@ -231,8 +231,8 @@ def place_sentence(found: PlaceAttack) -> str:
     low, high = amount_at_least(found.error.lower, unit), amount_at_most(found.error.upper, unit)
     return (
         f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
-        f"{high} on average: about {amount(found.blind.value, unit)} without seeing a report, 0 without the "
-        "mechanism."
+        f"{high} on average over these visits, if that is all they know: about "
+        f"{amount(found.blind.value, unit)} without seeing a report, 0 without the mechanism."
     )
 
 

@@ -12,7 +12,8 @@ from ..places import visits_from
 
 if TYPE_CHECKING:
     from ...attacks import Attack, Goals
-    from ...core import Mechanism, Metric, Prior, Side
+    from ...core import Guarantee, Mechanism, Metric, Prior, Side
+    from ...files import MechanismFile, NoiseFile
     from ...geo import Visits
     from ..screen import Screen
 
@@ -61,6 +62,7 @@ def command(
     from ... import attacks
     from ...core import Prior
     from ...errors import InputError
+    from ...evidence import PlaceDistortion
     from ...files import NoiseFile, read_any
     from ...geo import Lattice, Places
     from ...report import place_sentence
@@ -94,12 +96,16 @@ def command(
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if prior is None:
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
+    asked = next((each for each in _promised(held) if isinstance(each, PlaceDistortion)), None)
+    if chosen is None and asked is not None:
+        chosen = asked.visits  # as the file states them
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
     if isinstance(held, NoiseFile) and held.whose:
         console.print(held.whose)
     if chosen is not None:
-        console.print(place_sentence(attacks.true_place(noise or mechanism, chosen)))
+        whose = "" if read is not None else "Of the visits that the file holds: "
+        console.print(f"{whose}{place_sentence(attacks.true_place(noise or mechanism, chosen))}")
     if isinstance(space, Places):
         what = (
             "vertices that points are rounded to at random: errors and hits in the tables are about the vertex"
@@ -115,6 +121,12 @@ def command(
     _print_leakage(console, goals, mechanism, prior)
     if learned:
         _print_learned(console, goals, mechanism, prior)
+
+
+def _promised(held: MechanismFile | NoiseFile) -> tuple[Guarantee, ...]:
+    from ...files import MechanismFile
+
+    return held.guarantees if isinstance(held, MechanismFile) else ()
 
 
 def _print_attacks(

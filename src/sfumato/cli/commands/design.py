@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ...errors import InputError
 from ..best import check_bound_time
 from ..goals import SEARCHED, asked_for, goal_of, searched
-from ..messages import PARTIAL, option
+from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
     AttackerFinds,
@@ -48,6 +49,12 @@ if TYPE_CHECKING:
     from ...geo import Visits
     from ...optimal import Design, NoiseDesign
     from ..sites import Site
+
+_HOLDS_PLACES: Final = (
+    "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
+    "can be proved again from it: keep it as secret as the visits."
+)
+_SOON_S: Final = 20.0  # seconds that nobody needs to be told of
 
 
 def command(
@@ -112,7 +119,7 @@ def command(
     promise is about their centres.
     Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these names
     are replaced. The mechanism file holds the prior: anyone with it can see how often each
-    place is visited. Exit code 3 if the optimum was not reached.
+    place is visited, and with --distortion also where the visits were. Exit code 3 if the optimum was not reached.
     """
     from ...core import DistortionPrivacy
     from ...evidence import PlaceDistortion
@@ -199,9 +206,9 @@ def command(
             kind=lattice,
             near=near,
             time_limit=time_limit,
-            most=VERTICES if aim is None else SEARCHED,
+            most=VERTICES if aim is None and distortion is None and max_loss is None else SEARCHED,
         )
-        gap = POINTS_GAP if gap is None else gap
+        gap = POINTS_GAP if gap is None and distortion is None and max_loss is None else gap
     prior, text = prior_of(site.places, found, user, smoothing, source)
     used = found if user is None else found.of_user(user)
     used = used.select(site.places.inside(used.lat, used.lon))
@@ -229,11 +236,22 @@ def command(
     guarantees = list(site.promises)
     if distortion is not None:
         with option("--distortion"):
-            guarantees.append(
+            asked = (
                 PlaceDistortion(distortion, site.places, used)
                 if metric == "euclidean"
                 else DistortionPrivacy(distortion, site.distances)
             )
+            if not asked.minimum > 0:
+                raise InputError(
+                    f"a distortion of {distortion} asks for nothing: every mechanism has it.",
+                    "leave it out, or ask for more.",
+                )
+            if isinstance(asked, PlaceDistortion):
+                asked.check_possible(prior)
+                say(_HOLDS_PLACES, err=True)
+            guarantees.append(asked)
+    if metric == "euclidean" and not (distortion is None and max_loss is None):
+        _say_how_long(len(site.places), time_limit)
     limit = None if max_loss is None else max_loss_of(max_loss, site.costs.unit)
     unit = site.costs.unit if limit is None else site.distances.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
@@ -259,6 +277,25 @@ def command(
         )
     else:
         write_noise(result, site, used, apart, text, target, picture=picture, bound_time=bound_time)
+
+
+def _say_how_long(places: int, time_limit: float) -> None:
+    """Say how long a design for the error of the true point takes, and why, where that is not soon."""
+    from ...optimal import seconds_for_points
+
+    seconds = seconds_for_points(places)
+    if seconds > _SOON_S:
+        least = min(seconds, time_limit)
+        say(
+            f"Note: the attacker may guess any point, so a few programs with {places:,} places are solved in "
+            f"turn: about {_duration(least)} on an idle machine. When --time-limit ends, the best proved "
+            "mechanism is written.",
+            err=True,
+        )
+
+
+def _duration(seconds: float) -> str:
+    return f"{math.ceil(seconds / 10) * 10:,} seconds" if seconds < 90 else f"{math.ceil(seconds / 60):,} minutes"
 
 
 def _solved(
