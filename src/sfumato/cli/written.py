@@ -52,15 +52,17 @@ def write_design(
     from ..optimal import Status
     from ..report import picture as maps
     from ..report import summarise
+    from ..rounding import counted
 
     problem = result.problem
     remarks = [site.said] if site.said else []
     reports = result.mechanism.observables
     if isinstance(site.places, Lattice) and reports != site.places:
         remarks.append(
-            f"Reports are made at {len(reports):,} places, the best for what they reveal of these visits. Some "
-            "may be exactly where somebody was, and whoever sees reports or the file sees them. If the visits "
-            "are the protected person's own, that is a second release, which the promise does not cover."
+            f"Reports are made at {counted(len(reports), 'place')}, the best for what they reveal of these "
+            "visits. Some may be exactly where somebody was, and whoever sees reports or the file sees them. If "
+            "the visits are the protected person's own, that is a second release, which the promise does not "
+            "cover."
         )
     summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}

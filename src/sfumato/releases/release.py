@@ -18,6 +18,7 @@ from ..escaping import plain
 from ..geo import Cells, Visits
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
+from ..rounding import counted
 from ..sampling import Sampler
 from ..tables import check_suffix, write_table
 from .budget import MeteredSampler
@@ -55,11 +56,14 @@ class Release(Short):
 
     def __str__(self) -> str:
         shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
-        parts = [f"{self.rows:,} reports released ({', '.join(map(plain, shown))})"]
+        parts = [f"{counted(self.rows, 'report')} released ({', '.join(map(plain, shown))})"]
         if self.dropped:
-            parts.append(f"{self.dropped:,} rows outside were dropped")
+            parts.append(
+                f"{counted(self.dropped, 'row')} outside {'was' if self.dropped == 1 else 'were'} dropped"
+            )
         if self.moved:
-            parts.append(f"{self.moved:,} rows outside were moved to the nearest place first")
+            were = "was" if self.moved == 1 else "were"
+            parts.append(f"{counted(self.moved, 'row')} outside {were} moved to the nearest place first")
         said = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
         return said + (f". {self.cost}" if self.cost else "")
 

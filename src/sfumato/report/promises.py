@@ -12,9 +12,9 @@ from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, M
 from ..core.guarantees import ThresholdPrivacy
 from ..core.units import per_unit
 from ..evidence import DistortionProof, EpsilonProof, PlaceDistortion, VertexPrivacy
-from ..geo import Cells, Lattice, Places
+from ..geo import Cells, Lattice
 from ..geo.places import TRUE_POINT
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, factor_at_most
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, factor_at_most
 
 _TELLS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
 _BORDER: Final = (
@@ -54,8 +54,8 @@ def promises(
                 sentences.append(_VERTICES)
             of_vertices = " of vertices" if isinstance(guarantee, VertexPrivacy) else ""
             sentences.append(
-                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices} and {m:,} "
-                f"reports: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices} and "
+                f"{counted(m, 'report')}: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if proof.holds
                 else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if math.isfinite(proof.upper)
@@ -104,7 +104,7 @@ def nouns(space: Space) -> tuple[str, str]:
     """Return what the members of a space are called, one and several."""
     if isinstance(space, Lattice):
         return "vertex", "vertices"
-    return ("place", "places") if isinstance(space, Places) else ("value", "values")
+    return ("cell", "cells") if isinstance(space, Cells) else ("value", "values")
 
 
 def extremes(guarantee: Guarantee) -> list[str]:

@@ -36,7 +36,7 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
     )
-    assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 places")
+    assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 cells")
 
 
 def test_same_input_same_bytes(run, tmp_path):
@@ -60,7 +60,7 @@ def test_the_attack_sentence_is_true(run):
     ("options", "sentence"),
     [
         (("--distortion", "1200 m"), "errs by at least 1.2 km on average"),
-        (("--epsilon", "1", "--within", "2.1 km"), "Of two near places (hops of at most 2.1 km)"),
+        (("--epsilon", "1", "--within", "2.1 km"), "Of two near cells (hops of at most 2.1 km)"),
         (("--max-loss", "1200 m"), "makes the best attacker err by more than"),
         (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
         (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),

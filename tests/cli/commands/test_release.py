@@ -52,7 +52,7 @@ def test_points_outside_a_lattice_are_moved_by_default(run, lattice_file):
     done = run("release", lattice_file, "seen.csv", "out.csv")
     assert done.code == 0, done.err
     assert "9 reports released" in done.out
-    assert "1 rows outside were moved to the nearest place first" in done.out
+    assert "1 row outside was moved to the nearest place first" in done.out
     refused = run("release", lattice_file, "seen.csv", "out.csv", "--outside", "error")
     assert refused.code == 1
     assert "--outside nearest" in refused.err
