@@ -1,30 +1,37 @@
 """Released files against what was stated: the mean distance to the true points, and a simulated attack's error.
 
-    python -m benchmarks.released ../shared/data --out released.csv
+    python -m benchmarks.released ../shared/data             # a quarter of an hour
+    python -m benchmarks.released --render                   # only write the table again
 
 For Paris, New York and ten people (five of the Foursquare and five of the Gowalla file), at three epsilons, a
-mechanism for points and one on cells are designed, files are released, and what is in them is measured. It takes
-some minutes.
+mechanism for points and one on cells are designed, files are released, and what is in them is measured: 72 files.
+The numbers go to ``docs/data/released.csv`` and from there into docs/coordinates.md. What is released is drawn
+anew each time.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import math
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 import sfumato as sf
 
-from .places import CENTRES, EPSILONS, instance
+from .pages import replace_table
+from .places import EPSILONS, NAMES, instance, title
 
-ROWS = 4000
-_CSV_KM = 1e-6  # to which places in a released file are written
-NAMES = (*CENTRES, *(f"user-{k}" for k in range(1, 11)))
+NUMBERS: Final = Path(__file__).resolve().parents[1] / "docs" / "data" / "released.csv"
+ROWS: Final = 4000
+_CSV_KM: Final = 1e-6  # to which places in a released file are written
+_SHOWN: Final = "1/km"  # in the table of the page
 
 
 @dataclass(frozen=True)
@@ -149,18 +156,53 @@ def every(data: Path) -> Iterator[Measured]:
                 yield measured(name, visits, region, epsilon, kind)
 
 
+def numbers() -> list[dict[str, str]]:
+    """Return what was measured."""
+    with open(NUMBERS, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def table(rows: Sequence[dict[str, str]]) -> str:
+    """Return the table of the page: the files of one epsilon; lengths in km."""
+    lines = [
+        f"| {_SHOWN} | rows | stated loss | in the file | standard errors apart | attacker's error, at least "
+        "| simulated |",
+        "| :-- | --: | --: | --: | --: | --: | --: |",
+    ]
+    for row in (row for row in rows if row["epsilon"] == _SHOWN):
+        lengths = {key: f"{float(row[key]):.3f}" for key in ("stated_loss", "loss", "error")}
+        stated = f"{math.floor(1000 * float(row['stated_error'])) / 1000:.3f}"
+        apart = f"{float(row['loss_z']) + 0.0:.1f}".replace("-0.0", "0.0")
+        cells = (f"{int(row['rows']):,}", lengths["stated_loss"], lengths["loss"], apart, stated, lengths["error"])
+        lines.append(f"| {title(row['instance'])}, {row['kind']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Measure everything and write the table."""
+    """Measure everything, keep the numbers and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("data", type=Path, nargs="?", help="the folder of check-ins")
+    parser.add_argument("--render", action="store_true", help="only write the table of what was measured")
     given = parser.parse_args()
-    with open(given.out, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(Measured.__dataclass_fields__))
+    if given.data is None and not given.render:
+        parser.error("give the folder of check-ins, or --render.")
+    if not given.render:
+        found = []
+        for each in every(given.data):
+            found.append(each)
+            sys.stdout.write(f"{each}\n")
+        save(found)
+    replace_table("released files", table(numbers()))
+
+
+def save(found: Sequence[Measured]) -> None:
+    """Write what was measured, with six digits."""
+    with open(NUMBERS, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(Measured.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()
-        for found in every(given.data):
-            writer.writerow(asdict(found))
-            file.flush()
+        for each in found:
+            row = asdict(each)
+            writer.writerow({key: f"{row[key]:.6g}" if isinstance(row[key], float) else row[key] for key in row})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 """The README's example runs as it is printed, and says what it should."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+from sfumato.cli import main
 
 README = Path(__file__).parents[1] / "README.md"
+NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 
 
 def test_python_example(tmp_path, monkeypatch, capsys):
@@ -34,3 +39,25 @@ def test_files_named_in_the_readme_exist():
     text = README.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (README.parent / target).exists(), target
+
+
+@pytest.mark.slow
+def test_the_main_job_says_what_the_readme_says_it_does(tmp_path, monkeypatch):
+    """The words are the same, and so are the numbers, but for what another processor may round otherwise."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["sfumato", "design"])
+    with suppress(SystemExit):
+        main()
+    said = " ".join((tmp_path / "city.md").read_text(encoding="utf-8").split())
+    quoted = " ".join(re.findall(r"^> (.*)", README.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    sentences = [sentence.rstrip(".") for sentence in re.split(r"(?<=\.) (?=[A-Z])", quoted)]
+    assert len(sentences) >= 5
+    for sentence in sentences:
+        pattern = re.sub(NUMBER, r"(\\d[\\d.,]*)", re.escape(sentence).replace(r"\,", ",").replace(r"\.", "."))
+        found = re.search(pattern, said)
+        assert found is not None, sentence
+        for given, printed in zip(re.findall(NUMBER, sentence), found.groups(), strict=True):
+            if "," in given:  # of pairs: a count
+                assert given == printed
+            else:
+                assert float(printed.rstrip(",.")) == pytest.approx(float(given), rel=0.03), sentence

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.places import EPSILONS, instance
-from benchmarks.released import NAMES, measured
+from benchmarks.places import EPSILONS, NAMES, instance
+from benchmarks.released import measured
 
 import sfumato as sf
 
