@@ -148,6 +148,8 @@ def _cells(visits: sf.Visits, region: sf.Region, promise: sf.CoordinatePrivacy) 
 def _noise(visits: sf.Visits, epsilon: str) -> dict[str, Found]:
     """Return what planar noise loses, with its reports moved to the best places and without."""
     noise = CoordinateNoise.for_visits(visits, epsilon, fineness=1.0)
+    if noise.projection is None:
+        raise TypeError("noise for visits has a plane")
     points, weights = noise.projection.forward(visits.lat, visits.lon), np.ones(len(visits))
     fineness = _FINENESS if len(visits) > _FEW else _FINENESS / 2
     raw = CoordinateNoise(epsilon, noise.step_m, noise.projection, noise.reach_m)
@@ -164,9 +166,7 @@ def _in_km(metres: Bracket) -> Bracket:
 
 def _bound(visits: sf.Visits, epsilon: str, seconds: float) -> Found:
     """Return the better of two lower bounds of every mechanism's loss."""
-    tried = (
-        sf.coordinate_bound(visits, epsilon, unit="km", points=most, time_limit=seconds) for most in _HEADS
-    )
+    tried = (sf.coordinate_bound(visits, epsilon, unit="km", points=most, time_limit=seconds) for most in _HEADS)
     bound = max(tried, key=lambda each: each.least.lower)
     least = Bracket(bound.least.lower, bound.least.lower, math.inf)
     return least, f"proved with {bound.heads} places as secrets"
