@@ -57,3 +57,17 @@ def test_refusals(run, released, arguments, message):
     done = run("estimate", *arguments)
     assert done.code == 1
     assert message in done.err
+
+
+def test_shares_of_vertices_are_called_so(run):
+    lattice = sf.Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
+    assert lattice.kind == "square"
+    sf.save(sf.mechanisms.exponential(lattice, lattice.metric("euclidean", "km"), "1/km"), "v.sfm")
+    lat, lon = np.full(300, 48.851), np.full(300, 2.352)
+    farthest = np.hypot(*(lattice.coordinates - lattice.projection.forward([48.851], [2.352])).T)
+    rounding = lattice.rounding(lat[:1], lon[:1])
+    assert farthest[rounding.positions[rounding.shares > 0]].max() <= 2.2 * lattice.spacing_m
+    sf.release(sf.load("v.sfm"), sf.Visits(lat, lon), "v.csv")
+    done = run("estimate", "v.sfm", "v.csv")
+    assert done.code in (0, 3), done.err
+    assert "those of the vertices that people are rounded to" in done.text

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 15
 _LABEL: Final = "label"
+_VERTICES: Final = (
+    "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
+    "random: somebody counts for several vertices, up to about twice the spacing away from where they are."
+)
 
 
 class Method(StrEnum):
@@ -70,6 +74,7 @@ def command(
     own secret. Exit code 3 if the estimate did not converge.
     """
     from ...files import NoiseFile, read_any
+    from ...geo import Lattice
     from ...releases.estimate import estimate_population, identifiability, read_points, read_reports
     from ..noise import coarse_of
     from ..screen import Screen
@@ -90,6 +95,7 @@ def command(
         received, note = read_points(coarse, reports), coarse.sentence
     else:
         received = read_reports(held.alone().mechanism, reports, column)
+        note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
     found = estimate_population(
         received,
         method.value,
