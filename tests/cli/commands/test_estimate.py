@@ -64,7 +64,8 @@ def test_shares_of_vertices_are_called_so(run):
     assert lattice.kind == "square"
     sf.save(sf.mechanisms.exponential(lattice, lattice.metric("euclidean", "km"), "1/km"), "v.sfm")
     lat, lon = np.full(300, 48.851), np.full(300, 2.352)
-    farthest = np.hypot(*(lattice.coordinates - lattice.projection.forward([48.851], [2.352])).T)
+    vertices = lattice.projection.forward(*lattice.latlon.T)
+    farthest = np.hypot(*(vertices - lattice.projection.forward([48.851], [2.352])).T)
     rounding = lattice.rounding(lat[:1], lon[:1])
     assert farthest[rounding.positions[rounding.shares > 0]].max() <= 2.2 * lattice.spacing_m
     sf.release(sf.load("v.sfm"), sf.Visits(lat, lon), "v.csv")

@@ -27,7 +27,7 @@ _DESIGNS: Final = 24  # made in search of an epsilon, at most
 
 @dataclass(frozen=True, slots=True)
 class CompareRun:
-    """A comparison: its visits and limits of time, with who is told before each mechanism.
+    """A comparison on cells: its mechanisms, prior and time, with who is told before each mechanism.
 
     Attributes:
         families: The families, each with its remap where that is compared, too.
