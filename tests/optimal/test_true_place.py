@@ -176,3 +176,42 @@ def test_the_most_that_a_limit_of_the_loss_allows(kind):
         sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion(1.5 * made.certificate.bound, places, VISITS))
     with pytest.raises(InputError, match="gap"):
         sf.design_private(prior, loss=loss, distance=game, max_loss="1.3 km", gap=-1)
+
+
+def test_another_solver_with_more_guesses_finds_the_same():
+    """With the guesses of the design and others 300 m apart, the loss is between its bound and its own loss."""
+    places = places_of("grid")
+    prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "3/km")
+    asked = sf.PlaceDistortion("900 m", places, VISITS)
+    made = sf.design(prior, loss=loss, guarantees=[promise, asked])
+    last = next(each for each in made.problem.guarantees if isinstance(each, sf.PlaceDistortion))
+    low, high = asked.points.xy.min(axis=0), asked.points.xy.max(axis=0)
+    ticks = [np.arange(least, most, 300.0) for least, most in zip(low, high, strict=True)]
+    more = last.with_guesses(np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2))
+    other = sf.design(prior, loss=loss, guarantees=[promise, more.finite], solver="highs", tie_break=False)
+    assert other.certificate.bound <= made.certificate.loss
+    assert other.certificate.loss >= made.certificate.bound
+    assert made.certificate.gap <= 2e-3
+
+
+def test_little_time_still_gives_a_proved_mechanism():
+    places = places_of("square")
+    prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
+    most = sf.attacks.true_place(sf.Mechanism(np.ones((len(places), 1)), places), VISITS).error.lower
+    for share in (0.5, 0.9999):
+        asked = sf.PlaceDistortion(share * most, places, VISITS)
+        made = sf.design(prior, loss=loss, guarantees=[promise_of(places, "2/km"), asked], time_limit=1e-3)
+        assert made.certificate.holds
+        assert made.certificate.bound <= made.certificate.loss
+
+
+def test_few_visits_and_those_on_a_line():
+    places = places_of("grid")
+    centres = np.asarray(places.latlon)
+    for degrees in (centres[:2], np.linspace(centres[0], centres[3], 9), centres[[0, 0, 0, 5]]):
+        visits = sf.Visits(*degrees.T)
+        prior, loss = sf.Prior.from_visits(places, visits), places.loss(visits)
+        most = sf.attacks.true_place(sf.Mechanism(np.ones((len(places), 1)), places), visits).error.lower
+        made = sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion(0.5 * most, places, visits))
+        assert made.certificate.holds
+        assert sf.attacks.true_place(made.mechanism, visits).error.lower >= 0.5 * most

@@ -16,7 +16,7 @@ from ..errors import InfeasibleError, InputError
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
 from ..geo.true_points import Guesses, TruePoints
-from ..rounding import amount, amount_at_least, amount_at_most, down, up
+from ..rounding import amount, amount_at_least, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
 _ROOM: Final = 1e-6  # an error this close to the largest leaves no room for rounding
@@ -34,7 +34,8 @@ class PlaceDistortion(DistortionPrivacy):
     The error is the distance on the ground from where somebody truly is, not from a cell or a vertex, to the
     guess, which may be any point. A program can only know finitely many guesses, and an attacker who has fewer
     errs more. So `design` adds the best guesses for what it found until none is missing; what is proved is proved
-    of all guesses.
+    of all guesses. The average is over the visits, whose places the attacker knows, and nothing more. Mechanism
+    files keep these places, so that it can be proved again.
 
     Args:
         minimum: The least expected error; a number, or text such as ``"800 m"``.
@@ -231,7 +232,7 @@ class PlaceDistortion(DistortionPrivacy):
             unit = self.distance.unit
             raise InfeasibleError(
                 f"a distortion of {amount(self.minimum, unit)} was asked for, but an attacker who sees no report "
-                f"errs by about {amount_at_most(most, unit)} from the true point with their best guess: no "
+                f"errs by about {amount(most, unit)} from the true point with their best guess: no "
                 "mechanism can make them err by more.",
                 f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
             )
