@@ -38,7 +38,10 @@ Region = Annotated[
     str | None, Option(help="The area: 'south,west,north,east', or '8 km x 6 km around 48.85,2.35'.")
 ]
 User = Annotated[str | None, Option(help="Use the visits of this user only; by default everyone's.")]
-Smoothing = Annotated[float, Option(help="Add this to the number of visits of every cell or vertex.")]
+Smoothing = Annotated[
+    float,
+    Option(help="Add this to the number of visits of every cell or vertex; planar noise is then not looked at."),
+]
 
 # What is asked for.
 PrivacyMetric = Annotated[str, Option(help="What epsilon counts per: euclidean, manhattan, great-circle.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..optimal import Design, Point
+    from ..optimal import Design, NoiseDesign, Point
     from .screen import Screen
     from .sites import Site
 
@@ -42,6 +42,21 @@ def meaning_of(site: Site, rates: list[float], *, true_errors: bool) -> str:
     return " ".join([*said, site.said]).strip()
 
 
+def news_of(point: Point) -> str:
+    """Return a line about a design that is there."""
+    from ..optimal import NoiseDesign
+    from ..rounding import about, amount_at_most, percent_at_most
+
+    parts = [point.who]
+    parts += [] if point.epsilon is None else [f"epsilon {about(point.epsilon, 6)}"]
+    parts += [] if point.minimum is None else [f"distortion {about(point.minimum, 6)}"]
+    if point.design is None:
+        return f"{', '.join(parts)}: no design"
+    loss = amount_at_most(point.loss, point.loss_unit) if point.loss_unit else percent_at_most(point.loss)
+    kind = "planar noise" if isinstance(point.design, NoiseDesign) else "program"
+    return f"{', '.join(parts)}: {kind}, loses at most {loss} ({point.design.seconds:.1f} s)"
+
+
 def print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
     """Print the table of a sweep, and what kept designs from being finished.
 
@@ -53,6 +68,7 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
         ties: Whether to say how ties were broken.
     """
     from ..core.units import per_unit
+    from ..optimal import Design, NoiseDesign
     from ..rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
     from .screen import print_table
 
@@ -60,6 +76,7 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
         "prior",
         f"epsilon{per_unit(unit)}",
         "distortion asked",
+        *(["mechanism"] if vertices else []),
         "loss",
         "gap",
         "attacker errs by",
@@ -70,25 +87,59 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
     for point in points:
         epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
         minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
+        asked = (point.who, epsilon, minimum)
+        kind = ["planar noise" if isinstance(point.design, NoiseDesign) else "program"] if vertices else []
         if point.design is None:
-            rows.append((point.who, epsilon, minimum, "none", "", "", "", ""))
+            rows.append((*asked, *([""] if vertices else []), "none", "", "", "", ""))
             continue
-        c = point.design.certificate
-        loss = percent_at_most(c.value) if not c.loss_unit else amount_at_most(c.value, c.loss_unit)
-        errs, hits = amount_at_least(point.distortion, unit), percent_at_most(point.hit_rate)
-        rows.append(
-            (point.who, epsilon, minimum, loss, gap_at_most(c.gap), errs, hits, f"{point.design.seconds:.1f}")
-        )
-    print_table(console, "Frontier", headings, rows)
+        loss = percent_at_most(point.loss) if not point.loss_unit else amount_at_most(point.loss, point.loss_unit)
+        errs, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
+        if isinstance(point.design, NoiseDesign):
+            rows.append((*asked, *kind, loss, "-", errs, "-", took))
+        else:
+            gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
+            rows.append((*asked, *kind, loss, gap, errs, hits, took))
+    print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
     for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
         console.print(f"No design for {reason}")
     short = [point.design for point in points if point.design is not None and not point.design.finished]
     if short:
-        reasons = ", ".join(sorted({design.status.value for design in short}))
+        reasons = ", ".join(sorted({_ended(design) for design in short}))
         console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
     if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
-        for sentence in _ties([point.design for point in points if point.design is not None]):
+        for sentence in _ties([point.design for point in points if isinstance(point.design, Design)]):
             console.print(sentence)
+    for sentence in _noise(points):
+        console.print(sentence)
+
+
+def _ended(design: Design | NoiseDesign) -> str:
+    from ..optimal import Design
+
+    if isinstance(design, Design):
+        return design.status.value
+    return "the program was stopped before it was proved to lose more than planar noise"
+
+
+def _noise(points: list[Point]) -> list[str]:
+    """Say what is different about planar noise, and where it was not looked at."""
+    from ..optimal import NoiseDesign
+    from ..rounding import amount_at_most
+
+    said = []
+    noises = [point.design for point in points if isinstance(point.design, NoiseDesign)]
+    if noises:
+        slack = max(design.certificate.privacy.slack_m for design in noises)
+        said.append(
+            f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
+            f"than the program. Its promise has a slack: two points may seem {amount_at_most(slack, 'm')} farther "
+            "apart to it than they are."
+        )
+    made = sum(point.design is not None for point in points)
+    for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
+        count = sum(point.without_noise == reason for point in points)
+        said.append(f"In {count} of {made} designs planar noise was not looked at: {reason}.")
+    return said
 
 
 def _ties(designs: list[Design]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -12,16 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior
+from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
 from ..core.frozen import Short
 from ..core.guarantees import Asked
-from ..errors import InputError, SfumatoError, SolverError, argument
+from ..errors import InputError, SfumatoError, argument
 from ..evidence import PlaceDistortion, distortion_below
 from ..geo import Lattice, Places, Visits
 from ..leakage import bayes_vulnerability
-from .design import design
-from .medians import at_medians
+from ..rounding import down
+from .better import design
+from .choice import BETTER, NoiseDesign
+from .coordinates.rival import rivalry
 from .result import Design
 from .solver import Stop
 from .solvers import Auto
@@ -38,21 +39,38 @@ class Point(Short):
         who: The name of the prior.
         epsilon: Per unit of the metric, or per km on a lattice; None if only distortion was asked for.
         minimum: The distortion asked for, in the metric's unit or km; None if there was none.
-        design: The design, or None where there is none.
+        design: The design, a program or planar noise, or None where there is none.
         distortion: Proved distortion privacy of the mechanism, in the metric's unit or km.
-        hit_rate: How often the best attacker finds the secret: on a lattice, the vertex rounded to.
+        hit_rate: How often the best attacker finds the secret: on a lattice, the vertex rounded to. NaN for
+            noise, which has no vertices.
         reason: Why there is no design; empty if there is one.
         true_point: Whether the distortion is that of the true point, wherever the attacker guesses.
+        without_noise: Why planar noise was not looked at, on a lattice; empty if it was.
     """
 
     who: str
     epsilon: float | None
     minimum: float | None
-    design: Design | None
+    design: Design | NoiseDesign | None
     distortion: float
     hit_rate: float
     reason: str = ""
     true_point: bool = False
+    without_noise: str = ""
+
+    @property
+    def loss(self) -> float:
+        """The proved loss of the design, at most, in `loss_unit`; NaN without one."""
+        if self.design is None:
+            return nan
+        return self.design.certificate.value if isinstance(self.design, Design) else self.design.choice.noise.upper
+
+    @property
+    def loss_unit(self) -> str:
+        """The unit of the loss."""
+        if self.design is None:
+            return ""
+        return self.design.certificate.loss_unit if isinstance(self.design, Design) else self.design.choice.unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,23 +103,21 @@ class _Chain:
         """Return what an epsilon promises."""
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
-    def distortion(self, made: Design) -> float:
+    def distortion(self, made: Design | NoiseDesign) -> float:
         """Return a proved lower bound of the attacker's error."""
+        if isinstance(made, NoiseDesign):
+            return max(0.0, down(made.certificate.attacker.lower * units.factor("m", _UNIT) * (1 - 2.0**-50)))
         errors = self.errors(0.0)
         if isinstance(errors, PlaceDistortion):
             return errors.lower(errors.attack(made.mechanism, self.prior))
         return distortion_below(made.mechanism, self.prior, errors.distance)
 
-    def moved(self, made: Design, gone: float) -> Design:
-        """Return a design with its reports at medians, where that is asked for and there is time."""
-        if not self.medians or self.visits is None or not made.finished:
-            return made
-        left = max(self.time_limit - gone, 1e-3)
-        try:
-            better = at_medians(made, self.visits, solver=Auto(self.threads), gap=self.gap, time_limit=left)
-        except SolverError:
-            return made
-        return made if better is made else replace(better, seconds=made.seconds + better.seconds)
+    def without_noise(self, made: Design | NoiseDesign, guarantees: list[Asked]) -> str:
+        """Return why planar noise was not looked at, on a lattice."""
+        if isinstance(made, NoiseDesign) or made.choice is not None or not isinstance(self.prior.space, Lattice):
+            return ""
+        field = rivalry(self.prior, self.loss, tuple(guarantees), self.objective, None)
+        return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
 
 
 @checked
@@ -126,7 +142,8 @@ def sweep(
 
     Designs for one prior start from the rows that the last one needed. A request that
     cannot be met gives a point with its reason; the others go on. Ties are broken as in
-    `design`; ``point.design.tie_gap`` says how well. Planar noise is not looked at.
+    `design`; ``point.design.tie_gap`` says how well. On a lattice planar noise is looked at, too, and the one that
+    loses less is taken, as in `design`; where it cannot be, the point says why.
 
     Args:
         priors: Priors on one space, by name.
@@ -264,14 +281,13 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
     for epsilon, minimum in chain.requests:
         if stop():
             break
-        began = time.monotonic()
         guarantees: list[Asked] = []
         try:
             if epsilon is not None:
                 guarantees.append(chain.promise(epsilon))
             if minimum is not None:
                 guarantees.append(chain.errors(minimum))
-            last = design(
+            made = design(
                 chain.prior,
                 loss=chain.loss,
                 guarantees=guarantees,
@@ -281,13 +297,24 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 tie_break=chain.tie_break,
                 time_limit=chain.time_limit,
                 start=last,
+                medians=chain.visits if chain.medians and minimum is None else None,
+                keep=BETTER,
             )
-            made = last if minimum is not None else chain.moved(last, time.monotonic() - began)
         except SfumatoError as error:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
-        hits = bayes_vulnerability(made.mechanism, chain.prior)
-        true = chain.visits is not None
+        hits = nan if isinstance(made, NoiseDesign) else bayes_vulnerability(made.mechanism, chain.prior)
+        kept = made if isinstance(made, NoiseDesign) else replace(made, answer=None)
+        true, left_out = chain.visits is not None, chain.without_noise(made, guarantees)
+        if isinstance(made, Design) and made.problem.observables == chain.prior.space:
+            last = made  # with other reports its rows are others
         yield Point(
-            chain.who, epsilon, minimum, replace(made, answer=None), chain.distortion(made), hits, true_point=true
+            chain.who,
+            epsilon,
+            minimum,
+            kept,
+            chain.distortion(made),
+            hits,
+            true_point=true,
+            without_noise=left_out,
         )

@@ -11,7 +11,7 @@ from ..escaping import figure as outside
 from ..geo import Lattice
 from ..geo.places import TRUE_POINT
 from ..leakage import prior_vulnerability
-from ..optimal import Point
+from ..optimal import Design, NoiseDesign, Point
 from ..rounding import amount_at_least
 from ..tables import write_rows
 from .drawing import blank
@@ -19,6 +19,7 @@ from .drawing import blank
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SAME = 0.01  # relative: numbers that are one in a figure
 COLUMNS = (
     "prior",
     "epsilon",
@@ -32,6 +33,8 @@ COLUMNS = (
     "tie_gap",
     "seconds",
     "status",
+    "mechanism",
+    "slack_m",
 )
 
 
@@ -39,27 +42,20 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
     """Return one row per point, in the order of `COLUMNS`; numbers in the units of loss and metric."""
     found: list[tuple[object, ...]] = []
     for point in points:
-        if point.design is None:
-            found.append((point.who, point.epsilon, point.minimum, *(None,) * 8, point.reason))
-            continue
-        c = point.design.certificate
-        upper = c.epsilon_upper if point.epsilon is not None else None
-        found.append(
-            (
-                point.who,
-                point.epsilon,
-                point.minimum,
-                c.value,
-                c.bound,
-                c.gap,
-                upper,
-                point.distortion,
-                point.hit_rate,
-                point.design.tie_gap,
-                point.design.seconds,
-                point.design.status.name,
-            )
-        )
+        made = point.design
+        asked = (point.who, point.epsilon, point.minimum)
+        if made is None:
+            found.append((*asked, *(None,) * 8, point.reason, None, None))
+        elif isinstance(made, NoiseDesign):
+            privacy = made.certificate.privacy
+            status = "OPTIMAL" if made.finished else "STOPPED"
+            of_noise = (point.loss, None, None, privacy.upper, point.distortion, None, None, made.seconds)
+            found.append((*asked, *of_noise, status, "planar noise", privacy.slack_m))
+        else:
+            c = made.certificate
+            upper = c.epsilon_upper if point.epsilon is not None else None
+            of_program = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate)
+            found.append((*asked, *of_program, made.tie_gap, made.seconds, made.status.name, "program", None))
     return found
 
 
@@ -106,7 +102,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             mine = [point for point in done if point.who == who and point.minimum == minimum]
             if not mine:
                 continue
-            losses = [point.design.certificate.value for point in mine if point.design is not None]
+            losses = [point.loss for point in mine]
             text = who if minimum is None else f"{who}, at least {amount_at_least(minimum, unit)}"
             style = {
                 "linestyle": styles[k % len(styles)],
@@ -119,19 +115,27 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             ]
             if with_epsilon:
                 left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)
+            noise = [(p.epsilon, p.loss) for p in mine if isinstance(p.design, NoiseDesign)]
+            if noise:
+                hollow = {**style, "linestyle": "none", "markerfacecolor": "white", "zorder": 3}
+                left.plot(*zip(*noise, strict=True), **hollow)
             if hits is not None:
                 hits.plot(losses, [100 * point.hit_rate for point in mine], label=outside(text), **style)
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
         if hits is not None:
-            whole = next(p.design for p in done if p.who == who and p.design is not None).problem.prior
-            blind = 100 * prior_vulnerability(whole)
-            hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
+            priors = [p.design.problem.prior for p in done if p.who == who and isinstance(p.design, Design)]
+            for whole in priors[:1]:
+                blind = 100 * prior_vulnerability(whole)
+                hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
     left.set_xlabel(f"epsilon (per {unit})" if unit else "epsilon")
     left.set_ylabel(label)
-    left.set_title("What privacy costs", fontsize=11)
+    noisy = any(isinstance(point.design, NoiseDesign) for point in done)
+    left.set_title(f"What privacy costs{' (hollow: planar noise)' if noisy else ''}", fontsize=11)
     if hits is not None:
-        vertices = any(p.design is not None and isinstance(p.design.mechanism.secrets, Lattice) for p in done)
+        vertices = any(
+            isinstance(p.design, Design) and isinstance(p.design.problem.prior.space, Lattice) for p in done
+        )
         hits.set_ylabel(f"the best attacker finds the {'vertex rounded to' if vertices else 'secret'} (%)")
         hits.set_title("How often it is found (dotted: without a report)", fontsize=11)
     if errors is not None:
@@ -150,21 +154,20 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
 
 def _differ(point: Point, unit: str) -> bool:
     """Return whether the attacker's error is another number than the loss."""
-    if point.design is None:
-        return False
-    loss = point.design.certificate.value
-    return point.design.problem.loss.unit != unit or abs(point.distortion - loss) > 0.01 * abs(loss)
+    return point.loss_unit != unit or abs(point.distortion - point.loss) > _SAME * abs(point.loss)
 
 
 def _hits_differ(point: Point) -> bool:
     """Return whether how often the secret is found is more than how often it is reported."""
-    if point.design is None:
+    if not isinstance(point.design, Design):
         return False
     certificate = point.design.certificate
-    return point.design.problem.loss.name != "hamming" or point.hit_rate > 1.01 * (1 - certificate.value)
+    return point.design.problem.loss.name != "hamming" or point.hit_rate > (1 + _SAME) * (1 - certificate.value)
 
 
 def _label(point: Point) -> str:
+    if isinstance(point.design, NoiseDesign):
+        return f"mean distance from the true point ({point.loss_unit})"
     if point.design is None:
         return "loss"
     loss = point.design.problem.loss

@@ -37,7 +37,7 @@ from ..outputs import check_ending, check_outputs, draw
 from ..places import name_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
 from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
-from ..swept import meaning_of, print_points
+from ..swept import meaning_of, news_of, print_points
 
 if TYPE_CHECKING:
     from ...geo import Places, Visits
@@ -147,13 +147,11 @@ def command(
     people = _people(site.places, found, user, users)
     unit = site.distances.unit
     averaged = not isinstance(site.costs, Metric)
-    with (
-        StopOnInterrupt() as stop,
-        Screen(stderr=True).status("Sweeping (Ctrl-C stops after the running design)") as status,
-    ):
+    errors = Screen(stderr=True)
+    with StopOnInterrupt() as stop, errors.status("Sweeping (Ctrl-C stops after the running design)"):
 
         def report(point: Point) -> None:
-            status.update(f"{point.who}, epsilon {point.epsilon}: done")
+            errors.print(news_of(point), soft_wrap=True)
 
         points = sweep(
             {who: Prior.from_visits(site.places, visited, smoothing=smoothing) for who, visited in people.items()},
