@@ -6,7 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError
-from sfumato.optimal import design, sweep
+from sfumato.optimal import Design, design, sweep
 
 SPACE = Space([(i, j) for j in range(3) for i in range(4)], [(i, j) for j in range(3) for i in range(4)], "km")
 METRIC = SPACE.metric()
@@ -30,7 +30,7 @@ def test_agrees_with_single_designs(processes):
         )
         assert point.design is not None
         assert point.design.certificate.holds
-        np.testing.assert_allclose(point.design.certificate.loss, alone.certificate.loss, rtol=3e-6)
+        np.testing.assert_allclose(point.loss, alone.certificate.loss, rtol=3e-6)
 
 
 def test_one_prior_is_shared_among_processes():
@@ -38,7 +38,7 @@ def test_one_prior_is_shared_among_processes():
         {"uniform": PRIORS["uniform"]}, loss=METRIC, metric=METRIC, epsilons=[0.5, 1.0, 2.0], processes=2
     )
     assert [point.epsilon for point in points] == [0.5, 1.0, 2.0]
-    losses = [point.design.certificate.loss for point in points if point.design is not None]
+    losses = [point.loss for point in points]
     assert losses == sorted(losses, reverse=True)
 
 
@@ -95,11 +95,17 @@ def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker(processes):
         asked = sf.CoordinatePrivacy(1.0)
         vertices = sf.design(priors[point.who], loss=losses[point.who], guarantees=asked, keep="program", gap=1e-4)
         if point.minimum is None:  # reports at medians only gain
-            assert point.design.certificate.loss <= vertices.certificate.loss
+            assert point.loss <= vertices.certificate.loss
+            assert not point.without_noise
         else:
             assert point.distortion >= least
-            assert point.design.certificate.loss >= vertices.certificate.bound
-        assert str(point.design.problem.guarantees[0]) == str(asked)
+            assert point.without_noise == "it keeps a promise per metre, and no other"
+            assert isinstance(point.design, Design)
+            assert point.loss >= vertices.certificate.bound
+        if isinstance(point.design, Design):
+            assert str(point.design.problem.guarantees[0]) == str(asked)
+        else:
+            assert str(point.design.promise) == str(asked)
 
 
 def test_what_a_lattice_needs_is_asked_for():

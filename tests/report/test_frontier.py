@@ -1,7 +1,9 @@
 """The panels of a sweep: none that must show y = x, and the numbers of its points."""
 
+import numpy as np
+
 import sfumato as sf
-from sfumato.optimal import sweep
+from sfumato.optimal import Design, NoiseDesign, sweep
 from sfumato.report import frontier
 
 SPACE = sf.Space(range(5), [[float(k)] for k in range(5)], "km")
@@ -23,7 +25,7 @@ def test_the_attackers_error_is_left_out_where_it_is_the_loss():
     assert hits.lines[-1].get_ydata()[0] == 100 * 0.4  # without a report
     assert cost.get_xlabel() == "epsilon (per km)"
     for point in points:
-        assert point.design is not None
+        assert isinstance(point.design, Design)
         assert point.hit_rate == sf.leakage.bayes_vulnerability(point.design.mechanism, PRIOR)
 
 
@@ -32,3 +34,20 @@ def test_hits_are_left_out_where_the_secret_is_found_just_where_it_is_reported()
     _, error = figure.axes
     assert error.get_ylabel() == "error of the best attacker (km)"
     assert error.lines[0].get_ydata().tolist() == [point.distortion for point in points]
+
+
+def test_planar_noise_is_hollow_and_has_no_panel_of_its_own():
+    visits = sf.synthetic_city(users=10, days=3)
+    lattice = sf.Lattice.covering(visits, "2 km")
+    prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
+    points = sweep({"everyone": prior}, loss=loss, visits=visits, medians=True, epsilons=[0.2, 4.0])
+    assert [isinstance(point.design, NoiseDesign) for point in points] == [False, True]
+    cost, error = frontier(points, "km").axes
+    whole, hollow = cost.lines
+    assert np.asarray(whole.get_ydata()).tolist() == [point.loss for point in points]
+    assert np.asarray(hollow.get_xydata()).tolist() == [[4.0, points[1].loss]]
+    assert hollow.get_markerfacecolor() == "white"
+    assert "hollow: planar noise" in cost.get_title()
+    assert np.asarray(error.lines[0].get_ydata()).tolist() == [point.distortion for point in points]
+    (alone,) = (figure.axes[0] for figure in [frontier(points[1:], "km")])
+    assert alone.get_ylabel() == "mean distance from the true point (km)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -86,7 +87,9 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     if not done:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
     erring = any(_differ(point, unit) for point in done)
-    hitting = not erring or any(_hits_differ(point) for point in done)
+    known = [point for point in done if isfinite(point.hit_rate)]  # noise has no vertex to find
+    hitting = len(known) >= min(2, len(done)) and (not erring or any(map(_hits_differ, known)))
+    erring = erring or not hitting
     label, unit = outside(_label(done[0])), outside(unit)
     figure = blank(5.2 + 4.8 * (erring + hitting), 4.4)
     left, *others = figure.subplots(1, 1 + erring + hitting)

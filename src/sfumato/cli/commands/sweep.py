@@ -82,8 +82,9 @@ def command(
 
     There is a design for every epsilon alone, and for every epsilon with every
     distortion. The promise is for any two points, wherever they are; all designs are on
-    one lattice, whose spacing is chosen for the largest epsilon and said. With --cell,
-    --cells or --hexagons there are cells instead, and the promise is about their centres.
+    one lattice, whose spacing is chosen for the largest epsilon and said. Each is the program
+    or planar noise, whichever loses less. With --cell, --cells or --hexagons there are cells
+    instead, and the promise is about their centres.
     Writes a table (.csv) and a figure (.png); files of these names are replaced. Exit
     code 3 if a design was not finished, or is impossible.
     """
