@@ -145,7 +145,7 @@ def test_programs_with_a_remap_in_new_york(kind, epsilon, wanted, new_york):
 
 @pytest.mark.slow
 def test_fresh_reports_lead_to_the_place(paris):
-    """What docs/coordinates.md says of 1, 5, 20, 100 and 500 reports, by the best guess of people drawn at random.
+    """Errors that docs/coordinates.md states after 1 to 500 reports, by the best guess of people drawn at random.
 
     Published were .92, .67, .45, .19 and .07 km, on an instance that is not told.
     """

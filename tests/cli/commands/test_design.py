@@ -111,6 +111,10 @@ def test_hexagons(run):
         (("--epsilon", "0.6 km"), "an amount per unit"),
         (("--epsilon", "much"), "is not a number with a unit"),
         (("--distortion", "900 km"), "an attacker who sees no report errs by"),
+        (("--distortion", "0 m"), "asks for nothing"),
+        (("--distortion", "-5 m"), "is negative"),
+        (("--distortion", "nan km"), "is not a number with a unit"),
+        (("--distortion", "500 h"), "does not fit"),
         (("--max-loss", "900 m", "--epsilon", "1/km"), "the least possible is"),
         (("--max-loss", "10 m"), "the best report for every secret already loses"),
         (("--objective", "median"), "is unknown"),
@@ -309,9 +313,12 @@ def test_distortion_is_that_of_the_true_point(run):
     done = run("design", *FAST, "--epsilon", "3/km", "--distortion", "1200 m", "--no-picture")
     assert done.code == 0, done.err
     assert "from where people truly are, wherever they guess (proved: 1.2" in " ".join(done.text.split())
+    assert "keep it as secret as the visits" in done.err
     mechanism = sf.read_mechanism_file("city.sfm").mechanism
     found = sf.attacks.true_place(mechanism, visits)
     assert found.error.lower >= 1.2 * (1 - 1e-9)
+    again = run("attack", "city.sfm")
+    assert "Of the visits that the file holds: Wherever they guess" in " ".join(again.text.split())
     done = run("design", *FAST, "--max-loss", "1300 m", "--no-picture")
     assert done.code == 0, done.err
     most = re.search(
