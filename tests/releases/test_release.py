@@ -267,3 +267,16 @@ def test_every_error_is_the_packages_own(tmp_path: Path) -> None:
     with pytest.raises(SfumatoError):
         release(AGES, tmp_path / "t.csv", tmp_path / "p.csv", column="a")
     assert os.listdir(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize(("near", "offered"), [(None, True), ("300 m", False)])
+def test_moving_rows_is_offered_only_where_it_keeps_the_promise(tmp_path, near, offered):
+    bent = sf.Visits([48.80, 48.82, 48.84, 48.80, 48.80], [2.30, 2.30, 2.30, 2.33, 2.36])
+    lattice = sf.Lattice.covering(bent, "500 m", near=near)
+    assert (lattice.convex_part is not None) == offered
+    mechanism = sf.Mechanism(np.full((len(lattice), 2), 0.5), lattice)
+    with pytest.raises(DataError) as caught:
+        sf.release(mechanism, sf.Visits([48.7], [2.1]), tmp_path / "out.csv", outside="error")
+    assert ("nearest" in str(caught.value)) == offered
+    assert "drop" in str(caught.value)
+    assert not list(tmp_path.iterdir())

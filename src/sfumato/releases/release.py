@@ -15,7 +15,7 @@ from ..core.atomic import check_writable
 from ..core.frozen import Short
 from ..errors import DataError, FileError, InputError, argument, python
 from ..escaping import plain
-from ..geo import Cells, Visits
+from ..geo import Cells, Lattice, Visits
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..rounding import counted
@@ -171,11 +171,12 @@ def release(
             "check that mechanism and data belong together, and that latitude and longitude are not swapped",
             f"pass {argument('outside', 'nearest')} to move them to the nearest place anyway.",
         )
+    fixed = isinstance(inner.secrets, Lattice) and inner.secrets.convex_part is None  # moving breaks the promise
     if dropped and outside in (None, "error"):
         raise DataError(
             f"{dropped:,} of {len(positions):,} rows are not at any of the mechanism's {len(inner.secrets):,} "
             f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
-            "" if column else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+            "" if column or fixed else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
             f"pass {argument('outside', 'drop')} to leave them out",
             f"design the mechanism for {'these labels too' if column else 'a wider region'}.",
         )
