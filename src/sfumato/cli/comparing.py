@@ -158,7 +158,9 @@ def _meaning(found: PlaceComparison) -> list[str]:
     for row in found.rows:
         if row.stopped:
             said.append(f"{row.name} at epsilon {about(row.epsilon, 5)}/{found.unit} was {row.stopped}.")
-        elif row.problem:
+        elif row.problem == NOT_REACHED and row.name == ANY:
+            said.append(f"The bound of any mechanism was {NOT_REACHED}.")
+        elif row.problem and row.problem != NOT_REACHED:  # those not reached are in the table
             end = "" if row.problem.endswith(".") else "."
             said.append(f"{row.name} is skipped: {row.problem}{end}")
     if not found.complete:
@@ -180,8 +182,7 @@ def _slacks(found: PlaceComparison) -> list[str]:
         return []
     return [
         "Positions are snapped before anything is drawn, so that two points may seem farther apart than they "
-        f"are: by at most {' and '.join(parts)}. The promise is for the distance and this slack, as is the last "
-        "column."
+        f"are: by at most {' and '.join(parts)}. Promises and the last column count this slack in."
     ]
 
 
