@@ -75,8 +75,9 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     help="Design, prove, attack and apply mechanisms that blur one person's secret.",
-    epilog="Exit codes: 0 done; 1 an error that is explained, or a requirement that fails; 2 a wrong option; "
-    f"{PARTIAL} not finished or not decided, though everything written is proved; 130 interrupted.",
+    epilog="Exit codes: 0 done; 1 an error that is explained, or a requirement that fails; 2 a command line that "
+    f"cannot be read; {PARTIAL} not finished or not decided, though everything written is proved; "
+    "130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["--help", "-h"]},

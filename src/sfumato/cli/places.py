@@ -56,7 +56,7 @@ def lattice_over(
     spacing: str | None,
     kind: str,
     near: str | None,
-    most: int,
+    most: int | None,
 ) -> tuple[Lattice, str]:
     """Return the lattice that the options ask for, and why it has its spacing: "" where that was asked for.
 
@@ -67,7 +67,7 @@ def lattice_over(
         spacing: ``--spacing``; None where it is to be chosen.
         kind: ``--lattice``.
         near: ``--near``.
-        most: The most vertices, where the spacing is to be chosen.
+        most: The most vertices, where the spacing is to be chosen; None for as many as take about a minute.
     """
     from ..core import units
     from ..geo import Lattice, Region

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 POINTS_GAP: Final = 1e-4
 """The gap aimed at for lattices: the spacing costs more."""
 
-VERTICES: Final = 300
-"""The most vertices of a lattice whose spacing is chosen: a design of them takes about a minute on two cores."""
-
 _CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
 
 
@@ -34,6 +31,7 @@ class Site:
         distances: How far places are from each other.
         promises: The promises that epsilon stands for.
         said: Why the lattice has its spacing; "" for cells, and where it was asked for.
+        search: The goal that epsilon was searched for, and what was found, in sentences.
     """
 
     places: Places
@@ -41,6 +39,7 @@ class Site:
     distances: Metric
     promises: tuple[Asked, ...]
     said: str = ""
+    search: tuple[str, ...] = ()
 
 
 def wants_cells(
@@ -75,7 +74,7 @@ def site_of_points(
     kind: str,
     near: str | None,
     time_limit: float,
-    most: int = VERTICES,
+    most: int | None = None,
 ) -> Site:
     """Return the lattice that the options ask for, with the loss of the true point.
 
@@ -89,7 +88,7 @@ def site_of_points(
         kind: ``--lattice``.
         near: ``--near``.
         time_limit: ``--time-limit``.
-        most: The most vertices, where the spacing is to be chosen.
+        most: The most vertices, where the spacing is to be chosen; None for as many as take about a minute.
     """
     from ..core import CoordinatePrivacy
     from ..geo.true_points import DISTANCES

@@ -55,7 +55,7 @@ def write_design(
     from ..rounding import counted
 
     problem = result.problem
-    remarks = [site.said] if site.said else []
+    remarks = [*([site.said] if site.said else []), *site.search]
     reports = result.mechanism.observables
     if isinstance(site.places, Lattice) and reports != site.places:
         remarks.append(
@@ -119,9 +119,10 @@ def write_noise(
     held = NoiseFile(result.mechanism, None if cells is None else Prior.from_visits(cells, visits), source)
     save(held, target)
     told = summarise_noise(held, result.certificate, places=source)
-    short = ["NOT FINISHED: the program was stopped before it was decided which loses less."]
+    short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)
     spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
-    why = Section("Choice", (*([] if result.finished else short), *spacing, result.choice.sentence))
+    unsure = () if result.finished else short
+    why = Section("Choice", (*unsure, *site.search, *spacing, result.choice.sentence))
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))

@@ -121,7 +121,8 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
         if rate and isinstance(text, str) and not per:
             raise UnitError(f"{what} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
         if unit and isinstance(text, str):
-            raise UnitError(f"{what} {text!r} has no unit.", f"write {_with_unit(text, unit, per=per)}.")
+            complete = _with_unit(text, unit, per=per) if value > 0 else repr(example)  # the rest is rarely wanted
+            raise UnitError(f"{what} {text!r} has no unit.", f"write {complete}.")
         return value
     try:
         scale = factor(found, unit)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, Literal, TypedDict, Unpack, overload
 
-from ..core import AnyLoss, Bracket, Guarantee, Guarantees, Prior, Space
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantee, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument
@@ -25,7 +25,9 @@ from .solver import OnProgress, Progress, Solver, Stop
 _SHARE: Final = 0.3  # of the time limit, for a look at noise
 _LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
 _LONGEST_S: Final = 30.0
-_GAIN: Final = 0.15  # of the loss: more than reports at medians have been seen to save
+
+GAIN: Final = 0.15
+"""A share of the loss that is more than reports at medians have been seen to save."""
 
 
 class _Rest(TypedDict, total=False):
@@ -214,24 +216,16 @@ class _Contest:
     def won(self, keep: str) -> Design | NoiseDesign:
         """Return what loses less, or the noise where that is asked for."""
         if keep == NOISE:
-            return self._noise(self._rival(FINE), None, finished=True)
-        try:
-            rough = self._rival()
-        except InputError:  # no table fits: the noise would lose far more without one
-            return self.solve(self.progress)
-        room = 1.0 if self.solve.medians is None else 1 - _GAIN
+            return self._settled(None, self._rival(FINE))
+        rough = self._rival()
+        room = 1.0 if self.solve.medians is None else 1 - GAIN
         try:
             made = self.solve(self._watched, lambda: self.bound * room > rough.loss.upper)
         except SolverError:
-            return self._noise(rough, None, finished=False)
-        found = made.certificate
-        loss = Bracket(min(found.bound, found.loss), found.loss, found.loss)
-        if loss.upper <= rough.loss.lower:
-            return self._program(made, rough, loss)
-        rival = self._rival(FINE)
-        if rival.loss.upper < loss.upper:
-            return self._noise(rival, loss, finished=made.finished)
-        return self._program(made, rival, loss)
+            return replace(self._settled(None, rough), finished=False)
+        # Without a table none is finer.
+        enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
+        return self._settled(made, rough if enough else self._rival(FINE))
 
     def _rival(self, fineness: float = ROUGH) -> Rival:
         seconds = min(_LONGEST_S, _SHARE * self.time_limit)
@@ -242,16 +236,46 @@ class _Contest:
         if self.progress is not None:
             self.progress(step)
 
-    def _noise(self, rival: Rival, loss: Bracket | None, *, finished: bool) -> NoiseDesign:
-        seconds = time.monotonic() - self.begun
-        choice = self._choice(NOISE, loss, rival)
-        done = finished or choice.decided
-        return NoiseDesign(rival.noise, rival.certificate, self.field.promise, choice, seconds, done)
+    @overload
+    def _settled(self, made: None, rival: Rival) -> NoiseDesign: ...
 
-    def _program(self, made: Design, rival: Rival, loss: Bracket) -> Design:
-        choice = self._choice(PROGRAM, loss, rival)
-        return replace(made, choice=choice, seconds=time.monotonic() - self.begun)
+    @overload
+    def _settled(self, made: Design, rival: Rival) -> Design | NoiseDesign: ...
 
-    def _choice(self, kept: str, loss: Bracket | None, rival: Rival) -> Choice:
-        remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
-        return Choice(kept, loss, rival.loss, remapped, self.field.loss.unit, slack_m)
+    def _settled(self, made: Design | None, rival: Rival) -> Design | NoiseDesign:
+        return settled(made, rival, self.field.promise, self.field.loss.unit, time.monotonic() - self.begun)
+
+
+@overload
+def settled(made: None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> NoiseDesign: ...
+
+
+@overload
+def settled(
+    made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float
+) -> Design | NoiseDesign: ...
+
+
+def settled(
+    made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float
+) -> Design | NoiseDesign:
+    """Return the program, or the noise where that was proved to lose less or there is no program.
+
+    Args:
+        made: The program; None where none was designed.
+        rival: The noise.
+        promise: What both keep.
+        unit: The unit of the losses.
+        seconds: The time it took.
+    """
+    loss: Bracket | None = None
+    if made is not None:
+        found = made.certificate
+        loss = Bracket(min(found.bound, found.loss), found.loss, found.loss)
+    kept = NOISE if loss is None or rival.loss.upper < loss.upper else PROGRAM
+    remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
+    choice = Choice(kept, loss, rival.loss, remapped, unit, slack_m)
+    if made is not None and kept == PROGRAM:
+        return replace(made, choice=choice, seconds=seconds)
+    done = made is None or made.finished or choice.decided
+    return NoiseDesign(rival.noise, rival.certificate, promise, choice, seconds, done)

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..core import Space
+from ..core import Guarantees, Space
 from ..core.arguments import checked
 from ..core.space import WGS84
 from ..errors import InputError, python
@@ -64,6 +64,42 @@ def at_medians(
         >>> better.certificate.loss < made.certificate.loss
         True
     """
+    again = moved(
+        made, visits, user=user, solver=solver, gap=gap, time_limit=time_limit, stop=stop, progress=progress
+    )
+    return again if again.certificate.loss < made.certificate.loss else made
+
+
+def moved(
+    made: Design,
+    visits: Visits,
+    *,
+    guarantees: Guarantees | None = None,
+    user: Hashable | None = None,
+    solver: Solver | str | None = None,
+    gap: float | None = None,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    progress: OnProgress | None = None,
+    start: Design | None = None,
+) -> Design:
+    """Return a design with the reports of another one, moved to the best places for what they reveal there.
+
+    Args:
+        made: See `at_medians`.
+        visits: See `at_medians`.
+        guarantees: What the new design keeps; by default what the other one does.
+        user: See `at_medians`.
+        solver: See `design`.
+        gap: See `design`; by default what counted as reached there.
+        time_limit: See `design`.
+        stop: See `design`.
+        progress: See `design`.
+        start: A design whose rows the solver starts from.
+
+    Raises:
+        InputError: See `at_medians`.
+    """
     places, problem = made.mechanism.secrets, made.problem
     if not isinstance(places, Places):
         raise InputError(
@@ -84,10 +120,10 @@ def at_medians(
     digits = len(str(len(chosen)))
     labels = [f"r{number:0{digits}}" for number in range(1, len(chosen) + 1)]
     reports = Space(labels, places.projection.inverse(chosen), crs=WGS84)
-    again = design(
+    return design(
         problem.prior,
         loss=places.loss(visits, unit=problem.loss.unit, observables=reports, user=user),
-        guarantees=problem.guarantees,
+        guarantees=problem.guarantees if guarantees is None else guarantees,
         observables=reports,
         solver=solver,
         gap=made.enough if gap is None else gap,
@@ -95,5 +131,5 @@ def at_medians(
         time_limit=time_limit,
         stop=stop,
         progress=progress,
+        start=start,
     )
-    return again if again.certificate.loss < made.certificate.loss else made

@@ -13,7 +13,7 @@ from .frontier import frontier, save_rows
 from .noise import noise_maps, summarise_noise
 from .picture import picture
 from .promises import coordinate_extremes, extremes, promises
-from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
+from .summary import Section, Summary, attack_sentences, audited, chance_sentence, place_sentence, summarise
 
 __all__ = [
     "Section",
@@ -22,6 +22,7 @@ __all__ = [
     "audited",
     "bands_figure",
     "best_section",
+    "chance_sentence",
     "coordinate_extremes",
     "epsilon_by_distance_figure",
     "extremes",

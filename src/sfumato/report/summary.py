@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..attacks import PlaceAttack, goals, true_place
-from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
+from ..core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
 from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
@@ -32,6 +32,7 @@ from ..rounding import (
     amount,
     amount_at_least,
     amount_at_most,
+    at_least,
     at_most,
     gap_at_most,
     percent,
@@ -233,6 +234,21 @@ def place_sentence(found: PlaceAttack) -> str:
         f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
         f"{high} on average over these visits, if that is all they know: about "
         f"{amount(found.blind.value, unit)} without seeing a report, 0 without the mechanism."
+    )
+
+
+def chance_sentence(found: Bracket, radius: float | str) -> str:
+    """Return how often the best attacker's guess is near the true point.
+
+    Args:
+        found: What `sfumato.attacks.chance_within` returned.
+        radius: The radius it was for.
+    """
+    shown = units.show(units.length_m(radius, "the radius"), "m")
+    return (
+        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most "
+        f"{at_most(100 * found.upper, 4)} % of the time; guesses are known that are at least "
+        f"{at_least(100 * found.lower, 4)} % of the time."
     )
 
 

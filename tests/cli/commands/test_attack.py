@@ -55,6 +55,31 @@ def test_with_visits_errors_are_from_the_true_point(run, visits_file, make):
     assert ("centres of cells" in text) == isinstance(places, sf.Grid)
 
 
+def test_the_chance_to_be_near_is_proved_again_from_a_file(run, designed, visits_file):
+    done = run("attack", "m.sfm", "--visits", visits_file, "--within", "800 m")
+    assert done.code == 0, done.err
+    found = sf.attacks.chance_within(designed.mechanism, sf.read_visits(visits_file), "800 m")
+    most, least = sf.rounding.at_most(100 * found.upper, 4), sf.rounding.at_least(100 * found.lower, 4)
+    text = " ".join(done.text.split())
+    assert f"within 800 m of where you truly are at most {most} % of the time" in text
+    assert f"at least {least} % of the time" in text
+    missing = run("attack", "m.sfm", "--within", "800 m")
+    assert missing.code == 1
+    assert "--within was given without --visits" in missing.err
+    for radius in ("800", "-1 m", "nan m", "5000 km"):
+        wrong = run("attack", "m.sfm", "--visits", visits_file, "--within", radius)
+        assert wrong.code == 1, radius
+        assert "--within:" in wrong.err, radius
+
+
+def test_the_chance_to_be_near_is_not_stated_of_noise(run, visits_file):
+    done = run("design", visits_file, "--keep", "noise", "-o", "n.sfm", "--no-picture")
+    assert done.code == 0, done.err
+    done = run("attack", "n.sfm", "--visits", visits_file, "--within", "1 km")
+    assert done.code == 1
+    assert "--within was given for a file of noise" in done.err
+
+
 def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):
     attacked, audited = run("attack", "m.sfm").text, run("audit", "m.sfm", "--promises").text
     (row,) = re.findall(r"no report, guesses the likeliest.*?km.*?km ([\d.]+ %)", attacked)

@@ -160,6 +160,35 @@ def test_bad_files(run, tmp_path, content, message):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_table_without_places_is_sent_to_python(run, tmp_path):
+    (tmp_path / "ages.csv").write_text("age,answer\n31,yes\n45,no\n")
+    done = run("design", "ages.csv")
+    assert done.code == 1
+    said = " ".join(done.err.split())
+    assert "no latitude and no longitude column" in said
+    assert "ages, answers or the like: mechanisms for those are designed from Python for now" in said
+    (tmp_path / "half.csv").write_text("lat,answer\n31,yes\n45,no\n")
+    assert "from Python" not in run("design", "half.csv").err
+
+
+@pytest.mark.parametrize("option", ["--max-loss", "--loss", "--distortion"])
+def test_a_bare_zero_is_not_completed_to_a_zero_that_is_refused(run, option):
+    done = run("design", *FAST, option, "0")
+    assert done.code == 1
+    assert "'0 m'" not in done.err
+    assert "'0.6 km'" in done.err
+
+
+def test_exit_codes_tell_values_from_command_lines(run):
+    for options, code in (
+        (("--spacing", "abc"), 1),
+        (("--time-limit", "abc"), 2),
+        (("--no-such-option",), 2),
+        (("--spacing",), 2),
+    ):
+        assert run("design", *options).code == code
+
+
 def proved(path):
     held = sf.read_mechanism_file(path)
     assert held.prior is not None

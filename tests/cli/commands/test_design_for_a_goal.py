@@ -14,7 +14,7 @@ FOUND = re.compile(r"Epsilon was searched for: ([\d.]+)(?:/km)? is the (smallest
 
 
 def test_a_loss_finds_the_smallest_epsilon(run):
-    done = run("design", *FAST, "--loss", "1.2 km")
+    done = run("design", *FAST, "--loss", "1.2 km", "--keep", "program")
     assert done.code == 0, done.err
     said = FOUND.search(done.text)
     assert said is not None
@@ -35,9 +35,10 @@ def test_a_loss_finds_the_smallest_epsilon(run):
     assert away.mean() == pytest.approx(1195, abs=4 * away.std() / np.sqrt(len(away)) + 5)
     # A little less epsilon is too little.
     assert held.prior is not None
-    assert held.loss is not None
     promise = sf.CoordinatePrivacy(0.985 * float(said[1]))
-    less = sf.design(held.prior, loss=held.loss, guarantees=promise, keep="program", gap=1e-4, tie_break=False)
+    less = sf.design(
+        held.prior, loss=places.loss(visits), guarantees=promise, keep="program", gap=1e-4, tie_break=False
+    )
     assert less.certificate.bound > 1.2
 
 
@@ -51,6 +52,25 @@ def test_an_attacker_finds_the_largest_epsilon(run):
     held = sf.read_mechanism_file("city.sfm")
     found = chance_within(held.mechanism, sf.synthetic_city(), "1 km")
     assert 0.97 * 0.55 < found.upper <= 0.55
+
+
+def test_noise_is_kept_where_it_needs_less_epsilon(run, visits_file, tmp_path):
+    """What is found is what ``design`` of that epsilon gives; a coarse lattice alone could not."""
+    done = run("design", visits_file, *FAST, "--loss", "600 m")
+    assert done.code == 0, done.err
+    said = FOUND.search(done.text)
+    assert said is not None
+    assert "Noise for coordinates" in done.text
+    text = " ".join(done.text.split())
+    assert "with which the loss is at most 600 m on average" in text
+    assert f"e^({said[1]}/km x (distance + " in text
+    assert "Epsilon was searched for" in (tmp_path / "visits.md").read_text()
+    made, visits = sf.load("visits.sfm"), sf.read_visits(visits_file)
+    lat, lon = np.tile(visits.lat, 20), np.tile(visits.lon, 20)
+    plane = sf.Lattice.covering(visits, "1.5 km").projection
+    away = np.hypot(*(plane.forward(lat, lon) - plane.forward(*sf.simulator(made, 3).blur(lat, lon).T)).T)
+    assert away.mean() <= 600 + 4 * away.std() / np.sqrt(len(away))
+    assert away.mean() == pytest.approx(600, rel=0.03)
 
 
 def test_cells_and_users_have_goals_too(run, visits_file):
@@ -81,8 +101,10 @@ def test_cells_and_users_have_goals_too(run, visits_file):
         ),
         (("--loss", "500"), "--loss: the loss '500' has no unit"),
         (("--loss", "500 h"), "--loss: the loss '500 h'"),
-        (("--loss", "-1 km"), "already loses"),
-        (("--loss", "10 m"), "already loses"),
+        (("--loss", "-1 km"), "every promise costs some"),
+        (("--loss", "0 m"), "every promise costs some"),
+        (("--loss", "10 m", "--keep", "program"), "already loses"),
+        (("--attacker-finds", "40 % within 1 km", "--keep", "noise"), "near is not proved of it"),
         (("--loss", "50 km"), "needs no epsilon"),
         (("--loss", "nan km"), "--loss"),
         (("--attacker-finds", "40 %"), "--attacker-finds: '40 %' is not a percentage within a length"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import chance_within
 from sfumato.errors import InfeasibleError, InputError, SolverError, UnitError
-from sfumato.optimal import AttackerGoal, EpsilonTrial, LossGoal, design, find_epsilon
+from sfumato.optimal import AttackerGoal, Design, EpsilonTrial, LossGoal, design, find_epsilon
 
 REGION = "6 km x 4 km around 48.85,2.35"
 AREA = sf.geo.Region.parse(REGION)
@@ -26,7 +26,7 @@ LOSS = CITY.loss(VISITS)
 
 
 def search(goal, **more):
-    return find_epsilon(PRIOR, loss=LOSS, goal=goal, **more)
+    return find_epsilon(PRIOR, loss=LOSS, goal=goal, keep="program", **more)
 
 
 @given(st.floats(0.05, 0.9), st.integers(2, 6))
@@ -128,6 +128,7 @@ def test_units_of_the_promise_and_the_loss_do_not_matter():
         loss=CITY.loss(VISITS, unit="m"),
         goal=LossGoal("1.3 km"),
         promise=lambda epsilon: sf.CoordinatePrivacy(epsilon, "m"),
+        keep="program",
     )
     assert metres.unit == "m"
     assert 1000 * metres.epsilon == pytest.approx(search(LossGoal("1300 m")).epsilon, rel=0.011)
@@ -143,6 +144,7 @@ def test_hops_and_cells_have_their_own_epsilon():
         promise=lambda epsilon: sf.ThresholdPrivacy(epsilon, near.distance, near.within),
     )
     assert found.unit == ""
+    assert isinstance(found.design, Design)
     assert found.design.certificate.loss <= 1
 
 
@@ -170,7 +172,7 @@ def test_a_time_limit_is_kept():
     prior, loss, begun = sf.Prior.from_visits(fine, VISITS), fine.loss(VISITS), time.monotonic()
     said = ""
     try:
-        found = find_epsilon(prior, loss=loss, goal=LossGoal("700 m"), time_limit=2.0)
+        found = find_epsilon(prior, loss=loss, goal=LossGoal("700 m"), time_limit=2.0, keep="program")
         said = found.sentences[-1]
     except SolverError as error:
         said = error.problem
@@ -218,6 +220,7 @@ def test_ages_have_an_epsilon_per_year():
         promise=lambda epsilon: sf.MetricPrivacy(epsilon, years),
     )
     assert found.unit == "year"
+    assert isinstance(found.design, Design)
     assert 1.45 < found.design.certificate.loss <= 1.5
     assert "/year is the smallest" in found.sentences[0]
 
@@ -258,6 +261,8 @@ def test_a_chance_next_to_that_without_a_report_takes_a_tiny_epsilon():
         ({"promise": lambda _: ()}, "not one epsilon"),
         ({"promise": lambda _: 3}, "not a guarantee"),
         ({"goal": "500 m"}, "DesignGoal"),
+        ({"keep": "both"}, "'both' is unknown"),
+        ({"keep": "noise", "goal": AttackerGoal(0.5, "1 km", VISITS)}, "near is not proved"),
     ],
 )
 def test_bad_input(more, message):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..messages import option as named
 from ..options import SfmFile, User
 from ..places import visits_from
 
@@ -53,6 +54,10 @@ def command(
             "without the attacker knowing it."
         ),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="Also say how often the best guess is this near to the true point: '500 m'."),
+    ] = None,
     learned: Annotated[
         bool,
         typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn)."),
@@ -65,7 +70,7 @@ def command(
     from ...evidence import PlaceDistortion
     from ...files import NoiseFile, read_any
     from ...geo import Lattice, Places
-    from ...report import place_sentence
+    from ...report import chance_sentence, place_sentence
     from ..noise import coarse_of
     from ..screen import Screen
 
@@ -74,6 +79,12 @@ def command(
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
     held = read_any(file)
+    if within is not None and isinstance(held, NoiseFile):
+        raise InputError(
+            "--within was given for a file of noise, of which it is not proved how often a guess is near.",
+            "leave it out",
+            "design with --attacker-finds, which gives a mechanism for which it is proved.",
+        )
     read = None if visits is None else visits_from(visits, None, None, None)[0]
     chosen: Visits | None = None
     noise = held.noise if isinstance(held, NoiseFile) else None
@@ -99,6 +110,11 @@ def command(
     asked = next((each for each in _promised(held) if isinstance(each, PlaceDistortion)), None)
     if chosen is None and asked is not None:
         chosen = asked.visits  # as the file states them
+    if within is not None and chosen is None:
+        raise InputError(
+            "--within was given without --visits, and the file does not say where the true points are.",
+            "add --visits with the file of visits.",
+        )
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
     if isinstance(held, NoiseFile) and held.whose:
@@ -106,6 +122,10 @@ def command(
     if chosen is not None:
         whose = "" if read is not None else "Of the visits that the file holds: "
         console.print(f"{whose}{place_sentence(attacks.true_place(noise or mechanism, chosen))}")
+        if within is not None:
+            with named("--within"):
+                near = attacks.chance_within(mechanism, chosen, within)
+            console.print(f"{whose}{chance_sentence(near, within)}")
     if isinstance(space, Places):
         what = (
             "vertices that points are rounded to at random: errors and hits in the tables are about the vertex"

@@ -41,7 +41,7 @@ from ..options import (
 from ..outputs import check_ending, check_outputs
 from ..places import max_loss_of, name_of, prior_of, visits_from
 from ..progress import StopOnInterrupt, progress_line
-from ..sites import POINTS_GAP, VERTICES, site_of_cells, site_of_points, wants_cells
+from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
 from ..written import write_design, write_noise
 
 if TYPE_CHECKING:
@@ -150,7 +150,6 @@ def command(
             "--max-loss": max_loss,
             "--objective": None if objective == "expected" else objective,
             "--pairs": None if pairs == "generated" else pairs,
-            "--keep": None if keep == "better" else keep,
         },
     )
     kind = "euclidean" if aim == "--loss" else loss
@@ -206,7 +205,7 @@ def command(
             kind=lattice,
             near=near,
             time_limit=time_limit,
-            most=VERTICES if aim is None and distortion is None and max_loss is None else SEARCHED,
+            most=None if aim is None and distortion is None and max_loss is None else SEARCHED,
         )
         gap = POINTS_GAP if gap is None and distortion is None and max_loss is None else gap
     prior, text = prior_of(site.places, found, user, smoothing, source)
@@ -215,21 +214,24 @@ def command(
     if aim is not None:
         goal = goal_of(aim, loss if attacker_finds is None else attacker_finds, found, user, site.costs.unit)
         search = searched(
-            site, prior, goal, within, gap=POINTS_GAP if gap is None else gap, solver=solver, time_limit=time_limit
-        )
-        said = " ".join((site.said, *search.sentences)).strip()
-        found_site = replace(site, said=said)
-        write_design(
-            search.design,
-            found_site,
-            used,
-            apart,
-            text,
-            target,
+            site,
+            prior,
+            goal,
+            within,
+            gap=POINTS_GAP if gap is None else gap,
             solver=solver,
-            picture=picture,
-            bound_time=bound_time,
+            time_limit=time_limit,
+            medians=None if on_cells or kind != "euclidean" else used,
+            keep=keep,
         )
+        site = replace(site, search=search.sentences)
+        made = search.design
+        if isinstance(made, Design):
+            write_design(
+                made, site, used, apart, text, target, solver=solver, picture=picture, bound_time=bound_time
+            )
+        else:
+            write_noise(made, site, used, apart, text, target, picture=picture, bound_time=bound_time)
         if not search.finished:
             raise typer.Exit(PARTIAL)
         return

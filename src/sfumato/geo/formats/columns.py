@@ -24,6 +24,10 @@ _TIME = (
     *("time", "timestamp", "datetime", "checkintime", "utc", "utctime", "utctimestamp", "timeutc", "datetimeutc"),
     *("timestamputc", "createdat", "recordedat", "ts", "date"),
 )
+_NO_PLACES = (
+    "if it holds no places but ages, answers or the like: mechanisms for those are designed from Python for now "
+    "(sfumato.Space, sfumato.design)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,12 @@ def recognised(
             missing = " and no ".join(
                 word for word, name in (("latitude", found_lat), ("longitude", found_lon)) if name is None
             )
+            hints = [f"name them with {NAMED}"]
+            if found_lat is None and found_lon is None:
+                hints.append(_NO_PLACES)
             raise DataError(
                 f"{source} has no {missing} column with a known name. Its columns are: {', '.join(columns)}.",
-                f"name them with {NAMED}.",
+                *hints,
             )
     return Roles(found_lat, found_lon, found_geometry, found_user, found_time, named.get("time") is not None)
 

@@ -12,12 +12,12 @@ from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, 
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...core.guarantees import Asked
-from ...evidence import NoiseCertificate
+from ...evidence import NoiseCertificate, prove_planar_noise
 from ...geo import Lattice
 from ...mechanisms.planar import CoordinateNoise
 from ...mechanisms.planar.quadrature import raw_error
 from ...mechanisms.planar.reach import stretch
-from ...mechanisms.planar.remap import LEVELS
+from ...mechanisms.planar.remap import CELLS, LEVELS
 from ...rounding import down, up
 from .closed_form import certify_noise
 
@@ -31,6 +31,7 @@ _STEP: Final = 1e-3  # of 1 / epsilon: the step of the noise
 _SAME: Final = 1e-9  # relative, between a prior and the masses of the points
 _REACH_M: Final = 100_000.0
 _COARSEST_M: Final = 10.0
+_COARSEST: Final = 0.7  # times 1 / epsilon: wider cells of a table are of no use
 _SECONDS: Final = 5e-7  # for a cell of the table and a point: to make it, and to certify it
 _LONGEST: Final = 30.0  # seconds of a look
 _FEWEST: Final = 200  # points that are never put together
@@ -94,34 +95,61 @@ def rivalry(
 def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGEST) -> Rival:
     """Return planar noise with the best remap for the points of a loss, and what it loses.
 
-    Where they are too many, near points are put together, and the bounds say what that may change.
+    Where they are too many, near points are put together, and the bounds say what that may change. Where no
+    table fits, or where it is so coarse that it does harm, there is none.
 
     Args:
         field: What both can keep.
         fineness: The width of the table's cells in units of 1 / epsilon, where its size allows.
         seconds: About how long it may take.
-
-    Raises:
-        InputError: If a table for the points would be too large.
     """
-    lattice, points, promise = field.lattice, field.points, field.promise
-    per_km = promise.epsilon * units.factor("km", promise.unit)
-    reach_m = max(_REACH_M, math.ceil(float(np.hypot(*points.xy.T).max()) / 1000 + 1) * 1000.0)
-    noise = CoordinateNoise(per_km, f"{_step_m(per_km):g} m", lattice.projection, reach_m)
-    most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
-    groups = _Groups.of(points, most)
-    made = noise.for_places(groups.xy, groups.weights, fineness)
-    certificate = groups.widened(certify_noise(made, groups.xy, groups.weights), per_km / 1000)
+    points = field.points
+    noise, per_km = _raw(field)
+    reach_m = noise.reach_m
     plain = raw_error(points.xy, points.weights, noise.noise.rate, noise.step_m)
-    if plain.upper < certificate.loss.upper:  # a coarse table for far places may do more harm than good
-        loss = replace(plain, lower=down(plain.lower / stretch(reach_m)))
+    plain = replace(plain, lower=down(plain.lower / stretch(reach_m)))
+    made, certificate = noise, None
+    if _cells(points.xy, per_km / 1000, _COARSEST) <= CELLS:
+        most = max(_FEWEST, int(seconds / (_SECONDS * _cells(points.xy, per_km / 1000, fineness))))
+        groups = _Groups.of(points, most)
+        made = noise.for_places(groups.xy, groups.weights, fineness)
+        certificate = groups.widened(certify_noise(made, groups.xy, groups.weights), per_km / 1000)
+    if certificate is None:
+        proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+        blind, attacker = noise.blind(points.xy, points.weights), Bracket.between(0.0, plain.upper)
+        certificate = NoiseCertificate(proof, plain, attacker, blind)
+    elif plain.upper < certificate.loss.upper:  # a coarse table for far places may do more harm than good
         guessed = certificate.attacker
         attacker = Bracket.between(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
-        made, certificate = noise, replace(certificate, loss=loss, attacker=attacker)
+        made, certificate = noise, replace(certificate, loss=plain, attacker=attacker)
     scale = units.factor("m", field.loss.unit)
     found = certificate.loss
     lower, upper = max(0.0, down(found.lower * scale)), up(found.upper * scale)
     return Rival(made, certificate, Bracket(lower, min(max(found.value * scale, lower), upper), upper))
+
+
+def noise_estimate(field: Rivalry, seconds: float) -> float:
+    """Return about what planar noise with the best remap loses, without any bound, in the unit of the loss.
+
+    Args:
+        field: What both can keep.
+        seconds: About how long it may take; points are put together for it.
+    """
+    noise, per_km = _raw(field)
+    found, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
+    if _cells(field.points.xy, per_km / 1000, _COARSEST) <= CELLS:
+        groups = _Groups.of(field.points, max(_FEWEST, int(seconds / (_SECONDS * cells))))
+        made = noise.for_places(groups.xy, groups.weights, ROUGH)
+        found = min(found, made.error(groups.xy, groups.weights).loss.value)
+    return found * units.factor("m", field.loss.unit)
+
+
+def _raw(field: Rivalry) -> tuple[CoordinateNoise, float]:
+    """Return the noise without a table, and its epsilon per km."""
+    promise = field.promise
+    per_km = promise.epsilon * units.factor("km", promise.unit)
+    reach_m = max(_REACH_M, math.ceil(float(np.hypot(*field.points.xy.T).max()) / 1000 + 1) * 1000.0)
+    return CoordinateNoise(per_km, f"{_step_m(per_km):g} m", field.lattice.projection, reach_m), per_km
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

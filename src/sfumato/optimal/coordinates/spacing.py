@@ -15,7 +15,7 @@ from ...geo.vertices import Kind
 from ...rounding import about
 from ..effort import check_time, shortage
 
-MOST: Final = 300
+MOST: Final = 250
 """Vertices that are designed for in about a minute on two cores, with reports at medians."""
 
 _FINE: Final = 0.75  # times 1 / epsilon: with reports at medians a finer one gains about 1 %
@@ -43,7 +43,7 @@ def suited_lattice(
     places: Visits | Region | str,
     promise: CoordinatePrivacy | None,
     *,
-    most: int = MOST,
+    most: int | None = None,
     kind: Kind = "square",
     region: Region | str | None = None,
     near: float | str | None = None,
@@ -57,7 +57,8 @@ def suited_lattice(
     Args:
         places: What to cover: visits, a region, or a region as text.
         promise: The promise; None where the finest of ``most`` vertices is wanted.
-        most: The most vertices; a design of 300 takes about a minute on two cores, with reports at medians.
+        most: The most vertices; by default 250, for which a design takes about a minute on two cores, with reports
+            at medians.
         kind: ``square`` or ``triangular``.
         region: The region to cover, where it is not all that the visits cover.
         near: Serve only what is within this distance of a visit.
@@ -65,6 +66,7 @@ def suited_lattice(
     Raises:
         InputError: If what is covered has no extent, or is too wide for a flat map.
     """
+    most = MOST if most is None else most
     if most < 9:
         raise InputError(f"a lattice of at most {most} vertices serves nothing.", f"use {argument('most', MOST)}.")
     area = places if region is None else region

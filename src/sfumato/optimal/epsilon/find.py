@@ -5,33 +5,33 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, cast
 
 import numpy as np
 
-from ...core import AnyLoss, CoordinatePrivacy, MetricPrivacy, Prior, Space, as_loss, units
+from ...core import AnyLoss, CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space, as_loss, units
 from ...core.arguments import checked
-from ...core.bisection import bisect
 from ...core.guarantees import as_guarantees
 from ...errors import InfeasibleError, InputError, SolverError, argument, python
 from ...evidence.coordinates import VertexPrivacy, bound_to
+from ...geo import Visits
 from ...rounding import exactly
-from ..design import design
+from ..choice import BETTER, NOISE, PROGRAM, NoiseDesign
+from ..coordinates.rival import Rivalry, rivalry
+from ..problem import EXPECTED
 from ..result import Design
 from ..solver import Solver, Stop
-from .goals import DesignGoal
+from .goals import DesignGoal, LossGoal
 from .result import EpsilonTrial, FoundEpsilon
+from .search import Attempt, OnTrial, Search
 from .steps import Steps, log_odds, slope_at
+from .trials import NoiseTrials, ProgramTrials, Promise
 
-Promise = Callable[[float], CoordinatePrivacy | MetricPrivacy]
-OnTrial = Callable[[EpsilonTrial], None]
+OfPoints = Callable[[float], CoordinatePrivacy]
 
-_MOST: Final = 14  # designs
-_ALONE: Final = 6  # of them on one side of the goal
 _HALF: Final = 2.0  # epsilon times a mean distance with which about half of the loss can be avoided
-_SHARE: Final = 1 / 3  # of the time that is left, for one design
-_LEAST_S: Final = 1e-3
 
 
 @checked
@@ -49,16 +49,21 @@ def find_epsilon(
     time_limit: float = float("inf"),
     stop: Stop | None = None,
     progress: OnTrial | None = None,
+    medians: Visits | None = None,
+    keep: str = BETTER,
 ) -> FoundEpsilon:
     """Return the design of least loss whose epsilon just reaches a goal.
 
-    For a `LossGoal` it is the smallest epsilon, for an `AttackerGoal` the largest, up to the tolerance. Each
-    epsilon that is tried gets a certified design, which starts from that of the nearest epsilon before. About five
-    are made.
+    For a `LossGoal` it is the smallest epsilon, for an `AttackerGoal` the largest, up to the tolerance. What is
+    tried is what `design` would return: for a loss of points on a lattice also planar noise with a remap, and with
+    ``medians`` reports at the best places. First the epsilon is found with which the noise alone reaches the
+    goal; then a program is designed for it and, where it loses little enough, for smaller ones. Each program
+    starts from that of the nearest epsilon before, from its rows and its reports. About five are made.
 
-    The least loss falls with epsilon. Where the next epsilon tried has a proved bound above the goal, no mechanism
-    reaches it there. The attacker's chance need not grow with epsilon: designs make the loss small and nothing
-    else. So the epsilon reaches the goal, and a larger one that was not tried may, too.
+    The least loss falls with epsilon. Where the next epsilon tried has a proved bound above the goal, neither the
+    noise tried nor any mechanism of the program reaches it there. The attacker's chance need not grow with
+    epsilon: designs make the loss small and nothing else. So the epsilon reaches the goal, and a larger one that
+    was not tried may, too. For an attacker the program alone is looked at: of noise their chance is not proved.
 
     Args:
         prior: The prior on the n secrets.
@@ -74,6 +79,8 @@ def find_epsilon(
         time_limit: Seconds; when they are over, the best design so far is returned.
         stop: Asked from time to time whether to stop, with the same effect.
         progress: Called with each trial.
+        medians: The visits that the loss is from: reports are moved to the best places; see `design`.
+        keep: ``better``, or ``program`` or ``noise`` to look at that one alone; see `design`.
 
     Raises:
         InfeasibleError: If no mechanism reaches the goal, or none that was designed did.
@@ -103,131 +110,145 @@ def find_epsilon(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
         )
     started = time.monotonic()
+    if keep not in (BETTER, PROGRAM, NOISE):
+        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
     costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
-    limit, rows = goal.limit(costs), _rows(prior, promise(1.0))
-    blind, clear = goal.ends(prior, costs)
-    target = log_odds(limit, blind, clear)
-    unit = rows.promise.unit if isinstance(rows, VertexPrivacy) else rows.metric.unit
-    begin = first if first is not None else _first(prior, rows, target)
-    options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap, "stop": stop}
-    search = _Search(
+    rows = _rows(prior, promise(1.0))
+    field = _field(prior, costs, goal, promise, observables)
+    if keep == NOISE and isinstance(field, str):
+        raise InputError(
+            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+        )
+    noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
+    blind, clear = goal.ends(prior, costs, bounded=noise is None)
+    finding = _Finding(
         prior,
         goal,
-        promise,
-        options,
-        limit,
+        goal.limit(costs),
         (blind, clear),
-        Steps(target, begin, tolerance),
-        unit,
-        started + time_limit,
+        rows,
+        tolerance,
+        first,
+        (started, started + time_limit),
         stop or (lambda: False),
         progress,
     )
-    search.run()
-    best = search.best()
-    return FoundEpsilon(
-        goal,
-        replace(search.designs[best], answer=None),
-        best,
-        unit,
-        tuple(search.trials),
-        search.finished,
-        time.monotonic() - started,
-    )
+    options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
+    programs = ProgramTrials(prior, promise, goal, medians, options, finding.ended)
+    return finding.found(None if keep == NOISE else programs, noise, promise, costs.unit)
 
 
 @dataclass(slots=True)
-class _Search:
-    """The designs so far."""
+class _Finding:
+    """One search: noise first where it can stand in for the program, then programs."""
 
     prior: Prior
     goal: DesignGoal
-    promise: Promise
-    options: dict[str, Any]
     limit: float
     extremes: tuple[float, float]
-    steps: Steps
-    unit: str  # that epsilon is per
-    deadline: float
+    rows: MetricPrivacy
+    tolerance: float
+    first: float | None
+    time: tuple[float, float]  # of the start and of the deadline
     stop: Stop
     progress: OnTrial | None
-    trials: list[EpsilonTrial] = field(default_factory=list)
-    designs: dict[float, Design] = field(default_factory=dict)
 
-    def run(self) -> None:
-        """Try epsilons until two that are close differ in whether they reach the goal."""
-        ends = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
-        bisect(self._holds, *ends, middle=self.steps.following, done=self._done)
+    def ended(self) -> bool:
+        """Return whether the time is over, or it was asked to stop."""
+        return self.stop() or time.monotonic() >= self.time[1]
 
-    def best(self) -> float:
-        """Return the least, or largest, epsilon with which the goal is reached.
+    def found(
+        self, programs: ProgramTrials | None, field: Rivalry | None, promise: Promise, loss_unit: str
+    ) -> FoundEpsilon:
+        """Return what is found.
 
         Raises:
-            SolverError: If none is known because the time is over.
-            InfeasibleError: If none is known.
+            SolverError: If no epsilon reaches the goal that was tried because the time is over.
+            InfeasibleError: If none does.
         """
-        reached = [trial.epsilon for trial in self.trials if trial.holds]
-        if reached:
-            return min(reached) if self.goal.least else max(reached)
+        unit = self.rows.promise.unit if isinstance(self.rows, VertexPrivacy) else self.rows.metric.unit
+        looks: Search | None = None
+        tries: Search | None = None
+        noise = NoiseTrials(field, cast("OfPoints", promise), self.limit) if field is not None else None
+        if noise is not None:
+            looks = self._search(NOISE, noise, 0.0)
+            if self.first is None and not self.ended():
+                looks.steps.first = noise.guess(looks.steps.first)
+            looks.run()
+        reached = None if looks is None else looks.best
+        if programs is not None and (self.limit > self.extremes[1] or not self.goal.least):
+            tries = self._search(PROGRAM, programs, self.extremes[1])
+            if reached is None:
+                tries.run()
+            elif tries.tried(reached, partial(programs.against, most=self.limit)):
+                tries.run(reached)
+        trials = [trial for each in (looks, tries) if each is not None for trial in each.trials]
+        least = None if tries is None else tries.best
+        epsilon = reached if least is None else least
+        if epsilon is None:
+            raise self._none(trials, loss_unit, unit)
+        made: Design | NoiseDesign | None = None if programs is None else programs.designs.get(epsilon)
+        if noise is not None:
+            seconds = time.monotonic() - self.time[0], self.time[1] - time.monotonic()
+            made = noise.better(epsilon, None if programs is None else programs.designs.get(epsilon), seconds)
+        if isinstance(made, NoiseDesign):
+            last, kind = looks, NOISE
+            if all(trial.kind != NOISE or trial.epsilon != epsilon for trial in trials):
+                trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
+        else:
+            last, kind = tries, PROGRAM
+        kept = made if isinstance(made, NoiseDesign) else replace(cast("Design", made), answer=None)
+        found = FoundEpsilon(
+            self.goal,
+            kept,
+            epsilon,
+            unit,
+            loss_unit,
+            kind,
+            tuple(trials),
+            False,
+            0.0,
+        )
+        missed = found.missed
+        close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
+        decided = not isinstance(kept, NoiseDesign) or kept.finished
+        return replace(found, finished=close and decided, seconds=time.monotonic() - self.time[0])
+
+    def _search(self, kind: str, attempt: Attempt, clear: float) -> Search:
+        blind = self.extremes[0]
+        target = log_odds(self.limit, blind, clear)
+        begin = self.first if self.first is not None else _first(self.prior, self.rows, target)
+        steps = Steps(target, begin, self.tolerance)
+        return Search(
+            kind, attempt, self.goal, self.limit, (blind, clear), steps, self.time[1], self.ended, self.progress
+        )
+
+    def _none(self, trials: list[EpsilonTrial], loss_unit: str, unit: str) -> SolverError | InfeasibleError:
         nearest = ""
-        if self.trials:
-            least = min(self.trials, key=lambda trial: trial.measured.upper)
-            shown = self.goal.shown(least.measured, self.options["loss"].unit)
-            nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(self.unit)}: {shown}."
-        if self._ended():
-            raise SolverError(
+        if trials:
+            least = min(trials, key=lambda trial: trial.measured.upper)
+            shown = self.goal.shown(least.measured, loss_unit)
+            nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {shown}."
+        if self.ended():
+            return SolverError(
                 f"no design reached the goal before the search was stopped.{nearest}",
                 f"allow more with {argument('time_limit')}",
                 "use fewer or larger cells, or a wider spacing.",
             )
-        raise InfeasibleError(
-            f"no design reached the goal, with {len(self.trials)} epsilons that were tried.{nearest}",
+        tried = len({trial.epsilon for trial in trials})
+        return InfeasibleError(
+            f"no design reached the goal, with {tried} epsilons that were tried.{nearest}",
             f"allow a {'larger loss' if self.goal.least else 'larger share'}.",
         )
 
-    @property
-    def finished(self) -> bool:
-        """Whether the next epsilon beyond the best one was tried, and is close to it."""
-        best = self.best()
-        beyond = [trial.epsilon for trial in self.trials if (trial.epsilon < best) == self.goal.least]
-        return any(self.steps.close(epsilon, best) for epsilon in beyond if epsilon != best)
 
-    def _ended(self) -> bool:
-        return self.stop() or time.monotonic() >= self.deadline
-
-    def _done(self, fails: float, holds: float) -> bool:
-        held = sum(trial.holds for trial in self.trials)
-        alone = len(self.trials) >= _ALONE and held in (0, len(self.trials))
-        return self._ended() or alone or len(self.trials) >= _MOST or self.steps.close(fails, holds)
-
-    def _holds(self, epsilon: float) -> bool:
-        """Design for an epsilon, and return whether the goal is proved to be reached."""
-        begun = time.monotonic()
-        start = None
-        if self.designs:
-            start = self.designs[min(self.designs, key=lambda other: abs(math.log(other / epsilon)))]
-        limit = max(_SHARE * (self.deadline - begun), _LEAST_S)
-        try:
-            made = design(
-                self.prior,
-                guarantees=self.promise(epsilon),
-                tie_break=False,
-                time_limit=limit,
-                start=start,
-                **self.options,
-            )
-        except SolverError:
-            if self._ended():
-                return False
-            raise
-        measured = self.goal.measured(made)
-        trial = EpsilonTrial(epsilon, measured, measured.upper <= self.limit, time.monotonic() - begun)
-        self.trials.append(trial)
-        self.designs[epsilon] = made
-        self.steps.seen[epsilon] = log_odds(measured.upper, *self.extremes)
-        if self.progress is not None:
-            self.progress(trial)
-        return trial.holds
+def _field(
+    prior: Prior, loss: Loss, goal: DesignGoal, promise: Promise, observables: Space | None
+) -> Rivalry | str:
+    """Return what a program and planar noise can both keep, or why the noise cannot stand in for it."""
+    if not isinstance(goal, LossGoal):
+        return "how often an attacker is near is not proved of it"
+    return rivalry(prior, loss, as_guarantees(promise(1.0)), EXPECTED, observables)
 
 
 def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:

@@ -27,6 +27,7 @@ from ...rounding import (
     percent_at_least,
     percent_at_most,
 )
+from ..choice import NOISE
 from ..result import Design
 
 _SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*within\s+(\S.*)", re.IGNORECASE)
@@ -50,8 +51,13 @@ class DesignGoal(ABC):
         """Return what `measured` is to be at most."""
 
     @abstractmethod
-    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:
+    def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
         """Return about what is measured where reports say nothing, and where they say all.
+
+        Args:
+            prior: The prior.
+            loss: The loss.
+            bounded: Whether no mechanism that is tried loses less than the best report for every secret.
 
         Raises:
             InfeasibleError: If no mechanism reaches the goal.
@@ -76,8 +82,14 @@ class DesignGoal(ABC):
         """
 
     @abstractmethod
-    def missed(self, measured: Bracket, unit: str) -> str:
-        """Return how an epsilon misses the goal, as a part of a sentence; see `reached`."""
+    def missed(self, measured: Bracket, unit: str, kind: str) -> str:
+        """Return how an epsilon misses the goal, as a part of a sentence; see `reached`.
+
+        Args:
+            measured: Of this design.
+            unit: The unit of the loss.
+            kind: ``program`` or ``noise``.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -102,12 +114,17 @@ class LossGoal(Short, DesignGoal):
         """Return the largest loss, in its unit."""
         return units.parse(self.most, unit=loss.unit, what="the largest loss")
 
-    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:
+    def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
         """Return the loss of one report for every secret, and of the best report for each."""
         most, unit = self.limit(loss), loss.unit
         blind = float((prior.probabilities @ loss.array).min())
         clear = float(prior.probabilities @ loss.array.min(axis=1))
-        if most <= clear:
+        if not bounded and not most > 0:
+            raise InfeasibleError(
+                f"a loss of at most {amount(most, unit)} was asked for, and every promise costs some.",
+                "allow more than 0.",
+            )
+        if bounded and most <= clear:
             raise InfeasibleError(
                 f"a loss of at most {amount(most, unit)} was asked for, but the best report for every secret "
                 f"already loses {amount(clear, unit)} on average, however large epsilon is.",
@@ -137,8 +154,14 @@ class LossGoal(Short, DesignGoal):
         lost = amount_at_most(measured.upper, unit, _DIGITS)
         return f"the loss is at most {amount(most, unit, _DIGITS)} on average (at most {lost})"
 
-    def missed(self, measured: Bracket, unit: str) -> str:
+    def missed(self, measured: Bracket, unit: str, kind: str) -> str:
         """Return what is lost with an epsilon, by every mechanism if that is proved."""
+        if kind == NOISE:
+            low, high = (
+                amount_at_least(measured.lower, unit, _DIGITS),
+                amount_at_most(measured.upper, unit, _DIGITS),
+            )
+            return f"planar noise loses {low} to {high}"
         if measured.lower > units.parse(self.most, unit=unit, what="the largest loss"):
             return (
                 "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
@@ -218,7 +241,7 @@ class AttackerGoal(Short, DesignGoal):
         """Return the share."""
         return self.share
 
-    def ends(self, prior: Prior, loss: Loss) -> tuple[float, float]:  # noqa: ARG002
+    def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:  # noqa: ARG002
         """Return how often an attacker is near who sees no report, and one who is told the secret."""
         n, unit = len(prior), f"within {self.radius}"
         asked = f"({unit}) at most {about(100 * self.share)} % of the time"
@@ -258,7 +281,7 @@ class AttackerGoal(Short, DesignGoal):
             f"{about(100 * self.share)} % of the time (at most {at_most(100 * measured.upper, _DIGITS)} %)"
         )
 
-    def missed(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
+    def missed(self, measured: Bracket, unit: str, kind: str) -> str:  # noqa: ARG002
         """Return how often they are with the design for another epsilon."""
         if measured.lower > self.share:
             return f"with the design of least loss it is at least {at_least(100 * measured.lower, _DIGITS)} %"
