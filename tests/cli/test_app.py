@@ -62,7 +62,7 @@ def test_the_help_names_every_solver():
     ("arguments", "hint"),
     [
         (("design", "--epsilon"), "--epsilon: The metric privacy to promise, such as 0.6/km."),
-        (("sweep", "--within", "500 m"), "--within is an option of: sfumato design."),
+        (("sweep", "--within", "500 m"), "--within is an option of: sfumato design, attack."),
         (("design", "--users", "3"), "--users is an option of: sfumato sweep."),
         (("attack",), "file: A mechanism file (.sfm)."),
         (("sweep", "--beauty"), "'sfumato sweep --help' lists what it takes."),

@@ -25,7 +25,7 @@ from ..result import Design
 from ..solver import Solver, Stop
 from .goals import DesignGoal, LossGoal
 from .result import EpsilonTrial, FoundEpsilon
-from .search import Attempt, OnTrial, Search
+from .search import Attempt, EpsilonSearch, OnTrial
 from .steps import Steps, log_odds, slope_at
 from .trials import NoiseTrials, ProgramTrials, Promise
 
@@ -167,8 +167,8 @@ class _Finding:
             InfeasibleError: If none does.
         """
         unit = self.rows.promise.unit if isinstance(self.rows, VertexPrivacy) else self.rows.metric.unit
-        looks: Search | None = None
-        tries: Search | None = None
+        looks: EpsilonSearch | None = None
+        tries: EpsilonSearch | None = None
         noise = NoiseTrials(field, cast("OfPoints", promise), self.limit) if field is not None else None
         if noise is not None:
             looks = self._search(NOISE, noise, 0.0)
@@ -214,12 +214,12 @@ class _Finding:
         decided = not isinstance(kept, NoiseDesign) or kept.finished
         return replace(found, finished=close and decided, seconds=time.monotonic() - self.time[0])
 
-    def _search(self, kind: str, attempt: Attempt, clear: float) -> Search:
+    def _search(self, kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:
         blind = self.extremes[0]
         target = log_odds(self.limit, blind, clear)
         begin = self.first if self.first is not None else _first(self.prior, self.rows, target)
         steps = Steps(target, begin, self.tolerance)
-        return Search(
+        return EpsilonSearch(
             kind, attempt, self.goal, self.limit, (blind, clear), steps, self.time[1], self.ended, self.progress
         )
 

@@ -38,7 +38,7 @@ Attempt = Callable[[float, float], Tried | None]
 
 
 @dataclass(slots=True)
-class Search:
+class EpsilonSearch:
     """Trials of one kind of mechanism, each for one epsilon.
 
     Attributes:
