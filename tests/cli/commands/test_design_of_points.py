@@ -44,7 +44,8 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
 def test_the_reason_for_a_spacing_is_the_true_one():
     area = sf.Region.parse("7.05 km x 4 km around 48.85,2.35")
     assert "a tenth of the longer side" in suited_lattice(area, sf.CoordinatePrivacy("1/km")).sentence
-    assert "three quarters of 1/epsilon" in suited_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
+    assert "three quarters of 1/epsilon" in suited_lattice(area, sf.CoordinatePrivacy("1.5/km")).sentence
+    assert "the finest with at most 250 vertices" in suited_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
 
 
 @pytest.mark.parametrize(
