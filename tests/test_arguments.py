@@ -1,7 +1,9 @@
 """Every public function called with slightly wrong arguments: an answer, or an error that explains itself."""
 
+import itertools
 import os
 import pathlib
+import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,6 +24,9 @@ MECHANISM = sf.mechanisms.geometric(SPACE, 1.0)
 CITY = sf.Grid.covering("2 km x 2 km around 48.85,2.35", shape=(2, 2))
 VISITS = sf.Visits([48.85, 48.851], [2.35, 2.351], user=["a", "b"])
 TABLE = pa.table({"lat": [48.85], "lon": [2.35], "label": [0]})
+FOLDER = tempfile.TemporaryDirectory()
+LEDGER = sf.Ledger.create(f"{FOLDER.name}/l.db", 1e9)
+NUMBERS = itertools.count()
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -57,6 +62,11 @@ WRONG: dict[str, Any] = {
 class Call(NamedTuple):
     function: Callable[..., Any]
     good: dict[str, Any]
+
+
+def make_ledger(**given: Any) -> sf.Ledger:
+    """Make a ledger where none is yet."""
+    return sf.Ledger.create(f"{FOLDER.name}/{next(NUMBERS)}.db", **given)
 
 
 CALLS: dict[str, Call] = {
@@ -117,13 +127,12 @@ CALLS: dict[str, Call] = {
     "audit": Call(sf.audit, {"subject": MECHANISM, "prior": PRIOR, "metric": D}),
     "compare": Call(sf.compare, {"prior": PRIOR, "metric": D, "epsilon": 1.0, "remap": False}),
     "synthetic_city": Call(sf.synthetic_city, {"users": 2}),
-    "Ledger": Call(sf.Ledger, {"path": "l.json", "limit": 5.0}),
-    "MeteredSampler": Call(
-        sf.MeteredSampler, {"mechanism": MECHANISM, "guarantee": GUARANTEE, "ledger": sf.Ledger("m.json", 5.0)}
-    ),
-    "MeteredSampler.draw": Call(
-        sf.MeteredSampler(MECHANISM, GUARANTEE, sf.Ledger("m.json", 500.0)).draw, {"user": "a", "position": 1}
-    ),
+    "Ledger": Call(sf.Ledger, {"address": LEDGER.address}),
+    "Ledger.create": Call(make_ledger, {"limit": 5.0, "unit": "km", "key": bytes(32)}),
+    "Ledger.charge": Call(LEDGER.charge, {"user": "a", "epsilon": 1.0, "reports": 2}),
+    "Ledger.check": Call(LEDGER.check, {"head": LEDGER.head}),
+    "Blur": Call(sf.Blur, {"mechanism": MECHANISM, "ledger": LEDGER, "promise": GUARANTEE, "spent": "repeat"}),
+    "Blur.draw": Call(sf.Blur(MECHANISM, LEDGER, GUARANTEE).draw, {"user": "a", "position": 1}),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),

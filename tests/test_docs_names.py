@@ -50,12 +50,17 @@ def _sources(folder: str = "src") -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py")))
 
 
+def _parameters(command: Any) -> list[Any]:
+    """Return the parameters of a command, or of all commands of a group."""
+    return [*command.params, *(each for part in getattr(command, "commands", {}).values() for each in part.params)]
+
+
 @pytest.fixture(scope="module")
 def known(load_example) -> dict[str, set[str]]:
     """The options of each command, and of each example."""
     group: Any = typer.main.get_command(app)
     found = {
-        name: {"--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts) if o.startswith("-"))}
+        name: {"--help", *(o for p in _parameters(command) for o in (*p.opts, *p.secondary_opts) if o[0] == "-")}
         for name, command in group.commands.items()
     }
     found["sfumato"] = {"--help", "--version"}

@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 
 EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
-HEAVY = {"scipy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
+HEAVY = {"scipy", "sqlalchemy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
 
 PROBE = """
 import json, resource, sys

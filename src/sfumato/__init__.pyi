@@ -56,8 +56,8 @@ from .optimal import design_private as design_private
 from .optimal import find_epsilon as find_epsilon
 from .optimal import sweep as sweep
 from .releases import release as release
+from .releases.budget import Blur as Blur
 from .releases.budget import Ledger as Ledger
-from .releases.budget import MeteredSampler as MeteredSampler
 from .releases.estimate import estimate_population as estimate_population
 from .sampling import sampler as sampler
 from .sampling import simulator as simulator

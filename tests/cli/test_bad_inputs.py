@@ -297,6 +297,43 @@ estimate labels.sfm reports.csv -o no/such.csv | no/such.csv
 estimate labels.sfm header.csv --column lat | no report
 """
 
+LEDGER = """
+ledger create | address
+ledger create b.db | --budget
+ledger create b.db --budget much | much
+ledger create b.db --budget -1/km | -1
+ledger create b.db --budget 0 | positive
+ledger create b.db --budget '5/km per year' | 5/km per year
+ledger create b.db --budget 5/day | 5 per day
+ledger create b.db --budget '5 km' | 5 km
+ledger create b.db --budget 1/km --budget 2/km | the same time
+ledger create b.db --budget 1/km --budget 2 | 2/km
+ledger create no/such.db --budget 1/km | no/such.db
+ledger create folder --budget 1/km | folder
+ledger create visits.csv --budget 1/km | visits.csv
+ledger create :memory: --budget 1/km | memory
+ledger create mysql://host/l --budget 1/km | mysql
+ledger create b.db --budget 1/km --key-file visits.csv | visits.csv
+ledger create b.db --budget 1/km --key-file no/such.key | no/such.key
+ledger show | address
+ledger show nowhere.db | sfumato ledger create
+ledger show visits.csv | visits.csv
+ledger show folder | folder
+ledger check nowhere.db | nowhere.db
+ledger check nowhere.db --head | --head
+ledger check nowhere.db --key-file nowhere.key | nowhere.key
+ledger check nowhere.db --key-file visits.csv | visits.csv
+ledger migrate | old
+ledger migrate nowhere.json b.db | nowhere.json
+ledger migrate data.json b.db | data.json
+ledger migrate visits.csv b.db | visits.csv
+ledger remove b.db | create
+release m.sfm visits.csv out.csv --ledger nowhere.db | nowhere.db
+release m.sfm visits.csv out.csv --ledger visits.csv | visits.csv
+release m.sfm visits.csv out.csv --ledger out.csv | out.csv
+release m.sfm visits.csv out.csv --key-file nowhere.key | --ledger
+"""
+
 COMPARE_LEARN = """
 tuple | file
 tuple m.sfm | --output
@@ -383,7 +420,7 @@ nothing | nothing
 
 TABLE = [
     tuple(part.strip() for part in line.rsplit(" | ", 1))
-    for block in (DESIGN, AUDIT, ATTACK_RELEASE_ESTIMATE, COMPARE_LEARN)
+    for block in (DESIGN, AUDIT, ATTACK_RELEASE_ESTIMATE, LEDGER, COMPARE_LEARN)
     for line in block.strip().splitlines()
 ]
 # What Python looks like; requirements have a language of their own, such as epsilon(delta=1e-6).

@@ -79,9 +79,18 @@ def test_a_name_spelt_wrong_is_found(run):
     assert "Did you mean" not in run("version").err
 
 
+def _own(group):
+    """The commands of a group within the group."""
+    return getattr(group, "commands", {}).items()
+
+
 def test_every_option_and_command_that_a_hint_names_exists():
     group = typer.main.get_command(app)
-    commands = group.commands  # type: ignore[attr-defined]
+    top = group.commands  # type: ignore[attr-defined]
+    commands = {
+        **top,
+        **{f"{n} {m}": each for n, g in top.items() for m, each in getattr(g, "commands", {}).items()},
+    }
     options = {
         name: {each for found in command.params for each in found.opts} for name, command in commands.items()
     }

@@ -12,7 +12,7 @@ from sfumato.errors import DataError, FileError, InputError
 from sfumato.geo import Lattice, Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import release
-from sfumato.releases.budget import BudgetError, Ledger, MeteredSampler
+from sfumato.releases.budget import Blur, BudgetError, Ledger
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
 UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
@@ -91,8 +91,8 @@ def test_visits_at_their_anchors_cost_what_anchors_cost(tmp_path):
 
 def test_nobody_is_charged_for_a_table_that_cannot_be_written(tmp_path):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
-    ledger = Ledger(tmp_path / "l.json", "9/km", unit="km")
-    for metered in (MeteredSampler(UNIFORM, PROMISE, ledger), MeteredSampler(noise, noise.promise, ledger)):
+    ledger = Ledger.create(tmp_path / "l.db", "9/km")
+    for metered in (Blur(UNIFORM, ledger, PROMISE), Blur(noise, ledger)):
         (tmp_path / "folder.csv").mkdir(exist_ok=True)
         with pytest.raises(FileError, match="No such file"):
             release(metered, visits(), tmp_path / "none" / "out.csv", place_column="venue")
@@ -109,11 +109,9 @@ def test_who_was_charged_for_a_table_that_was_not_written_is_told(tmp_path, monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("pyarrow.csv.write_csv", full)
-    ledger = Ledger(tmp_path / "l.json", "9/km", unit="km")
+    ledger = Ledger.create(tmp_path / "l.db", "9/km")
     with pytest.raises(FileError, match="Users were charged for these reports, which nobody has seen") as told:
-        release(
-            MeteredSampler(UNIFORM, PROMISE, ledger), visits(times=1), tmp_path / "o.csv", place_column="venue"
-        )
+        release(Blur(UNIFORM, ledger, PROMISE), visits(times=1), tmp_path / "o.csv", place_column="venue")
     assert "the disk is full" in told.value.hints[0]
     assert ledger.balance("ada").spent == 5
     with pytest.raises(FileError) as plain:
@@ -153,13 +151,13 @@ def test_rows_left_out_are_no_anchors(tmp_path):
 
 
 def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
-    ledger = Ledger(tmp_path / "l.json", "20/km", unit="km")
+    ledger = Ledger.create(tmp_path / "l.db", "20/km")
     source = visits(times=2)
-    metered = MeteredSampler(UNIFORM, PROMISE, ledger)
+    metered = Blur(UNIFORM, ledger, PROMISE)
     done = release(metered, source, tmp_path / "one.csv", place_column="venue")
     assert "all within r of theirs, it is epsilon x (distance + 2 x r)" in done.cost
     assert [ledger.balance(user).spent for user in USERS] == [3 + 4, 3 + 4]
-    again = MeteredSampler(UNIFORM, PROMISE, Ledger(tmp_path / "l.json", "20/km", unit="km"))
+    again = Blur(UNIFORM, Ledger(tmp_path / "l.db"), PROMISE)
     release(again, source, tmp_path / "two.csv", place_column="venue")
     first, second = (by_key(source, labels_of(tmp_path / f"{name}.csv")) for name in ("one", "two"))
     for key in first:
@@ -171,11 +169,11 @@ def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
 
 
 def test_a_budget_that_does_not_suffice_writes_nothing(tmp_path):
-    ledger = Ledger(tmp_path / "l.json", "5/km", unit="km")
+    ledger = Ledger.create(tmp_path / "l.db", "5/km")
     with pytest.raises(BudgetError, match="'ada' has spent 0/km of 5/km"):
-        release(MeteredSampler(UNIFORM, PROMISE, ledger), visits(), tmp_path / "out.csv", place_column="venue")
+        release(Blur(UNIFORM, ledger, PROMISE), visits(), tmp_path / "out.csv", place_column="venue")
     assert not (tmp_path / "out.csv").exists()
-    assert ledger.users == ()
+    assert not ledger.users
 
 
 def test_refusals(tmp_path):

@@ -12,7 +12,8 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--eps -e --privacy --epsilons", ("--epsilon", "--epsilons")),
         ("--epsilon", ("--epsilons",)),
         ("--distortion --min-error --error", ("--distortion", "--distortions")),
-        ("--max-cost --max-error --max-distance --quality --utility --budget", ("--max-loss",)),
+        ("--max-cost --max-error --max-distance --quality --utility", ("--max-loss",)),
+        ("--budget --limit", ("--budget", "--max-loss")),
         ("--cost", ("--loss", "--max-loss")),
         ("--radius --threshold", ("--within",)),
         ("--grid --shape --size -n", ("--cells",)),
@@ -77,6 +78,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "source": "visits.csv",
     "target": "reports.csv",
     "reports": "reports.csv",
+    "address": "budget.db",
+    "old": "budgets.json",
 }
 
 _FILES: Final = {"-i", "-f", "--data", "--file", "--input", "--in", "--mechanism", "--reports", "--visits"}
@@ -95,6 +98,7 @@ COMMANDS: Final[Mapping[str, str]] = {
         ("infer aggregate reconstruct population histogram", "to estimate a population: sfumato estimate."),
         ("benchmark baseline baselines", "to compare mechanisms: sfumato compare."),
         ("train fit", "to learn a mechanism: sfumato learn."),
+        ("budget budgets charge spend memo", "to keep budgets: sfumato ledger."),
     )
     for tried in names.split()
 }
@@ -105,25 +109,27 @@ def command_hint(tried: str, commands: Mapping[str, Any]) -> str:
 
     Args:
         tried: What was typed.
-        commands: All commands, by name.
+        commands: All commands of the group, by name.
     """
-    return COMMANDS.get(tried.lower(), f"the commands are {', '.join(commands)}.")
+    listed = f"the commands are {', '.join(commands)}."
+    return COMMANDS.get(tried.lower(), listed) if "design" in commands else listed
 
 
-def option_hint(error: Any, command: Any, commands: Mapping[str, Any]) -> str:
+def option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: str = "sfumato") -> str:
     """Return what an option or argument is for, or which option or command does what was wanted.
 
     Args:
         error: The usage error (Click's).
         command: The command that met it; None for ``sfumato`` itself.
         commands: All commands, by name.
+        program: The group that they belong to, as it is typed.
     """
     tried, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
     own = [] if command is None else command.params
     if wrong is not None and wrong in own:
-        return _about(wrong) + (_example(command) if wrong.param_type_name == "argument" else "")
+        return _about(wrong) + (_example(command, program) if wrong.param_type_name == "argument" else "")
     if str(error.message).startswith("Got unexpected extra argument"):
-        return f"write values with spaces in quotes: '500 m'.{_example(command)}"
+        return f"write values with spaces in quotes: '500 m'.{_example(command, program)}"
     meant = [each for each in (tried, *OPTIONS.get(tried, ())) if each]
     name = "sfumato" if command is None else command.name
     if (name, tried) in ELSEWHERE:
@@ -136,23 +142,32 @@ def option_hint(error: Any, command: Any, commands: Mapping[str, Any]) -> str:
         if (name, option) in ELSEWHERE:
             return ELSEWHERE[name, option]
     if tried in _FILES and command is not None:
-        return f"files are given without an option.{_example(command)}"
+        return f"files are given without an option.{_example(command, program)}"
     if tried.lstrip("-") in commands:
-        return f"{tried.lstrip('-')} is a command: sfumato {tried.lstrip('-')}."
+        return f"{tried.lstrip('-')} is a command: {program} {tried.lstrip('-')}."
     for option in meant:
-        having = [each for each in commands if any(option in found.opts for found in commands[each].params)]
+        having = [each for each, other in _single(commands) if any(option in found.opts for found in other.params)]
         if having:
-            return f"{option} is an option of: sfumato {', '.join(having)}."
+            return f"{option} is an option of: {program} {', '.join(having)}."
     if command is None:
         return "--version: Show the version." if "--version" in meant else command_hint("", commands)
-    return f"'sfumato {name} --help' lists what it takes."
+    return f"'{program} {name} --help' lists what it takes."
+
+
+def _single(commands: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the commands, and in place of a group its own: ``ledger create``."""
+    found: list[tuple[str, Any]] = []
+    for name, command in commands.items():
+        own = getattr(command, "commands", {})
+        found += [(f"{name} {each}", part) for each, part in own.items()] or [(name, command)]
+    return found
 
 
 def _about(found: Any) -> str:
     return f"{max(found.opts, key=len)}: {found.help}"
 
 
-def _example(command: Any) -> str:
+def _example(command: Any, program: str) -> str:
     """Return a sentence that shows the command's arguments in their order."""
     names = [each.name for each in command.params if each.param_type_name == "argument"]
-    return f" For example: sfumato {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""
+    return f" For example: {program} {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""

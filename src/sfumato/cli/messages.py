@@ -20,6 +20,7 @@ PARTIAL: Final = 3
 _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
+    "Ledger.key": "key_file",
     "Grid.covering.shape": "cells",
     "Hexagons.covering.cell": "hexagons",
 }

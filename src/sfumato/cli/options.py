@@ -21,6 +21,12 @@ Longitude = Annotated[str | None, Option(help="The name of the longitude column.
 UserColumn = Annotated[str | None, Option(help="The name of the user column.")]
 SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
+# Budgets.
+LedgerAddress = Annotated[
+    str, Argument(help="A ledger: the path of a SQLite file, or postgresql://user@host/name.", metavar="LEDGER")
+]
+KeyFile = Annotated[Path | None, Option(help="The file that holds the ledger's key, if it has one.")]
+
 # The lattice or the cells, and how likely each of their members is.
 Spacing = Annotated[
     str | None,

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from .messages import say
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..files import MechanismFile, NoiseFile
-    from ..releases.budget import MeteredSampler
+    from ..releases.budget import Blur, Ledger
 
 
 def print_promises(held: MechanismFile) -> bool:
@@ -26,39 +24,30 @@ def print_promises(held: MechanismFile) -> bool:
     return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
 
 
-def metered(held: MechanismFile | NoiseFile, ledger: Path | None, budget: str | None) -> MeteredSampler:
+def metered(held: MechanismFile | NoiseFile, ledger: Ledger) -> Blur:
     """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises.
 
     Args:
         held: The file.
-        ledger: The ledger's file.
-        budget: What each user may spend.
+        ledger: The ledger.
 
     Raises:
-        InputError: If one of both is missing, or nothing is promised that can be charged.
+        InputError: If nothing is promised that can be charged in it.
     """
     from ..core import MetricPrivacy
     from ..errors import InputError, argument
-    from ..evidence import VertexPrivacy
     from ..files import NoiseFile
-    from ..releases.budget import Ledger, MeteredSampler
+    from ..releases.budget import Blur
 
-    if ledger is None or budget is None:
-        raise InputError(
-            f"{argument('ledger')} and {argument('budget')} belong together.",
-            f"pass both: {argument('ledger', 'budgets.json')} {argument('budget', '5/km')}.",
-        )
     if isinstance(held, NoiseFile):
-        promise = held.noise.promise
-        return MeteredSampler(held.noise, promise, Ledger(ledger, budget, unit=promise.unit))
+        return Blur(held.noise, ledger)
     promised = next((each for each in held.guarantees if isinstance(each, MetricPrivacy)), None)
     if promised is None or held.tupling is not None:
         raise InputError(
             "what a report of this file costs is not known: it promises no metric privacy of single reports.",
             f"leave out {argument('ledger')}.",
         )
-    unit = promised.promise.unit if isinstance(promised, VertexPrivacy) else promised.metric.unit
-    return MeteredSampler(held.mechanism, promised, Ledger(ledger, budget, unit=unit))
+    return Blur(held.mechanism, ledger, promised)
 
 
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:

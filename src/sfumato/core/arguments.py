@@ -47,7 +47,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "Metric": "make one with sf.Metric(array, unit), or space.metric('euclidean').",
     "Mechanism": "make one with sf.Mechanism(matrix); sf.load reads one from a file.",
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
-    "Ledger": "make one with sf.Ledger(path, limit).",
+    "Ledger": "make one with sf.Ledger.create(path, '5/km'), and open it with sf.Ledger(path).",
     "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",
     "path": "pass the path of a file.",
     "number": "pass a single number.",

@@ -21,7 +21,7 @@ from ..mechanisms.tupling import Tupling
 from ..rounding import counted
 from ..sampling import Sampler
 from ..tables import check_suffix, write_table
-from .budget import MeteredSampler
+from .budget import Blur
 from .columns import DEGREES, check_names, joined, report_columns
 from .points import rows_to_blur
 from .revisits import Revisits, spread_m
@@ -70,7 +70,7 @@ class Release(Short):
 
 @checked
 def release(
-    mechanism: Mechanism | Tupling | CoordinateNoise | MeteredSampler,
+    mechanism: Mechanism | Tupling | CoordinateNoise | Blur,
     source: Source,
     target: str | os.PathLike[str],
     *,
@@ -102,12 +102,12 @@ def release(
     written, users have been charged for reports that nobody saw: this costs budget, and no privacy.
 
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the
-    first of them (its anchor), and what that costs is said in the outcome. With a `MeteredSampler` each
+    first of them (its anchor), and what that costs is said in the outcome. With a `Blur` each
     user is charged for what is drawn, and places are remembered in its ledger for later releases.
 
     Args:
         mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``. Or
-            a metered sampler of a mechanism on places or of noise; or noise for coordinates, whose reports have
+            a `Blur` of a mechanism on places or of noise; or noise for coordinates, whose reports have
             a latitude and a longitude, but no label.
         source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
             Parquet file, or a table in memory (`read_visits` says which).
@@ -137,8 +137,8 @@ def release(
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
         raise InputError("the release would replace its own source.", "choose another target.")
-    metered = mechanism if isinstance(mechanism, MeteredSampler) else None
-    drawable = mechanism.mechanism if isinstance(mechanism, MeteredSampler) else mechanism
+    metered = mechanism if isinstance(mechanism, Blur) else None
+    drawable = mechanism.mechanism if isinstance(mechanism, Blur) else mechanism
     named = {"lat": lat, "lon": lon, "user": user, "time": time}
     if isinstance(drawable, CoordinateNoise):
         if column is not None:
@@ -149,7 +149,7 @@ def release(
         raise InputError(
             "places and budgets are for visits, not for labels.",
             f"leave out {argument('column')}",
-            python("draw labels with MeteredSampler.draw_all."),
+            python("draw labels with Blur.draw_all."),
         )
     if isinstance(drawable, Tupling) and drawable.queries > _WIDEST:
         raise InputError(
@@ -200,7 +200,7 @@ def release(
     if shared is None or read.visits is None or not shared.distinct:
         return outcome
     spread = None if metered else spread_m(read.visits, inside, shared.anchors)
-    promise = None if metered is None else metered.guarantee
+    promise = None if metered is None else metered.promise
     slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
     cost = shared.cost(spread, cells=isinstance(inner.secrets, Cells), slack_m=slack_m)
     return replace(outcome, places=shared.distinct, cost=cost)
@@ -208,7 +208,7 @@ def release(
 
 def _of_noise(
     noise: CoordinateNoise,
-    metered: MeteredSampler | None,
+    metered: Blur | None,
     visits: Visits,
     target: str | os.PathLike[str],
     keep: Sequence[str],
@@ -222,14 +222,14 @@ def _of_noise(
     lat, lon = visits.lat[rows.kept], visits.lon[rows.kept]
     edge: Literal["error", "nearest"] = "nearest" if rows.moved else "error"
     if metered is not None and shared is not None:
-        reports = metered.blur_all(shared.users, lat, lon, shared.places, outside=edge)
+        reports = metered.report_all(shared.users, lat, lon, shared.places, outside=edge)
     else:
         reports = Sampler(noise).blur(lat, lon, outside=edge)
         reports = reports if shared is None else reports[shared.anchors]
     table = joined(dict(zip(DEGREES, reports.T, strict=True)), kept, rows.kept)
     _write(table, target, charged=metered is not None)
     dropped = len(visits) - len(reports)
-    promise = noise.promise if metered is None else metered.guarantee
+    promise = noise.promise if metered is None else metered.promise
     slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
     costs = [] if metered is None else [metered.sentence]
     if shared is not None and shared.distinct:

@@ -62,7 +62,8 @@ class TestCommands:
         assert run("estimate", "n.sfm", "out.csv", "--column", "place").code == 1
         done = run("estimate", "raw.sfm", "out.csv")
         assert "says nothing about where people are" in done.err
-        done = run("release", "n.sfm", visits_file, "b.csv", "--ledger", "l.json", "--budget", "5/km")
+        assert run("ledger", "create", "l.db", "--budget", "5/km").code == 0
+        done = run("release", "n.sfm", visits_file, "b.csv", "--ledger", "l.db")
         assert done.code == 1
         assert "has spent 0/km of 5/km" in done.err
 

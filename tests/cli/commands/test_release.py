@@ -60,7 +60,8 @@ def test_points_outside_a_lattice_are_moved_by_default(run, lattice_file):
 
 def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
     names = ["--user-column", "who", "--place-column", "venue"]
-    budget = ["--ledger", "b.json", "--budget", "3/km"]
+    budget = ["--ledger", "b.db"]
+    assert run("ledger", "create", "b.db", "--budget", "3/km").code == 0
     reports = []
     for name in ("one.csv", "two.csv"):
         done = run("release", lattice_file, "seen.csv", name, *names, *budget)
@@ -85,7 +86,8 @@ def noise_file(lattice_file, tmp_path):  # beside the lattice and its visits
 
 def test_noise_is_charged_with_its_slack_and_remembers_places(run, noise_file, tmp_path):
     names = ["--user-column", "who", "--place-column", "venue"]
-    budget = ["--ledger", "b.json", "--budget", "3/km"]
+    budget = ["--ledger", "b.db"]
+    assert run("ledger", "create", "b.db", "--budget", "3/km").code == 0
     reports = []
     for name in ("one.csv", "two.csv"):
         done = run("release", noise_file, "seen.csv", name, *names, *budget)
@@ -104,22 +106,24 @@ def test_noise_is_charged_with_its_slack_and_remembers_places(run, noise_file, t
     assert spent.code == 1
     assert "'u0' has spent 3/km of 3/km" in spent.err
     assert not (tmp_path / "three.csv").exists()
-    afresh = run("release", noise_file, "seen.csv", "four.csv", "--user-column", "who", "--ledger", "c.json",
-                 "--budget", "9/km")  # fmt: skip
+    assert run("ledger", "create", "c.db", "--budget", "9/km per day", "--key-file", "c.key").code == 0
+    opened = ["--ledger", "sqlite:///c.db", "--key-file", "c.key"]
+    afresh = run("release", noise_file, "seen.csv", "four.csv", "--user-column", "who", *opened)
     assert afresh.code == 0, afresh.err
     assert "slack of 2.83 m" in " ".join(afresh.out.split())
     assert "rows name" not in afresh.out
 
 
 def test_refusals_of_places_and_budgets(run, lattice_file, noise_file):
+    assert run("ledger", "create", "hops.db", "--budget", "3/hop").code == 0
     for options, problem in (
-        (["--ledger", "b.json"], "--ledger and --budget belong together"),
-        (["--budget", "3/km"], "--ledger and --budget belong together"),
+        (["--ledger", "none.db"], "there is no ledger 'none.db'"),
+        (["--ledger", "hops.db"], "unit"),
+        (["--budget", "3/km"], "--budget is an option of: sfumato ledger create"),
         (["--place-column", "shop", "--user-column", "who"], "no column 'shop'"),
         (["--place-column", "venue"], "--user-column"),
-        (["--ledger", "b.json", "--budget", "3"], "km"),
-        (["--ledger", "out.csv", "--budget", "3/km"], "two outputs have the name"),
-        (["--ledger", "seen.csv", "--budget", "3/km"], "would replace a file that is read"),
+        (["--ledger", "seen.csv"], "not a database"),
+        (["--ledger", "out.csv"], "would replace a file that is read"),
     ):
         for file in (lattice_file, noise_file):
             done = run("release", file, "seen.csv", "out.csv", *options)

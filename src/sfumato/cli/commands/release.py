@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..ledgers import open_ledger
 from ..messages import say
-from ..options import Latitude, Longitude, SfmFile, UserColumn
+from ..options import KeyFile, Latitude, Longitude, SfmFile, UserColumn
 from ..outputs import check_outputs
 
 
@@ -39,12 +40,13 @@ def command(
         ),
     ] = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(help="Charge users in this file (.json), and remember their places for later releases."),
+        str | None,
+        typer.Option(
+            help="Charge users in this ledger, which 'sfumato ledger create' makes (a path, or postgresql://...), "
+            "and remember their places for later releases."
+        ),
     ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="What each user may spend in all, such as '5/km', with --ledger.")
-    ] = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Draw a private report for every row of a table.
 
@@ -54,15 +56,18 @@ def command(
     With a file from 'sfumato tuple' each row becomes a tuple, in the columns label_1,
     label_2, ...
     """
+    from ...errors import InputError
     from ...files import NoiseFile, read_any
     from ...releases import release
     from ..promises import metered
 
-    check_outputs([target, ledger], [file, source])
+    check_outputs([target], [file, source, *([Path(ledger)] if ledger and "://" not in ledger else [])])
+    if key_file is not None and ledger is None:
+        raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
     held = read_any(file)
-    if ledger is not None or budget is not None:
-        drawn: Any = metered(held, ledger, budget)
+    if ledger is not None:
+        drawn: Any = metered(held, open_ledger(ledger, key_file))
     elif isinstance(held, NoiseFile):
         drawn = held.noise
     else:

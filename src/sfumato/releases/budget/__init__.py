@@ -1,25 +1,34 @@
-"""Repeated reports: what they spend, what a memo saves, and what an attacker learns from all of them."""
+"""Repeated reports: what they spend, what is remembered, and what an attacker learns from all of them."""
 
+from .accounts import Balance, BudgetError, WindowBalance
+from .amounts import amount_text
+from .blur import Blur
 from .chain import MarkovChain
+from .charges import Charge
 from .composition import Composition, composed
 from .curve import ErrorCurve, averaging_errors, errors_after
-from .ledger import Balance, BudgetError, Ledger
-from .memo import Memo, new_memo_key
-from .metered import MeteredSampler
+from .ledger import Ledger
+from .migration import migrate
+from .opening import new_ledger_key
 from .scheme import Scheme
+from .verification import LedgerCheck
 
 __all__ = [
     "Balance",
+    "Blur",
     "BudgetError",
+    "Charge",
     "Composition",
     "ErrorCurve",
     "Ledger",
+    "LedgerCheck",
     "MarkovChain",
-    "Memo",
-    "MeteredSampler",
     "Scheme",
+    "WindowBalance",
+    "amount_text",
     "averaging_errors",
     "composed",
     "errors_after",
-    "new_memo_key",
+    "migrate",
+    "new_ledger_key",
 ]

@@ -1,85 +1,70 @@
-"""A ledger of budgets: what each user has spent, and a refusal of what would exceed the limit."""
+"""A ledger of budgets: what each user has spent, and a refusal of what would exceed a limit."""
 
 from __future__ import annotations
 
-import math
+import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Final, Self
 
-from ...core import units
+from sqlalchemy import func, select
+
 from ...core.arguments import checked
-from ...errors import FileError, InfeasibleError, InputError
-from .places import PlaceReports, Report
-from .stores import Account, Books, locked, read_books, write_books
+from ...errors import FileError, InputError
+from .accounts import Balance
+from .amounts import amount, times
+from .books import Books, accounts_of, known_places
+from .charges import Charge, Charged, contents_of, read_charges
+from .database import database_at
+from .limits import read_limits
+from .names import accepted
+from .opening import make_ledger, read_terms
+from .places import PlaceKeys, Report, restored_report
+from .record import Head
+from .schema import ACCOUNTS, CHARGES, LEDGER
+from .verification import LedgerCheck, verify
+
+_SHOWN: Final = 60  # characters of an address
+Draw = Callable[[list[int]], Sequence[Report]]
 
 
-class BudgetError(InfeasibleError):
-    """A report that would spend more than a user's budget; nothing was charged.
-
-    Attributes:
-        user: Whose budget.
-        asked: What the report would have spent.
-        left: What is left.
-    """
-
-    def __init__(self, problem: str, hint: str, *, user: str, asked: Fraction, left: Fraction) -> None:
-        super().__init__(problem, hint)
-        self.user = user
-        self.asked = asked
-        self.left = left
-
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """One user's balance: what is spent, and what is left. Amounts are exact.
-
-    Attributes:
-        spent: The sum of what was charged.
-        left: The limit minus what was spent.
-        reports: How many charges there were.
-    """
-
-    spent: Fraction
-    left: Fraction
-    reports: int
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class Ledger:
-    """The sums that users have spent of a common limit, in a JSON file that survives crashes.
+    """The sums that users have spent of common limits, in a database that survives crashes.
 
-    Reports about one secret with fresh noise add up: their epsilons, per unit of one
-    metric, sum to what all of them together guarantee. The ledger adds exactly (a float
-    is the decimal it prints as) and refuses the charge that would exceed the limit. Charge
-    before drawing: after a crash in between, budget is lost, not privacy.
+    Reports about one secret with fresh noise add up: their epsilons, per unit of a metric, sum to what all of
+    them together guarantee (where they were promised for different metrics, per unit of the largest distance of
+    these). The ledger adds exactly (a float is the decimal that it prints as) and refuses the charge that would
+    exceed a limit. Limits are for ever, for each day or for each week; days and weeks are those of UTC, so that
+    two days' limits may be spent around one midnight. Charge before drawing: after a crash in between, budget is
+    lost, not privacy.
 
-    The file is replaced as a whole and holds users' names and sums. While one process charges,
-    others wait. Of places that are remembered it holds the report, and a salted hash of user and
-    place: anyone who has the ledger can test whether a user has reported from a place that they
-    name. Keep it where the true data are.
+    The database is a SQLite file, or PostgreSQL for several hosts. A ledger is made once with `create`; opening
+    one that is not there is an error, because without it nobody knows what was spent. Every charge is a row of a
+    record that only grows, with a hash of all rows before it; `check` verifies it. It holds users' names, amounts
+    and times, and of remembered places the report and a salted hash of user and place: anyone who has the ledger
+    (and its key, if it has one) can test whether a user has reported from a place that they name. Keep it where
+    the true data are.
 
     Args:
-        path: The JSON file; made at the first charge.
-        limit: What each user may spend in all: a number, or text such as ``"2/km"``.
-        unit: The unit of the metric; empty for a pure number.
+        address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
+        key: The key that it was made with, from `new_ledger_key`; None if it was made without.
 
     Attributes:
-        path: The file.
-        limit: The limit, exactly.
-        unit: The unit.
+        address: The address, without its password.
+        unit: The unit of the amounts.
+        limits: What each user may spend, as text: ``("5/km per day", "100/km")``.
 
     Raises:
-        InputError: If the limit is not positive, or the file was made for another one.
-        FileError: If the file is there but is not a ledger.
+        InputError: If the address is none, or the key is not the ledger's.
+        FileError: If there is no ledger, or it cannot be read.
 
     Example:
         >>> import tempfile
         >>> from sfumato.releases.budget import Ledger
-        >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", "0.3/km", unit="km")
+        >>> ledger = Ledger.create(tempfile.mkdtemp() + "/ledger.db", "0.3/km")
         >>> for report in range(3):
         ...     balance = ledger.charge("ada", "0.1/km")
         >>> balance.left, ledger.balance("bob").left
@@ -87,49 +72,135 @@ class Ledger:
         >>> ledger.charge("ada", 0.1)
         Traceback (most recent call last):
         ...
-        sfumato.releases.budget.ledger.BudgetError: 'ada' has spent 0.3/km of 0.3/km in 3 reports; ...
+        sfumato.releases.budget.accounts.BudgetError: 'ada' has spent 0.3/km of 0.3/km in 3 reports; ...
     """
 
-    path: Path
-    limit: Fraction
-    unit: str
+    __slots__ = ("__weakref__", "_address", "_database", "_keys", "_terms")
 
     @checked
-    def __init__(self, path: str | os.PathLike[str], limit: float | str, *, unit: str = "") -> None:
-        object.__setattr__(self, "path", Path(path))
-        object.__setattr__(self, "unit", units.canonical(unit))
-        object.__setattr__(self, "limit", _amount(limit, self.unit, "the limit"))
-        self._books()
+    def __init__(self, address: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+        self._address = os.fspath(address)
+        self._database = database_at(address)
+        with self._database.reading() as connection:
+            self._terms = read_terms(connection, self._database.name, key or b"")
+        self._keys = PlaceKeys(self._terms.salt, self._terms.key)
+
+    @classmethod
+    @checked
+    def create(
+        cls,
+        address: str | os.PathLike[str],
+        limit: float | str | Sequence[float | str],
+        *,
+        unit: str | None = None,
+        key: bytes | None = None,
+    ) -> Self:
+        """Make a new ledger, and open it.
+
+        Args:
+            address: Where; nothing may be there.
+            limit: What each user may spend: ``"2/km"`` for ever, ``"5/km per day"``, ``"20/km per week"``, a
+                number, or several of these.
+            unit: The unit of the metric; by default that of the limit's text, or none.
+            key: 32 bytes from `new_ledger_key`, to be kept elsewhere: nobody can write a record or test for a
+                place without it. None for none.
+
+        Raises:
+            InputError: If a limit is not positive, or the key does not have 32 bytes.
+            FileError: If something is there, or nothing can be written there.
+        """
+        limits, unit = read_limits(limit, unit)
+        make_ledger(address, limits, unit, key=key)
+        return cls(address, key=key)
+
+    @property
+    def address(self) -> str:
+        """The address, without its password."""
+        return self._database.name
+
+    @property
+    def unit(self) -> str:
+        """The unit of the amounts; empty for pure numbers."""
+        return self._terms.unit
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What each user may spend, as text."""
+        return tuple(limit.shown(self.unit) for limit in self._terms.limits)
 
     @checked
-    def charge(self, user: str, epsilon: float | str) -> Balance:
+    def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
         """Spend some of a user's budget, or refuse.
 
         Args:
             user: Whose budget.
-            epsilon: What the report spends, per unit of the metric.
+            epsilon: What one report spends, per unit of the metric.
+            reports: How many reports.
 
         Returns:
             The balance after the charge, which is on disk by then.
 
         Raises:
             BudgetError: If less than that is left; then nothing is charged.
-            FileError: If the file cannot be written.
+            FileError: If the ledger cannot be written; then nothing is charged.
         """
-        asked = _amount(epsilon, self.unit, "epsilon")
-        with locked(self.path):
-            books = self._books()
-            accounts = self._charged(books.accounts, Counter({_named(user): 1}), asked)
-            write_books(self.path, Books(accounts, books.places), self.limit, self.unit)
-        return self._balance(accounts[user])
+        (charged,) = charges = read_charges([Charge(user, epsilon, int(reports))], self.unit)
+        with self._books() as books:
+            books.charge(charges)
+            account = books.account(charged.user)
+        return account.balance(self._terms.limits, books.time)
+
+    def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
+        """Spend of the budgets of many users in one transaction: all is charged, or nothing.
+
+        With a run's key the charge of a batch happens once: the same batch again charges nothing. So a run
+        that was cut off can be resumed from any batch.
+
+        Args:
+            charges: Who is charged, how much for each report, and for how many.
+            run: A text of the caller's own that no other run has; empty for none.
+            batch: The number of the batch.
+
+        Returns:
+            Whether it was charged now; False if it was charged before.
+
+        Raises:
+            BudgetError: If a user has too little left.
+            InputError: If the batch was charged before with other contents.
+            FileError: If the ledger cannot be written.
+        """
+        read = read_charges(charges, self.unit)
+        run, contents = _run(run, batch), contents_of(self._terms, read) if run else ""
+        with self._books() as books:
+            if books.already(run, batch, contents):
+                return False
+            books.charge(read, run=run, batch=batch, contents=contents)
+        return True
+
+    def afford(self, charges: Iterable[Charge]) -> None:
+        """Refuse charges that do not fit now, and charge nothing.
+
+        Args:
+            charges: As for `charge_many`.
+
+        Raises:
+            BudgetError: If a user has too little left.
+        """
+        read = read_charges(charges, self.unit)
+        with self._books() as books:
+            books.check(read)
 
     def reports(
         self,
         users: Sequence[str],
         places: Sequence[str | None],
         epsilon: float | str,
-        draw: Callable[[list[int]], Sequence[Report]],
+        draw: Draw,
         mechanism: bytes,
+        *,
+        run: str = "",
+        batch: int = 0,
+        repeatable: bool = False,
     ) -> list[Report]:
         """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
 
@@ -142,126 +213,150 @@ class Ledger:
             epsilon: What one report spends, per unit of the metric.
             draw: From the numbers of visits to reports: positions of observables, or latitudes and
                 longitudes in pairs.
-            mechanism: A hash of the mechanism that draws; under another one a place is reported anew.
+            mechanism: The mechanism's fingerprint; under another one a place is reported anew.
+            run: A run's key, as for `charge_many`; a batch that was charged before is not charged again.
+            batch: The number of the batch.
+            repeatable: Whether the last of these reports of each user is kept, for `last_report`.
 
         Raises:
             BudgetError: If a user has too little left; then nobody is charged.
-            FileError: If the file cannot be read or written; then no report was given out.
+            FileError: If the ledger cannot be read or written; then no report was given out.
         """
-        asked = _amount(epsilon, self.unit, "epsilon")
-        names = [_named(user) for user in users]
-        with locked(self.path):
-            books = self._books()
-            keys = [
-                books.places.key(user, place, mechanism) if place else None
-                for user, place in zip(names, places, strict=True)
-            ]
-            known = dict(books.places.reports)
+        each = amount(epsilon, self.unit, "epsilon")
+        names = [accepted(user, "the user") for user in users]
+        keys = [
+            self._keys.of(user, accepted(place, "the place"), mechanism) if place else None
+            for user, place in zip(names, places, strict=True)
+        ]
+        if keys and None not in keys:  # repeating takes no turn as the writer
+            with self._database.reading() as connection:
+                known = known_places(connection, (key for key in keys if key))
+            if known.keys() >= set(keys):
+                return [known[key] for key in keys if key]
+        run, contents = _run(run, batch), self._visits_hash(names, keys, epsilon, mechanism) if run else ""
+        with self._books() as books:
+            paid = books.already(run, batch, contents)
+            known = books.places(key for key in keys if key)
             anchors = {key: number for number, key in reversed(list(enumerate(keys))) if key and key not in known}
             fresh = sorted([*anchors.values(), *(number for number, key in enumerate(keys) if not key)])
-            accounts = self._charged(books.accounts, Counter(names[number] for number in fresh), asked)
-            drawn = dict(zip(fresh, draw(fresh), strict=True))
-            known |= {key: drawn[number] for key, number in anchors.items()}
-            if fresh:
-                kept = books.places.joined({key: known[key] for key in anchors})
-                write_books(self.path, Books(accounts, kept), self.limit, self.unit)
+            counts = Counter(names[number] for number in fresh)
+            charges = [Charged(user, times(each, count), count, mechanism.hex()) for user, count in counts.items()]
+            if paid and anchors:
+                raise FileError(
+                    f"in {self.address!r} a place of a batch that was charged has no report.",
+                    "the ledger was changed: restore it from a copy, and check it.",
+                )
+            if not paid:
+                books.check(charges)
+            drawn = dict(zip(fresh, draw(fresh), strict=True)) if fresh else {}
+            if charges and not paid:
+                kept: dict[str, dict[str, Report]] = {}
+                for key, number in anchors.items():
+                    kept.setdefault(names[number], {})[key] = known[key] = drawn[number]
+                last = {names[number]: drawn[number] for number in fresh} if repeatable else {}
+                books.charge(charges, kept=kept, last=last, run=run, batch=batch, contents=contents)
         return [known[key] if key else drawn[number] for number, key in enumerate(keys)]
 
-    def _charged(
-        self, accounts: Mapping[str, Account], counts: Counter[str], each: Fraction
-    ) -> dict[str, Account]:
-        """Return the accounts after so many reports of each user."""
-        after = dict(accounts)
-        for user, count in counts.items():
-            before = accounts.get(user, Account(Fraction(0), 0))
-            asked, left = count * each, self.limit - before.spent
-            if asked > left:
-                raise BudgetError(
-                    f"{user!r} has spent {self._shown(before.spent)} of {self._shown(self.limit)} in "
-                    f"{before.reports} reports; {self._shown(left)} is left, but {self._shown(asked)} is needed.",
-                    "repeat an earlier report, which spends nothing; or report with a smaller epsilon."
-                    if left
-                    else "repeat an earlier report, which spends nothing, or stop reporting.",
-                    user=user,
-                    asked=asked,
-                    left=left,
-                )
-            after[user] = Account(before.spent + asked, before.reports + count)
-        return after
+    def last_report(self, user: str, mechanism: bytes) -> Report | None:
+        """Return the last report of a user that was kept to be repeated, or None.
 
+        Args:
+            user: Whose report.
+            mechanism: The fingerprint of the mechanism that it must come from.
+        """
+        name = accepted(user, "the user")
+        with self._database.reading() as connection:
+            number = accounts_of(connection, [name])[name].last
+            found = connection.execute(select(CHARGES).where(CHARGES.c.number == number)).one_or_none()
+        if found is None or found.mechanism != mechanism.hex() or found.name != name:
+            return None
+        return restored_report(found.report)
+
+    @checked
     def balance(self, user: str) -> Balance:
         """Return what a user has spent and has left; a user who was never charged has the whole limit."""
-        return self._balance(self._books().accounts.get(_named(user), Account(Fraction(0), 0)))
+        name = accepted(user, "the user")
+        with self._database.reading() as connection:
+            seen = connection.execute(select(LEDGER.c.time)).scalar_one()
+            account = accounts_of(connection, [name])[name]
+            return account.balance(self._terms.limits, max(seen, self._database.now(connection)))
 
     @property
     def users(self) -> tuple[str, ...]:
         """The users who were ever charged, in alphabetical order."""
-        return tuple(sorted(self._books().accounts))
+        with self._database.reading() as connection:
+            return tuple(sorted(connection.execute(select(ACCOUNTS.c.name)).scalars()))
 
-    def _books(self) -> Books:
-        found = read_books(self.path)
-        if found is None:
-            return Books({}, PlaceReports())
-        books, limit, unit = found
-        if (limit, unit) != (self.limit, self.unit):
-            raise InputError(
-                f"{str(self.path)!r} was made for a limit of {_written(limit, unit)}, "
-                f"not {self._shown(self.limit)}.",
-                "open it with its own limit and unit; a new limit needs a new ledger.",
-            )
-        over = next((name for name, account in books.accounts.items() if account.spent > limit), None)
-        if over is not None:
-            raise FileError(
-                f"in {str(self.path)!r} {over!r} has spent more than the limit.",
-                "the file was changed: restore it.",
-            )
-        return books
+    @property
+    def head(self) -> str:
+        """The end of the record: its number and hash. Keep it elsewhere, for `check`."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
+            return str(Head(row.number, row.hash))
 
-    def _balance(self, account: Account) -> Balance:
-        return Balance(account.spent, self.limit - account.spent, account.reports)
+    @checked
+    def check(self, *, head: str | None = None) -> LedgerCheck:
+        """Verify the whole record, the sums of all users and the reports of all places.
 
-    def _shown(self, value: Fraction) -> str:
-        return _written(value, self.unit)
+        Args:
+            head: The `head` of an earlier time that was kept elsewhere: the record must contain it. Without one,
+                an old copy that took the ledger's place is not found, nor, in a ledger without a key, a record
+                that was written anew as a whole.
+
+        Raises:
+            InputError: If the head is not one.
+            FileError: If the ledger cannot be read.
+        """
+        known = None if head is None else Head.read(head)
+        if head is not None and known is None:
+            raise InputError(f"{head!r} is not the head of a record.", "it looks like '12:ab34', with 64 digits.")
+        with self._database.reading() as connection:
+            faults = self._database.faults(connection)
+            return verify(connection, self._terms, self._database.now(connection), known, faults)
+
+    def close(self) -> None:
+        """Close connections that are not in use; the ledger opens new ones when it needs them."""
+        self._database.close()
+
+    @contextmanager
+    def _books(self) -> Iterator[Books]:
+        """Open the books for writing; what was charged is written at the end."""
+        with self._database.writing() as connection:
+            books = Books(connection, self._terms, self._database.now(connection), self.address)
+            yield books
+            books.write()
+
+    def _visits_hash(
+        self, names: Sequence[str], keys: Sequence[str | None], epsilon: float | str, mechanism: bytes
+    ) -> str:
+        found = hashlib.blake2b(mechanism, digest_size=32)
+        for name, key in zip(names, keys, strict=True):
+            found.update(f"{name}\x1f{key or ''}\x1e".encode())
+        return self._terms.hash("visits", str(epsilon), found.hexdigest())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _reopened, (self._address, self._terms.key)
 
     def __repr__(self) -> str:
-        return (
-            f"Ledger of {self._shown(self.limit)} per user, {len(self.users)} users so far, in {str(self.path)!r}"
-        )
+        with self._database.reading() as connection:
+            count = connection.execute(select(func.count()).select_from(ACCOUNTS)).scalar_one()
+        where = self.address if len(self.address) <= _SHOWN else f"...{self.address[3 - _SHOWN :]}"
+        return f"Ledger of {' and '.join(self.limits)} per user, {count:,} users so far, in {where!r}"
 
 
-def _named(user: str) -> str:
-    if not user:
-        raise InputError("the name of the user is empty.", "pass a text that is not empty.")
-    try:
-        user.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"the name of the user {user!r} is not a valid text ({error.reason}).", "correct it."
-        ) from None
-    return user
+def _reopened(address: str, key: bytes) -> Ledger:
+    return Ledger(address, key=key or None)
 
 
-def _amount(given: float | str, unit: str, what: str) -> Fraction:
-    """Return an epsilon as the decimal that it is written as.
-
-    A float stands for the shortest decimal that it prints as: 0.1 is 1/10, not the binary
-    fraction next to it. Sums of amounts are exact.
-
-    Args:
-        given: A positive number, or text such as ``"0.1/km"``.
-        unit: The unit of the metric; empty for a pure number.
-        what: What it is, for the error message.
-
-    Raises:
-        InputError: If it is not positive.
-        UnitError: If the unit does not fit.
-    """
-    value = units.parse(given, per=True, unit=unit, what=what)
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{what} must be a positive number, but {given!r} was given.", "use a number above 0.")
-    return Fraction(repr(value))
-
-
-def _written(value: Fraction, unit: str) -> str:
-    """Return an amount as text for people: ``0.3/km``."""
-    return f"{float(value):.12g}{'/' + unit if unit else ''}"
+def _run(run: str, batch: int) -> str:
+    if type(batch) is not int or not 0 <= batch < 2**53:
+        raise InputError(f"{batch!r} is not the number of a batch.", "count batches from 0.")
+    return accepted(run, "the run") if run else ""

@@ -1,0 +1,113 @@
+"""``sfumato ledger``: budgets of users, in a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..group import Commands
+from ..ledgers import new_key, open_ledger
+from ..messages import say
+from ..options import KeyFile, LedgerAddress
+
+command = typer.Typer(
+    cls=Commands,
+    help="Keep the budgets of users in a database.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    rich_markup_mode=None,
+)
+
+
+@command.command("create")
+def create(
+    address: LedgerAddress,
+    budget: Annotated[
+        list[str],
+        typer.Option(
+            help="What each user may spend: '100/km' for ever, '5/km per day' or '20/km per week' (in UTC). "
+            "Repeatable."
+        ),
+    ],
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="Write a new key to this file; without the key nobody can write in the ledger."),
+    ] = None,
+) -> None:
+    """Make a new ledger, in which nobody has spent anything."""
+    from ...releases.budget import Ledger
+
+    key = new_key(key_file)
+    try:
+        ledger = Ledger.create(address, budget, key=key)
+    except BaseException:
+        if key_file is not None:
+            key_file.unlink(missing_ok=True)
+        raise
+    say(f"Made: {ledger.address}, with {' and '.join(ledger.limits)} per user.")
+    if key_file is not None:
+        say(f"Written: {key_file}, its key. Keep it elsewhere, and keep it: without it the ledger is of no use.")
+
+
+@command.command("show")
+def show(
+    address: LedgerAddress,
+    user: Annotated[str | None, typer.Option(help="Show what this user has spent and has left.")] = None,
+    key_file: KeyFile = None,
+) -> None:
+    """Show the limits of a ledger, and what a user has spent."""
+    from ...releases.budget import amount_text
+
+    ledger = open_ledger(address, key_file)
+    say(f"{ledger!r}.")
+    say(f"The end of its record: {ledger.head}")
+    if user is None:
+        return
+    balance = ledger.balance(user)
+    say(
+        f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {balance.reports:,} reports; "
+        f"{amount_text(balance.left, ledger.unit)} is left."
+    )
+    for each in balance.windows:
+        if each.window != "ever":
+            spent, limit = (amount_text(value, ledger.unit) for value in (each.spent, each.limit))
+            say(f"This {each.window}: {spent} of {limit}.")
+
+
+@command.command("check")
+def check(
+    address: LedgerAddress,
+    head: Annotated[
+        str | None,
+        typer.Option(
+            help="The end of the record at an earlier time, as 'show' and 'check' print it, kept elsewhere: only "
+            "with it an old copy in the ledger's place is found."
+        ),
+    ] = None,
+    key_file: KeyFile = None,
+) -> None:
+    """Verify the record of all charges, the sums of all users and the reports of all places."""
+    found = open_ledger(address, key_file).check(head=head)
+    for line in str(found).splitlines():
+        say(line, err=not found.sound)
+    say(f"The end of its record: {found.head}")
+    if not found.sound:
+        raise typer.Exit(1)
+
+
+@command.command("migrate")
+def migrate(
+    old: Annotated[Path, typer.Argument(help="A ledger of the first version (.json).")],
+    address: LedgerAddress,
+) -> None:
+    """Make a new ledger from a JSON file of the first version.
+
+    Sums and reports of places are kept, and the file is not changed. See that no program charges in it any more.
+    """
+    from ...releases.budget import migrate as migrated
+
+    found = migrated(old, address).check()
+    say(str(found))
+    say(f"Made: {address}")

@@ -1,0 +1,62 @@
+"""A group of commands: errors become messages, and wrong options and commands are followed by a hint."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import SfumatoError
+from .hints import command_hint, option_hint
+from .messages import say, told
+
+# A wrong option, missing argument or unknown command; Typer exports its subclasses only.
+_UsageError: Final[Any] = typer.BadParameter.__base__
+
+
+class Commands(TyperGroup):
+    """The commands; their errors name options, and wrong options and commands are followed by a hint."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of the group itself."""
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            if getattr(error, "option_name", None) is None:  # not a wrong option: the help is asked for
+                raise
+            self._end(error, option_hint(error, None, self.commands, _program(ctx)))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that was typed."""
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as error:
+            hint = command_hint(args[0], self.commands)
+            if not hint.startswith("the commands are"):
+                error.message = error.message.partition(" Did you mean")[0]
+            self._end(error, hint)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; its errors end as messages and exit codes."""
+        try:
+            return super().invoke(ctx)
+        except SfumatoError as error:
+            for line in told(error, command=self.commands.get(ctx.invoked_subcommand or "")):
+                say(line, err=True)
+            raise typer.Exit(1) from None
+        except _UsageError as error:
+            command = self.commands.get(ctx.invoked_subcommand or "")
+            self._end(error, option_hint(error, command, self.commands, _program(ctx)))
+
+    def _end(self, error: Any, hint: str) -> NoReturn:
+        """Show a wrong use of the command line, and a hint."""
+        error.possibilities = None  # options spelt alike; the hint knows better
+        error.show()
+        say(f"Hint: {hint}", err=True)
+        raise typer.Exit(error.exit_code) from None
+
+
+def _program(ctx: Any) -> str:
+    """Return what is typed before the name of a command."""
+    return "sfumato" if ctx.parent is None else f"sfumato {ctx.info_name}"

@@ -1,0 +1,138 @@
+"""The account of one user: what was spent in all, today and this week, and a refusal of what would be too much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from ...core.frozen import Short
+from ...errors import InfeasibleError
+from .amounts import ZERO, added, less, shown
+from .limits import DAY, EVER, WEEK, Limit, days_since, weeks_since
+
+_WHEN = {DAY: " today (UTC)", WEEK: " this week (since Monday, UTC)", EVER: ""}
+_LATER = {DAY: "wait until tomorrow", WEEK: "wait until Monday", EVER: ""}
+
+
+class BudgetError(InfeasibleError):
+    """A report that would spend more than a user's budget; nothing was charged.
+
+    Attributes:
+        user: Whose budget.
+        asked: What the report would have spent.
+        left: What is left.
+    """
+
+    def __init__(self, problem: str, *hints: str, user: str, asked: Fraction, left: Fraction) -> None:
+        super().__init__(problem, *hints)
+        self.user = user
+        self.asked = asked
+        self.left = left
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBalance:
+    """The balance of one limit.
+
+    Attributes:
+        window: The time: ``day``, ``week`` or ``ever``.
+        spent: What is spent in it.
+        limit: What may be spent in it.
+    """
+
+    window: str
+    spent: Fraction
+    limit: Fraction
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Balance(Short):
+    """One user's balance: what is spent, and what is left. Amounts are exact.
+
+    Attributes:
+        spent: The sum of all that was ever charged.
+        left: What may be spent now: the least that any limit leaves.
+        reports: How many reports were charged, ever.
+        windows: The balance of each limit.
+    """
+
+    spent: Fraction
+    left: Fraction
+    reports: int
+    windows: tuple[WindowBalance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The sums of one user.
+
+    Attributes:
+        spent: The sum of all that was ever charged.
+        reports: How many reports were charged.
+        day: The number of the last day with a charge.
+        day_spent: What was charged on that day.
+        week: The number of the last week with a charge.
+        week_spent: What was charged in that week.
+        last: The number of the charge whose report is repeated when nothing is left; 0 for none.
+    """
+
+    spent: Decimal = ZERO
+    reports: int = 0
+    day: int = 0
+    day_spent: Decimal = ZERO
+    week: int = 0
+    week_spent: Decimal = ZERO
+    last: int = 0
+
+    def spent_within(self, window: str, time_s: int) -> Decimal:
+        """Return what was charged in the window that a time falls into."""
+        if window == EVER:
+            return self.spent
+        if window == DAY:
+            return self.day_spent if self.day == days_since(time_s) else ZERO
+        return self.week_spent if self.week == weeks_since(time_s) else ZERO
+
+    def charged(self, asked: Decimal, reports: int, time_s: int, last: int = 0) -> Account:
+        """Return the account after a charge, whatever the limits."""
+        return Account(
+            added(self.spent, asked),
+            self.reports + reports,
+            days_since(time_s),
+            added(self.spent_within(DAY, time_s), asked),
+            weeks_since(time_s),
+            added(self.spent_within(WEEK, time_s), asked),
+            last or self.last,
+        )
+
+    def balance(self, limits: tuple[Limit, ...], time_s: int) -> Balance:
+        """Return the balance at a time."""
+        windows = tuple(
+            WindowBalance(limit.window, Fraction(self.spent_within(limit.window, time_s)), Fraction(limit.amount))
+            for limit in limits
+        )
+        left = min(each.limit - each.spent for each in windows)
+        return Balance(Fraction(self.spent), left, self.reports, windows)
+
+    def check(self, user: str, asked: Decimal, limits: tuple[Limit, ...], unit: str, time_s: int) -> None:
+        """Refuse a charge that a limit does not allow.
+
+        Raises:
+            BudgetError: If less is left than is asked for.
+        """
+        for limit in limits:
+            spent = self.spent_within(limit.window, time_s)
+            left = less(limit.amount, spent)
+            if asked > left:
+                count = f" in {self.reports} reports" if limit.window == EVER else ""
+                raise BudgetError(
+                    f"{user!r} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
+                    f"{_WHEN[limit.window]}{count}; {shown(max(left, ZERO), unit)} is left, but "
+                    f"{shown(asked, unit)} is needed.",
+                    "repeat an earlier report, which spends nothing",
+                    _LATER[limit.window],
+                    "report with a smaller epsilon." if left > 0 else "stop reporting.",
+                    user=user,
+                    asked=Fraction(asked),
+                    left=Fraction(max(left, ZERO)),
+                )

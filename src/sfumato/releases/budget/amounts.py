@@ -1,0 +1,86 @@
+"""Amounts of budgets: decimals that are added exactly, never floats."""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
+from fractions import Fraction
+from typing import Final
+
+from ...core import units
+from ...errors import InputError
+from ...escaping import plain
+
+# More digits than any sum of amounts within the bounds has; a sum that would need rounding is an error.
+_EXACT: Final = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
+_SMALLEST: Final = 1e-30
+_LARGEST: Final = 1e30
+ZERO: Final = Decimal(0)
+
+
+def amount(given: float | str, unit: str, what: str) -> Decimal:
+    """Return an amount as the decimal that it is written as.
+
+    A float stands for the shortest decimal that it prints as: 0.1 is 1/10, not the binary
+    fraction next to it.
+
+    Args:
+        given: A positive number, or text such as ``"0.1/km"``.
+        unit: The unit of the metric; empty for a pure number.
+        what: The thing that has the amount, for the error message.
+
+    Raises:
+        InputError: If it is not positive, or beyond 10**-30 and 10**30.
+        UnitError: If the unit does not fit.
+    """
+    value = units.parse(given, per=True, unit=unit, what=what)
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"{what} must be a positive number, but {given!r} was given.", "use a number above 0.")
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InputError(f"{what} {given!r} cannot be counted.", "use one between 1e-30 and 1e30.")
+    return Decimal(repr(value))
+
+
+def added(first: Decimal, second: Decimal) -> Decimal:
+    """Return the exact sum of two amounts."""
+    return _EXACT.add(first, second)
+
+
+def times(each: Decimal, count: int) -> Decimal:
+    """Return the exact sum of so many equal amounts."""
+    return _EXACT.multiply(each, Decimal(count))
+
+
+def less(first: Decimal, second: Decimal) -> Decimal:
+    """Return the exact difference of two amounts."""
+    return _EXACT.subtract(first, second)
+
+
+def stored(value: Decimal) -> str:
+    """Return the one text of an amount in the database: ``0.3``."""
+    return format(_EXACT.normalize(value), "f")
+
+
+def restored(text: str) -> Decimal:
+    """Return the amount that `stored` wrote.
+
+    Raises:
+        ValueError: If it is another text.
+    """
+    try:
+        value = _EXACT.create_decimal(text)
+    except (InvalidOperation, Inexact) as error:
+        raise ValueError(f"{text!r} is not an amount") from error
+    if not value.is_finite() or value < 0 or stored(value) != text:
+        raise ValueError(f"{text!r} is not an amount")
+    return value
+
+
+def shown(value: Decimal, unit: str) -> str:
+    """Return an amount as text for people, with all its digits: ``0.3/km``."""
+    return f"{stored(value)}{'/' + plain(unit) if unit else ''}"
+
+
+def amount_text(value: Fraction, unit: str) -> str:
+    """Return an exact amount, such as those of a `Balance`, as text for people: ``0.3/km``."""
+    return shown(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)), unit)

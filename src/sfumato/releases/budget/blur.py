@@ -1,0 +1,282 @@
+"""Reports for an app: remember, charge and draw in one call and one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
+from ...core.arguments import checked
+from ...core.arrays import Floats, integer, numbers
+from ...errors import FileError, InputError, argument, python
+from ...evidence import VertexPrivacy
+from ...mechanisms.planar import CoordinateNoise
+from ...sampling import Sampler
+from ..fingerprint import fingerprint
+from .accounts import BudgetError
+from .charge import charge_sentence, check_charge
+from .ledger import Ledger
+from .places import Report
+from .point_reports import Outside, PointReports
+
+Spent = Literal["refuse", "repeat"]
+_SPENT = ("refuse", "repeat")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Blur:
+    """Reports of one mechanism for users with budgets: each is charged first, and then drawn.
+
+    A place that is named is remembered: its report is drawn once, for the first visit (its
+    anchor), charged once and repeated from then on, also by other processes with the same ledger.
+    Given which visits share a place, each place then costs epsilon x |anchor - anchor'|,
+    once. For the visited points themselves, where all are within r of their anchors, reports
+    are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
+    reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
+
+    When a user's budget is spent, a call is refused (`BudgetError`); with ``spent="repeat"`` it returns the last
+    report that was drawn for this user, which costs nothing and says nothing new of where they are.
+
+    Args:
+        mechanism: The mechanism, or noise for coordinates, which has no positions: use `report`.
+        ledger: Whose unit is the promise's.
+        promise: What a report spends: metric privacy, or coordinate privacy on a lattice or of noise (whose slack
+            counts once for every report); it is proved on the mechanism's integers or the noise's recipe here, or
+            refused. By default the promise that the mechanism was made with.
+        spent: What a call answers when too little is left: ``refuse`` or ``repeat``.
+
+    Attributes:
+        mechanism: The mechanism.
+        ledger: The ledger.
+        promise: The proved promise of one report.
+        spent: What a call answers when too little is left.
+
+    Raises:
+        InputError: If nothing is promised, the promise does not hold, or the units differ.
+
+    Example:
+        >>> import tempfile
+        >>> import sfumato as sf
+        >>> visits = sf.Visits([48.84, 48.88], [2.3, 2.4])
+        >>> noise = sf.mechanisms.planar.CoordinateNoise.for_visits(visits, "1/km")
+        >>> ledger = sf.Ledger.create(tempfile.mkdtemp() + "/budget.db", "5/km per day")
+        >>> app = sf.Blur(noise, ledger)
+        >>> lat, lon = app.report("ada", 48.8521, 2.3537, place="home")
+        >>> again = app.report("ada", 48.8522, 2.3535, place="home")
+        >>> bool((again == (lat, lon)).all()), ledger.balance("ada").spent
+        (True, Fraction(1, 1))
+    """
+
+    mechanism: Mechanism | CoordinateNoise
+    ledger: Ledger
+    promise: MetricPrivacy | CoordinatePrivacy
+    spent: str
+    _sampler: Sampler
+    _points: PointReports
+    _name: bytes
+
+    @checked
+    def __init__(
+        self,
+        mechanism: Mechanism | CoordinateNoise,
+        ledger: Ledger,
+        promise: MetricPrivacy | CoordinatePrivacy | None = None,
+        *,
+        spent: Spent = "refuse",
+    ) -> None:
+        if spent not in _SPENT:
+            raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
+        promise = _promised(mechanism) if promise is None else promise
+        asked = promise.promise if isinstance(promise, VertexPrivacy) else promise
+        check_charge(mechanism, asked)
+        unit = asked.unit if isinstance(asked, CoordinatePrivacy) else asked.metric.unit
+        if unit != ledger.unit:
+            raise InputError(
+                f"the unit of the promise is {unit!r}, but the ledger's is {ledger.unit!r}.",
+                f"state the promise in {ledger.unit!r}, or use a ledger of the promise's unit.",
+            )
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "ledger", ledger)
+        object.__setattr__(self, "promise", asked)
+        object.__setattr__(self, "spent", spent)
+        object.__setattr__(self, "_sampler", Sampler(mechanism))
+        object.__setattr__(self, "_points", PointReports(self._sampler))
+        object.__setattr__(self, "_name", fingerprint(mechanism))
+
+    @checked
+    def report(
+        self,
+        user: str,
+        lat: float,
+        lon: float,
+        *,
+        place: str | None = None,
+        outside: Outside = "error",
+    ) -> Floats:
+        """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
+
+        Args:
+            user: Who reports.
+            lat: Latitude in degrees.
+            lon: Longitude in degrees.
+            place: The name of a place that is remembered; then the point matters the first time only.
+            outside: Whether a point outside is refused or moved; see `Sampler.blur`.
+
+        Raises:
+            BudgetError: If the user has too little left; then nothing is drawn.
+            InputError: If the mechanism is not one of places, or the point is outside; then nothing is charged.
+        """
+        found: Floats = self.report_all([user], [lat], [lon], [place], outside=outside)[0]
+        return found
+
+    def report_all(
+        self,
+        users: Sequence[str],
+        lat: ArrayLike,
+        lon: ArrayLike,
+        places: Sequence[str | None],
+        *,
+        outside: Outside = "error",
+    ) -> Floats:
+        """Return the report of each visit, all charged or none: latitudes and longitudes, array (n, 2).
+
+        Args:
+            users: Who reports.
+            lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
+            lon: Longitudes in degrees, array (n,).
+            places: Names of places; None or an empty text draws afresh.
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged.
+            InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
+                many of one kind are given as of another; then nothing is charged.
+        """
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
+        north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+        if not north.shape == east.shape == (len(users),) == (len(places),):
+            raise InputError(
+                f"{len(users)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
+                f"{len(places)} places were given.",
+                "pass one of each for every visit.",
+            )
+        reports = self._reported(
+            users, places, lambda visits: self._points.draw(north[visits], east[visits], outside)
+        )
+        found = self._points.degrees(reports)
+        if found is None:
+            raise self._changed()
+        return found
+
+    @checked
+    def draw(self, user: str, position: int | np.integer[Any], *, place: str | None = None) -> int:
+        """Return the position of one report of a user's secret, after charging for it.
+
+        Args:
+            user: Who reports.
+            position: The position of the secret.
+            place: The name of a place that is remembered: ``home``, or the key of a venue. None draws afresh.
+
+        Raises:
+            BudgetError: If the user has too little left; then nothing is drawn.
+            InputError: If it is not the position of a secret; then nothing is charged.
+        """
+        secrets = self._matrix.shape[0]
+        given = integer(position)
+        if given is None or not 0 <= given < secrets:
+            raise InputError(
+                f"{position!r} is not the position of a secret.",
+                f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
+            )
+        return self.draw_all([user], np.array([given]), [place])[0]
+
+    def draw_all(
+        self, users: Sequence[str], positions: NDArray[np.intp], places: Sequence[str | None]
+    ) -> list[int]:
+        """Return the position of one report for each visit, all charged or none; see `draw`.
+
+        Args:
+            users: Who reports.
+            positions: Positions of secrets, array (n,); of visits to one place the first counts.
+            places: Names of places; None or an empty text draws afresh.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged.
+            InputError: If it is noise for coordinates.
+        """
+        return self._positions(users, places, lambda visits: self._sampler.draw(positions[visits]).tolist())
+
+    @property
+    def sentence(self) -> str:
+        """The charge for one report, and its cost, in words."""
+        return charge_sentence(self.promise)
+
+    @property
+    def _matrix(self) -> Mechanism:
+        if isinstance(self.mechanism, CoordinateNoise):
+            raise InputError(
+                f"{self.mechanism!r} has no numbered secrets to draw for.",
+                "use report() with a latitude and a longitude.",
+            )
+        return self.mechanism
+
+    def _positions(
+        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+    ) -> list[int]:
+        made = self._matrix.shape[1]
+        reports = self._reported(users, places, draw)
+        found = [report for report in reports if isinstance(report, int) and report < made]
+        if len(found) < len(reports):
+            raise self._changed()
+        return found
+
+    def _reported(
+        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+    ) -> list[Report]:
+        repeating = self.spent == "repeat"
+        epsilon = self.promise.epsilon
+        try:
+            return self.ledger.reports(users, places, epsilon, draw, self._name, repeatable=repeating)
+        except BudgetError as error:
+            if not repeating or len(users) != 1:
+                raise
+            last = self.ledger.last_report(users[0], self._name)
+            if last is None:
+                raise BudgetError(
+                    f"{error.problem} No report of this mechanism was drawn for them before.",
+                    *error.hints[1:],
+                    user=error.user,
+                    asked=error.asked,
+                    left=error.left,
+                ) from None
+            return [last]
+
+    def _changed(self) -> FileError:
+        return FileError(
+            f"in {self.ledger.address!r} the report of a place is not one of the mechanism's.",
+            "the ledger was changed: restore it from a copy, and check it.",
+        )
+
+    def __repr__(self) -> str:
+        return f"Blur: {self.promise} per report, from a ledger of {' and '.join(self.ledger.limits)} per user"
+
+
+def _promised(mechanism: Mechanism | CoordinateNoise) -> MetricPrivacy | CoordinatePrivacy:
+    """Return what a mechanism was made to promise.
+
+    Raises:
+        InputError: If it promises nothing.
+    """
+    if isinstance(mechanism, CoordinateNoise):
+        return mechanism.promise
+    if not mechanism.guarantees:
+        raise InputError(
+            f"{mechanism!r} promises nothing that could be charged.",
+            python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
+        )
+    return mechanism.guarantees[0]

@@ -1,0 +1,93 @@
+"""Reports of points on the ground, as a ledger keeps them: positions of observables, or degrees of noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ...core import Mechanism
+from ...core.arrays import Floats
+from ...core.degrees import released
+from ...errors import InputError, argument
+from ...geo import Places
+from ...sampling import Sampler, SystemWords
+from .places import Report
+
+Outside = Literal["error", "nearest"]
+
+
+class PointReports:
+    """Draws reports of points, and turns reports into degrees.
+
+    Args:
+        sampler: Of a mechanism, or of noise for coordinates.
+    """
+
+    __slots__ = ("_latlon", "_mechanism", "_places", "_sampler", "_single", "_words")
+
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler, self._words = sampler, SystemWords()
+        drawable = sampler.drawable
+        self._mechanism = drawable if isinstance(drawable, Mechanism) else None
+        secrets = None if self._mechanism is None else self._mechanism.secrets
+        self._places = secrets if isinstance(secrets, Places) else None
+        self._latlon: Floats | None = None  # of all observables, once one was asked for
+        self._single = None if self._places is None else self._places.singly()
+
+    def draw(self, lat: Floats, lon: Floats, outside: Outside) -> list[Report]:
+        """Return fresh reports.
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+
+        Raises:
+            InputError: If the mechanism is not one of places, or a point is outside.
+        """
+        if self._mechanism is None:
+            if lat.size == 1:  # prepared for single points, which is ten times as fast
+                north, east = self._sampler.blur(lat.item(), lon.item(), outside=outside).tolist()
+                return [(north, east)]
+            return [(y, x) for y, x in self._sampler.blur(lat, lon, outside=outside).tolist()]
+        if self._single is not None and lat.size == 1:
+            nearest = outside == "nearest"
+            secret = self._single.drawn(lat.item(), lon.item(), self._words.draw, nearest=nearest)
+            if secret is not None:
+                return [int(self._sampler.draw(np.array([secret]))[0])]
+        return [int(report) for report in self._sampler.draw(self._secrets(lat, lon, outside))]
+
+    def _secrets(self, lat: Floats, lon: Floats, outside: Outside) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        secrets = self._places
+        if secrets is None:
+            raise InputError(
+                f"points cannot be blurred by {self._mechanism!r}: its secrets are not places on the ground.",
+                "use draw() with the position of a secret.",
+            )
+        north, east = secrets.nearest(lat, lon) if outside == "nearest" else (lat, lon)
+        drawn = secrets.drawn(north, east, self._words.draw)
+        if (drawn < 0).any():
+            raise InputError(
+                f"{int((drawn < 0).sum()):,} of {drawn.size:,} points are not served by {secrets!r}.",
+                ""
+                if outside == "nearest"
+                else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+                "leave them out, or design for a wider region.",
+            )
+        return drawn
+
+    def degrees(self, reports: Sequence[Report]) -> Floats | None:
+        """Return reports as latitudes and longitudes, array (n, 2), or None if one is not the mechanism's."""
+        if self._mechanism is None:
+            pairs = [report for report in reports if isinstance(report, tuple)]
+            found = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+            return found if len(pairs) == len(reports) else None
+        made = self._mechanism.shape[1]
+        positions = [report for report in reports if isinstance(report, int) and report < made]
+        if len(positions) < len(reports):
+            return None
+        if self._latlon is None:
+            self._latlon = released(self._mechanism.observables.latlon)
+        return self._latlon[positions]

@@ -1,0 +1,96 @@
+"""``sfumato ledger``: made once, shown, checked and migrated."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sfumato.releases.budget import Ledger
+
+
+@pytest.fixture
+def ledger(run):
+    done = run("ledger", "create", "b.db", "--budget", "5/km per day", "--budget", "20/km")
+    assert done.code == 0, done.err
+    assert done.out == "Made: b.db, with 5/km per day and 20/km per user.\n"
+    return Ledger("b.db")
+
+
+def test_it_is_made_once(run, ledger):
+    ledger.charge("ada", 1)
+    again = run("ledger", "create", "b.db", "--budget", "9/km")
+    assert again.code == 1
+    assert "'b.db' exists already" in again.err
+    assert ledger.balance("ada").spent == 1
+
+
+def test_what_a_user_has_spent_is_shown(run, ledger):
+    ledger.charge("ada", "1.5/km")
+    done = run("ledger", "show", "b.db", "--user", "ada")
+    assert done.code == 0, done.err
+    assert f"The end of its record: {ledger.head}" in done.out
+    assert "'ada' has spent 1.5/km in 1 reports; 3.5/km is left." in done.out
+    assert "This day: 1.5/km of 5/km." in done.out
+    assert "1 users so far" in run("ledger", "show", "sqlite:///b.db").out
+
+
+def test_a_record_is_checked(run, ledger):
+    ledger.charge("ada", 1)
+    head = ledger.head
+    done = run("ledger", "check", "b.db", "--head", head)
+    assert (done.code, done.err) == (0, "")
+    assert "The record is sound: 1 charges to 1 users, 0 places kept." in done.out
+    os.rename("b.db", "c.db")
+    ledger.close()
+    assert run("ledger", "create", "b.db", "--budget", "20/km").code == 0
+    done = run("ledger", "check", "b.db", "--head", head)
+    assert done.code == 1
+    assert "an older copy or another ledger" in done.err
+
+
+def test_a_key_is_written_and_needed(run, tmp_path):
+    done = run("ledger", "create", "k.db", "--budget", "1/km", "--key-file", "k.key")
+    assert done.code == 0, done.err
+    assert (tmp_path / "k.key").stat().st_mode & 0o777 == 0o600
+    assert run("ledger", "check", "k.db", "--key-file", "k.key").code == 0
+    assert "has a key" in run("ledger", "check", "k.db").err
+    assert "exists already" in run("ledger", "create", "l.db", "--budget", "1/km", "--key-file", "k.key").err
+    assert not (tmp_path / "l.db").exists()
+    assert run("ledger", "create", "k.db", "--budget", "1/km", "--key-file", "new.key").code == 1
+    assert not (tmp_path / "new.key").exists()
+    for content in ("", "xyz", "00" * 31):
+        (tmp_path / "k.key").write_text(content)
+        refused = run("ledger", "show", "k.db", "--key-file", "k.key")
+        assert refused.code == 1
+        assert "key" in refused.err
+    assert "cannot be read" in run("ledger", "show", "k.db", "--key-file", "none.key").err
+
+
+def test_a_json_ledger_is_migrated(run, tmp_path):
+    users = {"ada": {"spent": "3/2", "reports": 3}}
+    content = {"format": "sfumato ledger", "version": 1, "limit": "2", "unit": "km", "users": users}
+    Path(tmp_path / "old.json").write_text(json.dumps(content))
+    done = run("ledger", "migrate", "old.json", "sqlite:///new.db")
+    assert done.code == 0, done.err
+    assert "The record is sound: 1 charges to 1 users" in done.out
+    assert "0.5/km is left" in run("ledger", "show", "new.db", "--user", "ada").out
+    assert run("ledger", "migrate", "new.db", "other.db").code == 1
+
+
+def test_help_and_hints(run):
+    assert "create" in run("ledger", "--help").out
+    shown = run("ledger", "create", "--help").out
+    assert "LEDGER" in shown
+    assert "--budget" in shown
+    for arguments, hint in (
+        (("ledger", "create", "b.db"), "--budget: What each user may spend"),
+        (("ledger", "create"), "For example: sfumato ledger create budget.db"),
+        (("ledger", "crate"), "the commands are create, show, check, migrate."),
+        (("ledger", "check", "b.db", "--unknown"), "'sfumato ledger check --help' lists what it takes."),
+        (("ledger", "check", "b.db", "--user", "ada"), "--user is an option of: sfumato ledger show."),
+        (("budget",), "to keep budgets: sfumato ledger."),
+    ):
+        done = run(*arguments)
+        assert done.code == 2, arguments
+        assert hint in done.err, done.err

@@ -1,0 +1,301 @@
+"""Reports for an app: what is charged, places that are remembered, and the answer when nothing is left."""
+
+import hashlib
+import math
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import sfumato as sf
+from sfumato.errors import FileError, InputError, UnitError
+from sfumato.evidence import VertexPrivacy
+from sfumato.geo import Lattice
+from sfumato.releases.budget import Blur, BudgetError, Ledger, new_ledger_key
+from sfumato.releases.fingerprint import fingerprint
+
+from .altered import alter, rows
+
+LATTICE = Lattice.covering("3 km x 3 km around 48.85,2.35", "1 km")
+PROMISE = sf.CoordinatePrivacy("1/km")
+MECHANISM = sf.design(
+    sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, keep="program"
+).mechanism
+HOME = 48.851, 2.3512
+GRID = sf.Grid.covering("3 km x 3 km around 48.85,2.35", cell="1 km")
+
+
+def opened(address, limit="3/km"):
+    """Open the ledger at an address; make it the first time."""
+    try:
+        return Ledger(address)
+    except FileError:
+        return Ledger.create(address, limit)
+
+
+def metered(address, limit="3/km", **policy):
+    return Blur(MECHANISM, opened(address, limit), PROMISE, **policy)
+
+
+def test_a_place_is_charged_once_and_repeated_by_later_runs(address):
+    source = metered(address)
+    first = source.report("ada", *HOME, place="home")
+    for run in range(3):
+        again = metered(address)
+        np.testing.assert_array_equal(again.report("ada", HOME[0] + 1e-4 * run, HOME[1], place="home"), first)
+        assert again.ledger.balance("ada").spent == 1
+    assert source.ledger.balance("ada").reports == 1
+    # Also from where the mechanism serves nothing: the place is known, the point no longer matters.
+    np.testing.assert_array_equal(source.report("ada", 0.0, 0.0, place="home"), first)
+
+
+def test_without_a_name_nothing_is_remembered(address):
+    source = metered(address)
+    for place in (None, "", None):
+        source.report("ada", *HOME, place=place)
+    assert source.ledger.balance("ada").spent == 3
+    with pytest.raises(BudgetError, match="0/km is left"):
+        source.report("ada", *HOME)
+    with pytest.raises(BudgetError):
+        source.report("ada", *HOME, place="home")
+    assert source.ledger.check().places == 0
+    assert source.report("bob", *HOME, place="home").shape == (2,)
+
+
+def test_places_users_and_mechanisms_have_reports_of_their_own(tmp_path):
+    """Twenty places, fifteen users: their reports are as independent draws of one row."""
+    source = metered(tmp_path / "l.db", "1000/km")
+    reports = np.array(
+        [source.report(f"u{user}", *HOME, place=f"p{place}") for user in range(15) for place in range(20)]
+    )
+    rounding = LATTICE.rounding(*HOME)
+    shares = (rounding.shares[0][:, None] * MECHANISM.matrix[rounding.positions[0]]).sum(axis=0)
+    found = np.array([np.count_nonzero(np.abs(reports - at).max(axis=1) < 1e-7) for at in LATTICE.latlon])
+    common = shares > 0.01
+    counts = np.append(found[common], found[~common].sum())
+    wanted = np.append(shares[common], shares[~common].sum()) * len(reports)
+    assert chisquare(counts, wanted * counts.sum() / wanted.sum()).pvalue > 1e-9
+    # Names that run together are not mixed up, and another mechanism reports and charges anew.
+    ledger = Ledger.create(tmp_path / "m.db", "9/km")
+    one = Blur(MECHANISM, ledger, PROMISE)
+    one.report("ab", *HOME, place="c")
+    one.report("a", *HOME, place="bc")
+    assert ledger.check().places == 2
+    keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
+    Blur(keep, ledger, PROMISE).report("ab", *HOME, place="c")
+    assert ledger.balance("ab").spent == 2
+
+
+def test_many_visits_at_once_are_all_charged_or_none(address):
+    source = metered(address, "2/km")
+    positions = np.array([4, 5, 6, 7, 4], dtype=np.intp)
+    users = ["ada", "ada", "bob", "ada", "bob"]
+    places = ["home", "home", "home", None, "home"]
+    reports = source.draw_all(users, positions, places)
+    assert reports[0] == reports[1]
+    assert reports[2] == reports[4]
+    assert [source.ledger.balance(user).spent for user in ("ada", "bob")] == [2, 1]
+    before = source.ledger.head
+    with pytest.raises(BudgetError, match="'ada' has spent 2/km of 2/km"):
+        source.draw_all(["bob", "ada"], positions[:2], ["new", "new"])
+    assert source.ledger.head == before
+    assert source.draw_all(users[:3], positions[:3], places[:3]) == reports[:3]
+    assert source.draw("ada", 3, place="home") == reports[0]
+    assert source.ledger.head == before
+    assert source.draw_all([], np.array([], dtype=np.intp), []) == []
+
+
+def test_the_ledger_holds_reports_and_neither_places_nor_points(tmp_path, address):
+    source = metered(address)
+    for place in ("home", "clinic"):
+        source.report("ada", *HOME, place=place)
+    held = " ".join(str(rows(address, table)) for table in ("ledger", "accounts", "charges", "places", "batches"))
+    for private in ("home", "clinic", "48.8", "2.35"):
+        assert private not in held
+    keys = {row["key"] for row in rows(address, "places")}
+    other = metered(tmp_path / "m.db")
+    other.report("ada", *HOME, place="home")
+    assert not keys & {row["key"] for row in rows(f"sqlite:///{tmp_path / 'm.db'}", "places")}  # salted
+
+
+def test_without_the_key_a_place_cannot_be_tested_for(tmp_path):
+    """The hash of a place, as one with the salt and without the key would make it."""
+    key = new_ledger_key()
+    for name, own in (("plain", None), ("keyed", key)):
+        ledger = Ledger.create(tmp_path / f"{name}.db", "3/km", key=own)
+        Blur(MECHANISM, ledger, PROMISE).report("ada", *HOME, place="home")
+        address = f"sqlite:///{tmp_path / name}.db"
+        (salt,) = (row["salt"] for row in rows(address, "ledger"))
+        parts = (fingerprint(MECHANISM), b"ada", b"home")
+        message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+        guess = hashlib.blake2b(message, key=bytes.fromhex(str(salt)), digest_size=32).hexdigest()
+        found = rows(address, "places")[0]["key"] == guess
+        assert found == (own is None)
+
+
+def test_threads_agree_on_one_report(address):
+    opened(address)
+    found = []
+
+    def work():
+        found.append(tuple(metered(address).report("ada", *HOME, place="home")))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert len(set(found)) == 1
+    assert Ledger(address).balance("ada").spent == 1
+
+
+def test_what_cannot_be_kept_is_not_given_out(tmp_path, address):
+    """A charge whose row cannot be written: its number is taken behind the ledger's back."""
+    source = metered(address)
+    source.report("ada", *HOME)
+    alter(address, "INSERT INTO sfumato_places VALUES ('x', '1', 1)", "UPDATE sfumato_ledger SET number = 0")
+    drawn = []
+
+    def draw(visits):
+        drawn.extend(visits)
+        return [1] * len(visits)
+
+    with pytest.raises(FileError, match="cannot be used"):
+        source.ledger.reports(["bob"], ["home"], 1, draw, b"m")
+    assert drawn == [0]
+    assert source.ledger.balance("bob").spent == 0
+    assert len(rows(address, "places")) == 1
+
+
+def test_a_draw_that_fails_costs_nothing(address):
+    ledger = opened(address)
+
+    def fail(visits):
+        raise RuntimeError(f"{visits}")
+
+    for place in (None, "home"):
+        with pytest.raises(RuntimeError):
+            ledger.reports(["bob"], [place], 1, fail, b"m")
+    assert not ledger.users
+
+
+def test_points_outside_are_not_charged(tmp_path):
+    source = metered(tmp_path / "l.db")
+    for point in ((0.0, 0.0), (math.nan, 2.35), (91.0, 0.0)):
+        with pytest.raises(InputError, match="not served"):
+            source.report("ada", *point)
+    with pytest.raises(InputError, match="unknown"):
+        source.report("ada", *HOME, outside="drop")
+    assert not source.ledger.users
+    assert source.report("ada", 0.0, 0.0, outside="nearest").shape == (2,)
+    assert source.ledger.balance("ada").spent == 1
+
+
+def test_names_are_those_that_a_ledger_accepts(tmp_path):
+    source = metered(tmp_path / "l.db", "100/km")
+    first = source.report("é", *HOME, place="cafe\u0301")
+    np.testing.assert_array_equal(source.report("e\u0301", *HOME, place="café"), first)
+    for user, place in (
+        ("", None),
+        ("\ud800", None),
+        ("ada", "\ud800"),
+        ("ada", " "),
+        ("ada", "a\0"),
+        ("ada", "b" * 300),
+    ):
+        with pytest.raises(InputError, match="the name of the"):
+            source.report(user, *HOME, place=place)
+    for bad in (5, b"x", math.nan):
+        with pytest.raises(InputError, match="place= is of type"):
+            source.report("ada", *HOME, place=bad)
+    for outside in ("error", "nearest"):
+        with pytest.raises(InputError):
+            source.report("ada", 10**400, 2.35, outside=outside)
+    assert source.ledger.balance("ada").spent == 0
+
+
+@pytest.mark.parametrize("report", ["x", "-1", "true", "1.5", '"1"', str(2**70), "[]", "null", "[48.8, 2.3]", "9"])
+def test_a_report_that_the_mechanism_cannot_make_is_refused(address, report):
+    source = metered(address)
+    source.report("ada", *HOME, place="home")
+    alter(address, f"UPDATE sfumato_places SET report = '{report if report != '9' else len(LATTICE)}'")
+    with pytest.raises(FileError, match=r"not one of the mechanism's|is damaged"):
+        source.report("ada", *HOME, place="home")
+
+
+class TestNothingLeft:
+    def test_a_call_is_refused(self, address):
+        source = metered(address, ["2/km per day", "9/km"])
+        source.report("ada", *HOME)
+        first = source.report("ada", *HOME, place="home")
+        for place in (None, "work"):
+            with pytest.raises(BudgetError, match=r"spent 2/km of 2/km today \(UTC\)"):
+                source.report("ada", *HOME, place=place)
+        np.testing.assert_array_equal(source.report("ada", *HOME, place="home"), first)
+
+    def test_or_it_repeats_the_last_report_that_was_drawn(self, address):
+        source = metered(address, "2/km", spent="repeat")
+        source.report("ada", *HOME, place="home")
+        last = source.report("ada", *HOME)
+        head = source.ledger.head
+        for place in (None, "work"):
+            for _ in range(20):
+                np.testing.assert_array_equal(source.report("ada", 48.856, 2.36, place=place), last)
+        assert source.ledger.head == head
+        assert source.ledger.check().sound
+        position = source.draw("ada", 3)  # also for those who count vertices
+        np.testing.assert_allclose(np.asarray(LATTICE.latlon)[position], last, atol=1e-7)
+        with pytest.raises(BudgetError):  # many at once are all new, or none
+            source.report_all(["ada", "bob"], [HOME[0]] * 2, [HOME[1]] * 2, [None, None])
+
+    def test_who_has_no_report_of_this_mechanism_is_refused(self, address):
+        metered(address, "1/km").report("ada", *HOME)  # does not keep it to be repeated
+        keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
+        Blur(keep, opened(address), PROMISE, spent="repeat").report("bob", *HOME)
+        for user in ("ada", "bob"):
+            with pytest.raises(BudgetError, match="No report of this mechanism was drawn for them before"):
+                metered(address, spent="repeat").report(user, *HOME)
+
+    def test_other_answers_are_unknown(self, tmp_path):
+        with pytest.raises(InputError, match="unknown"):
+            metered(tmp_path / "l.db", spent="ignore")
+
+
+def test_the_promise_is_the_mechanisms_own(tmp_path):
+    ledger = opened(tmp_path / "l.db")
+    own = Blur(MECHANISM, ledger)
+    assert isinstance(own.promise, sf.CoordinatePrivacy)
+    own.report("ada", *HOME)
+    assert ledger.balance("ada").spent == 1
+    assert "3/km per user" in repr(own)
+    with pytest.raises(InputError, match="promises nothing"):
+        Blur(sf.Mechanism(np.full((9, 9), 1 / 9), GRID), ledger)
+
+
+def test_only_what_is_proved_can_be_charged(tmp_path):
+    ledger = Ledger.create(tmp_path / "l.db", "3/km")
+    with pytest.raises(InputError, match="is claimed, but"):
+        Blur(MECHANISM, ledger, sf.CoordinatePrivacy("0.9/km"))
+    with pytest.raises(InputError, match="not the vertices of a lattice"):
+        Blur(sf.Mechanism(np.full((9, 9), 1 / 9), GRID), ledger, PROMISE)
+    with pytest.raises(InputError, match="the unit of the promise is 'm'"):
+        Blur(MECHANISM, ledger, sf.CoordinatePrivacy(0.001, "m"))
+    with pytest.raises((InputError, UnitError)):
+        Blur(MECHANISM, Ledger.create(tmp_path / "x.db", 3.0), PROMISE)
+    by_rows = Blur(MECHANISM, ledger, VertexPrivacy(PROMISE, LATTICE))
+    assert by_rows.promise == PROMISE
+    by_rows.report("ada", *HOME)
+    assert ledger.balance("ada").spent == Fraction(1)
+    cells = Blur(
+        sf.Mechanism(np.full((9, 9), 1 / 9), GRID),
+        ledger,
+        sf.MetricPrivacy("1/km", GRID.metric("euclidean", unit="km")),
+    )
+    assert cells.report("ada", *HOME, place="home").shape == (2,)
+    plain = sf.Mechanism(np.full((2, 2), 0.5))
+    labels = Blur(plain, Ledger.create(tmp_path / "y", 5.0), sf.MetricPrivacy(1.0, sf.Metric([[0, 1], [1, 0]])))
+    with pytest.raises(InputError, match="not places on the ground"):
+        labels.report("ada", *HOME)
