@@ -29,7 +29,7 @@ class Worker:
         there.close()
 
     def told(self) -> list[Any]:
-        """Everything that it told, once it has ended."""
+        """All that it told, once it has ended."""
         found = []
         try:
             while True:

@@ -88,7 +88,7 @@ class TestKilled:
         assert ledger.check().places == 0
 
     def test_while_it_is_made(self, tmp_path):
-        """What a creation leaves that was cut off at its worst moment: a file without tables."""
+        """The file without tables that a creation leaves which is cut off at its worst moment."""
         path = tmp_path / "l.db"
         path.touch()
         with pytest.raises(FileError, match=r"no such table"):

@@ -125,7 +125,7 @@ class Ledger:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What each user may spend, as text."""
+        """The limits of each user, as text."""
         return tuple(limit.shown(self.unit) for limit in self._terms.limits)
 
     @checked
