@@ -35,7 +35,7 @@ attack m.sfm --prior p.csv | --visits takes another one
 release m.sfm -o out.csv | the last argument: sfumato release city.sfm visits.csv reports.csv
 release m.sfm visits.csv --output out.csv | the last argument
 release m.sfm visits.csv --save out.csv | the last argument
-release m.sfm visits.csv | target: The table to write: .csv or .parquet. For example: sfumato release city.sfm
+release m.sfm visits.csv | target: The table to write: .csv, .parquet or .arrow. For example: sfumato release
 release m.sfm visits.csv out.csv --seed 3 | no seed
 release m.sfm visits.csv out.csv --epsilon 1/km | make another design: sfumato design --epsilon
 estimate m.sfm | For example: sfumato estimate city.sfm reports.csv

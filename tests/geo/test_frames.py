@@ -85,7 +85,7 @@ def test_what_is_no_table():
 def test_a_table_is_released(tmp_path):
     grid = sf.Grid.covering("4 km x 4 km around 48.855,2.355", shape=(2, 2))
     keep = sf.Mechanism(np.eye(4), grid)
-    done = sf.release(keep, Frame(TABLE), tmp_path / "out.csv", keep=["shop"])
+    done = sf.release(keep, Frame(TABLE), tmp_path / "out.csv", keep=["shop"], outside="drop", allow=0.25)
     assert done.rows == 3
     words = sf.Mechanism(np.eye(3), sf.Space("abc"))
     done = sf.release(words, Frame(TABLE), tmp_path / "out.parquet", column="shop", keep=["user_id"])

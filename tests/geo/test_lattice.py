@@ -298,7 +298,7 @@ def test_a_release_moves_points_outside_where_that_keeps_the_promise(tmp_path):
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "500 m")
     keep = sf.Mechanism(np.eye(len(lattice)), lattice)
     visits = Visits([48.85, 48.95, -30.0], [2.35, 2.36, 150.0])
-    done = sf.release(keep, visits, tmp_path / "out.csv", outside="nearest")
+    done = sf.release(keep, visits, tmp_path / "out.csv", outside="nearest", within="20000 km", allow=0.7)
     assert (done.rows, done.moved) == (3, 2)
     with (tmp_path / "out.csv").open() as file:
         reports = np.array([(float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(file)])

@@ -61,21 +61,21 @@ def test_columns_are_kept_by_name(places, tmp_path):
 
 def test_rows_beyond_the_reach(tmp_path):
     far = sf.Visits([48.86, 50.0, 48.87], [2.34, 2.34, 2.35])
-    with pytest.raises(DataError, match="1 of 3 rows are not served: they are more than 30 km") as caught:
+    with pytest.raises(DataError, match="1 of 3 rows are not within 30 km of the noise's centre") as caught:
         sf.release(NOISE, far, tmp_path / "out.csv", outside="error")
     assert "the first is number 2" in str(caught.value)
-    found = sf.release(NOISE, far, tmp_path / "drop.csv", outside="drop")
+    found = sf.release(NOISE, far, tmp_path / "drop.csv", outside="drop", allow=0.4)
     assert (found.rows, found.dropped, found.moved) == (2, 1, 0)
     with pytest.raises(DataError, match="not swapped"):
         sf.release(NOISE, sf.Visits(LON, LAT), tmp_path / "out.csv")
-    assert sf.release(NOISE, far, tmp_path / "usual.csv").moved == 1
-    found = sf.release(NOISE, far, tmp_path / "near.csv", outside="nearest")
+    found = sf.release(NOISE, far, tmp_path / "near.csv", outside="nearest", within="200 km", allow=0.4)
+    assert 90_000 < found.farthest_m < 100_000
     assert (found.rows, found.dropped, found.moved) == (3, 0, 1)
     with (tmp_path / "near.csv").open() as stream:
         lat, lon = (float(x) for x in list(csv.reader(stream))[2])
     assert np.hypot(*PLANE.forward([lat], [lon])[0]) == pytest.approx(30_000, abs=5_000)
-    with pytest.raises(DataError, match="no row is where the noise serves"):
-        sf.release(NOISE, sf.Visits([50.0], [2.34]), tmp_path / "none.csv", outside="drop")
+    with pytest.raises(DataError, match="no row is at any"):
+        sf.release(NOISE, sf.Visits([50.0], [2.34]), tmp_path / "none.csv", outside="drop", allow=1)
 
 
 def test_labels_and_planes_are_refused(places, tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import errno
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_visits_at_their_anchors_cost_what_anchors_cost(tmp_path):
 def test_nobody_is_charged_for_a_table_that_cannot_be_written(tmp_path):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
     ledger = Ledger.create(tmp_path / "l.db", "9/km")
-    for metered in (Blur(UNIFORM, ledger, PROMISE), Blur(noise, ledger)):
+    for metered in (Blur(UNIFORM, ledger, PROMISE), Blur(noise, ledger, noise.promise)):
         (tmp_path / "folder.csv").mkdir(exist_ok=True)
         with pytest.raises(FileError, match="No such file"):
             release(metered, visits(), tmp_path / "none" / "out.csv", place_column="venue")
@@ -105,10 +106,10 @@ def test_nobody_is_charged_for_a_table_that_cannot_be_written(tmp_path):
 
 
 def test_who_was_charged_for_a_table_that_was_not_written_is_told(tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("pyarrow.csv.write_csv", full)
+    monkeypatch.setattr("sfumato.tables.BatchWriter.write", full)
     ledger = Ledger.create(tmp_path / "l.db", "9/km")
     with pytest.raises(FileError, match="Users were charged for these reports, which nobody has seen") as told:
         release(Blur(UNIFORM, ledger, PROMISE), visits(times=1), tmp_path / "o.csv", place_column="venue")
@@ -145,7 +146,7 @@ def test_rows_left_out_are_no_anchors(tmp_path):
     source = Visits(
         [0.0, 48.85, 48.85], [0.0, 2.35, 2.35], user=["a"] * 3, attributes={"venue": np.array(["x"] * 3, object)}
     )
-    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue", outside="drop")
+    done = release(UNIFORM, source, tmp_path / "out.csv", place_column="venue", outside="drop", allow=0.4)
     assert (done.rows, done.dropped, done.places) == (2, 1, 1)
     assert "every visit to a place is at its anchor" in done.cost
 
@@ -181,7 +182,7 @@ def test_refusals(tmp_path):
     with pytest.raises(DataError, match="no column 'shop' of places"):
         release(UNIFORM, source, tmp_path / "out.csv", place_column="shop")
     nobody = Visits(source.lat, source.lon, attributes=dict(source.attributes))
-    with pytest.raises(DataError, match="row 1 names no user") as caught:
+    with pytest.raises(DataError, match="no column names the users") as caught:
         release(UNIFORM, nobody, tmp_path / "out.csv", place_column="venue")
     assert "user='column'" in caught.value.hint
     someone = Visits(
@@ -204,16 +205,20 @@ def test_names_of_other_types_are_names(tmp_path):
     assert done.places == 2
 
 
-def test_most_rows_outside_are_a_mistake_unless_asked_for(tmp_path):
+def test_many_rows_outside_are_a_mistake_unless_allowed(tmp_path):
     source = Visits([2.35, 2.35, 48.85], [48.85, 48.86, 2.35])
-    with pytest.raises(DataError, match="2 of 3 rows are outside") as caught:
+    with pytest.raises(DataError, match="2 of 3 rows are not at any") as caught:
         release(UNIFORM, source, tmp_path / "out.csv")
     assert "swapped" in caught.value.hint
-    assert release(UNIFORM, source, tmp_path / "out.csv", outside="nearest").moved == 2
+    with pytest.raises(DataError, match="more than 1 km outside"):
+        release(UNIFORM, source, tmp_path / "out.csv", outside="nearest", allow=1)
+    far: dict[str, Any] = {"outside": "nearest", "within": "20000 km"}
+    with pytest.raises(DataError, match=r"2 of 3 rows are outside, 66 % .2 moved.") as caught:
+        release(UNIFORM, source, tmp_path / "out.csv", **far)
+    assert "allow=0.67" in caught.value.hint
+    assert not any(tmp_path.iterdir())
+    assert release(UNIFORM, source, tmp_path / "out.csv", allow=0.67, **far).moved == 2
     few = Visits([48.85, 48.85, 48.99], [2.35, 2.35, 2.35])
-    assert release(UNIFORM, few, tmp_path / "out.csv").moved == 1
-    with pytest.raises(DataError, match="1 of 3 rows are not at any"):
-        release(UNIFORM, few, tmp_path / "out.csv", outside="error")
     bay = Lattice(LATTICE.vertices[:-1], 500, LATTICE.origin, str(LATTICE.crs))
-    with pytest.raises(DataError, match="1 of 3 rows are not at any"):
-        release(sf.Mechanism(np.eye(len(bay)), bay), few, tmp_path / "out.csv")
+    with pytest.raises(InputError, match="cannot be moved"):
+        release(sf.Mechanism(np.eye(len(bay)), bay), few, tmp_path / "out.csv", outside="nearest")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..optimal import Progress
+    from ..releases import RowsDone
 
 
 class StopOnInterrupt:
@@ -55,5 +56,20 @@ def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
                 f"Step {progress.step}: value {amount(progress.value, unit)}, "
                 f"bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {progress.seconds:.1f} s"
             )
+
+        yield report
+
+
+@contextmanager
+def rows_line() -> Iterator[Callable[[RowsDone], None]]:
+    """Show one live line of a release's progress on the error stream; nothing where it is not a terminal."""
+    from .screen import Screen
+
+    with Screen(stderr=True).status("Drawing reports (after Ctrl-C go on with --resume)") as status:
+
+        def report(done: RowsDone) -> None:
+            share = "" if not done.total else f" of {done.total:,}"
+            left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
+            status.update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
 
         yield report

@@ -3,12 +3,13 @@
 from .cells import Cells
 from .city import synthetic_city
 from .described import places_from
+from .formats import PlaceColumns, RawVisits
 from .grid import Grid
 from .hexagons import Hexagons
 from .lattice import Lattice
 from .places import Places
 from .projection import Projection
-from .read import FORMATS, read_visits
+from .read import FORMATS, read_visits, rows_without_columns
 from .region import Region
 from .sizes import MOST_CELLS
 from .visits import Visits
@@ -20,11 +21,14 @@ __all__ = [
     "Grid",
     "Hexagons",
     "Lattice",
+    "PlaceColumns",
     "Places",
     "Projection",
+    "RawVisits",
     "Region",
     "Visits",
     "places_from",
     "read_visits",
+    "rows_without_columns",
     "synthetic_city",
 ]

@@ -56,17 +56,26 @@ class ConvexPart(Frozen):
             reach_m: Points farther from the centre are first moved straight to this distance, at least that of
                 the corners; see `FAR_M` for points on the other side of the Earth.
         """
-        pulled = pulled_in(xy, reach_m)
-        normals, offsets = self.halves
-        outside = np.flatnonzero((pulled @ normals.T > offsets).any(axis=1))
+        found = xy.copy()
+        outside = np.flatnonzero(~self._holds(xy))
+        pulled = pulled_in(xy[outside], reach_m)
         start = self.corners
         side = np.roll(start, -1, axis=0) - start
-        from_start = pulled[outside, None] - start
+        beyond = np.flatnonzero(~self._holds(pulled))
+        from_start = pulled[beyond, None] - start
         along = np.clip((from_start * side).sum(axis=2) / (side**2).sum(axis=1), 0, 1)
         candidates = start + along[:, :, None] * side
-        distances = np.hypot(*(pulled[outside, None] - candidates).transpose(2, 0, 1))
-        pulled[outside] = candidates[np.arange(len(outside)), distances.argmin(axis=1)]
-        return pulled
+        distances = np.hypot(*(pulled[beyond, None] - candidates).transpose(2, 0, 1))
+        pulled[beyond] = candidates[np.arange(len(beyond)), distances.argmin(axis=1)]
+        found[outside] = pulled
+        return found
+
+    def _holds(self, xy: Floats) -> NDArray[np.bool_]:
+        x, y = xy[:, 0], xy[:, 1]
+        inside = np.ones(len(xy), dtype=bool)
+        for east, north, offset in self._bounds:
+            inside &= x * east + y * north <= offset
+        return inside
 
     def contains(self, x: float, y: float) -> bool:
         """Return whether one point is inside."""

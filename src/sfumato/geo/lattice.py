@@ -23,7 +23,7 @@ from .projection import Projection
 from .region import Region
 from .single import SinglePoint
 from .sizes import MOST_CELLS, area_of, check_size
-from .vertex_weights import SNAP_BITS, Draw, Rounding, snapped, vertices_drawn, weights_of
+from .vertex_weights import SNAP_BITS, Draw, Rounding, nearest_vertices, snapped, vertices_drawn, weights_of
 from .vertices import (
     KINDS,
     ROWS,
@@ -284,7 +284,7 @@ class Lattice(Places):
         north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
         xy = self.projection.forward(north, east)
         there = part.nearest(xy, self.reach_m)
-        moved = np.flatnonzero((there != xy).any(axis=1) & np.isfinite(there).all(axis=1))
+        moved = np.flatnonzero(((there[:, 0] != xy[:, 0]) | (there[:, 1] != xy[:, 1])) & np.isfinite(there[:, 0]))
         north[moved], east[moved] = self.projection.inverse(there[moved]).T
         return north, east
 
@@ -313,8 +313,7 @@ class Lattice(Places):
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
         """
-        vertices, shares = weights_of(self.kind, self.snapped(lat, lon))
-        return Rounding(self._table.of_vertices(vertices), shares)
+        return self._rounding(self.snapped(lat, lon))
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return a vertex for each point, drawn as `rounding` says, array (n,); -1 for points not served.
@@ -326,8 +325,9 @@ class Lattice(Places):
             lon: Longitudes, array (n,) in degrees.
             words: From a number to as many fresh, uniform 64-bit words.
         """
-        vertices = vertices_drawn(self.kind, self.snapped(lat, lon), words)
-        return np.where(self.inside(lat, lon), self._table.of_vertices(vertices), -1)
+        places = self.snapped(lat, lon)
+        vertices = vertices_drawn(self.kind, places, words)
+        return np.where(self._serves(places), self._table.of_vertices(vertices), -1)
 
     def singly(self) -> SinglePoint:
         """Return a function that draws as `drawn` does for single points, prepared for many of them."""
@@ -355,6 +355,19 @@ class Lattice(Places):
             corners = np.column_stack([np.cos(angles), np.sin(angles)]) / math.sqrt(3)
         outlines = self._centres()[:, None, :] + self.spacing_m * corners
         return readonly(self.projection.inverse(outlines.reshape(-1, 2)).reshape(*outlines.shape))
+
+    def _rounding(self, places: Integers) -> Rounding:
+        vertices, shares = weights_of(self.kind, places)
+        return Rounding(self._table.of_vertices(vertices), shares)
+
+    def _serves(self, places: Integers) -> NDArray[np.bool_]:
+        """Return which places are served, array (n,): at once where all nine vertices around are there."""
+        if self.kind == "triangular":
+            return self._rounding(places).inside
+        inside = self._table.surrounds(nearest_vertices(places))
+        others = np.flatnonzero(~inside)
+        inside[others] = self._rounding(places[others]).inside
+        return inside
 
     @property
     def _served_by(self) -> str:

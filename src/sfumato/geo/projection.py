@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
 from .geodesic import from_centre, to_degrees
+from .nearby import MANY, near_centre
 
 LIMIT_KM: Final = 1500
 """How far from its centre a projection is used; there it stretches by up to 0.95 %."""
@@ -74,6 +75,8 @@ class Projection:
     def forward(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
         """Return metres east and north of the centre, array (n, 2); NaN for what is not on the Earth.
 
+        Many points near the centre are brought there by polynomials, which agree with the series to 20 nanometres.
+
         Args:
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
@@ -84,6 +87,9 @@ class Projection:
                 f"{len(north)} latitudes and {len(east)} longitudes were given.",
                 "pass as many latitudes as longitudes.",
             )
+        near = near_centre(float(self.lat), float(self.lon)) if len(north) >= MANY else None
+        if near is not None:
+            return near.forward(north, east)
         known = (np.abs(north) <= 90) & np.isfinite(east)
         x, y = from_centre(
             np, (self.lat, self.lon), np.where(known, north, self.lat), np.where(known, east, self.lon)

@@ -73,6 +73,30 @@ def read_visits(
     return cleaned(raw, repr(place.name), polar=polar)
 
 
+def rows_without_columns(path: Path) -> RawVisits | None:
+    """Return the rows of visits of a format without names of columns, such as GPX; nothing is dropped.
+
+    Args:
+        path: The file or folder.
+
+    Returns:
+        The rows; None for a table, and for a folder that holds no such files.
+
+    Raises:
+        DataError: If there is no such file, or it is in no known format.
+    """
+    if path.is_dir():
+        for format_ in EVERY:
+            if format_.read_folder is not None and next(path.rglob(f"*{format_.suffix}"), None) is not None:
+                return format_.read_folder(path)
+        return None
+    source = Source.of(path)
+    chosen = _recognised(source)
+    if chosen.text:
+        _check_text(source)
+    return None if chosen.columns else chosen.read(source, Wanted({}, None))
+
+
 def _folder(folder: Path, key: str | None) -> RawVisits:
     for format_ in EVERY:
         reader = format_.read_folder if key in (None, format_.key) else None

@@ -56,6 +56,26 @@ def spline_weights(offsets: Integers) -> Integers:
     return np.stack([(half - offsets) ** 2, 6 * half**2 - 2 * offsets**2, (half + offsets) ** 2], axis=-1)
 
 
+def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
+    """Return to which of three neighbours along an axis words lead: -1, 0 or 1, array (...), drawn exactly.
+
+    Args:
+        offsets: As for `spline_weights`, whose weights are the probabilities.
+        words: Uniform words of 64 bits, array (...).
+    """
+    half = 2 ** (SNAP_BITS - 1)
+    uniform = (words >> np.uint64(63 - 2 * SNAP_BITS)).view(np.int64)
+    above = uniform >= (half - offsets) ** 2
+    far = uniform >= 8 * half**2 - (half + offsets) ** 2
+    chosen: Integers = above.astype(np.int64) + far - 1
+    return chosen
+
+
+def nearest_vertices(places: Integers) -> Integers:
+    """Return the nearest vertices of a square lattice, array (n, 2), of places as `snapped` returns them."""
+    return (places + _ONE // 2) >> SNAP_BITS
+
+
 def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
     """Return places on the plane, in steps from vertex (0, 0), in coordinates of the lattice."""
     if kind == "square":
@@ -84,7 +104,7 @@ def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
         places: As `snapped` returns them, array (n, 2).
     """
     if kind == "square":
-        nearest = (places + _ONE // 2) >> SNAP_BITS
+        nearest = nearest_vertices(places)
         axes = spline_weights(places - (nearest << SNAP_BITS)) / 2.0 ** (2 * SNAP_BITS + 1)
         return nearest[:, None, :] + AROUND, (axes[:, 0, :, None] * axes[:, 1, None, :]).reshape(len(places), 9)
     corner, side, part = _triangle(places)
@@ -101,11 +121,8 @@ def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
         words: From a number to as many fresh, uniform 64-bit words.
     """
     if kind == "square":
-        nearest = (places + _ONE // 2) >> SNAP_BITS
-        upto = spline_weights(places - (nearest << SNAP_BITS)).cumsum(axis=-1)
-        uniform = (words(places.size) >> np.uint64(63 - 2 * SNAP_BITS)).astype(np.int64)
-        chosen: Integers = nearest - 1 + (uniform.reshape(*places.shape, 1) >= upto).sum(axis=-1)
-        return chosen
+        nearest = nearest_vertices(places)
+        return nearest + spline_steps(places - (nearest << SNAP_BITS), words(places.size).reshape(places.shape))
     corner, side, part = _triangle(places)
     upto = np.column_stack([part[:, 0], part.sum(axis=1)])
     uniform = (words(len(places)) >> np.uint64(64 - SNAP_BITS)).astype(np.int64)

@@ -36,10 +36,12 @@ class VertexTable:
     Attributes:
         low: One less than the least coordinates, array (2,).
         positions: At each pair of coordinates from there the position, or -1, array; its border is empty.
+        surrounded: Where a vertex and its eight neighbours are in the list, array.
     """
 
     low: Integers
     positions: NDArray[np.intp]
+    surrounded: NDArray[np.bool_]
 
     @classmethod
     def of(cls, vertices: Integers) -> Self:
@@ -59,12 +61,27 @@ class VertexTable:
         positions[tuple((vertices - low + 1).T)] = np.arange(len(vertices))
         if np.count_nonzero(positions >= 0) < len(vertices):
             raise InputError("a vertex of the lattice is given twice.", "give each pair of coordinates once.")
-        return cls(readonly(low - 1), readonly(positions))
+        there = positions >= 0
+        surrounded = np.zeros_like(there)
+        surrounded[1:-1, 1:-1] = np.logical_and.reduce(
+            [there[1 + i : size[0] + 1 + i, 1 + j : size[1] + 1 + j] for i, j in AROUND.tolist()]
+        )
+        return cls(readonly(low - 1), readonly(positions), readonly(surrounded))
 
     def of_vertices(self, vertices: Integers) -> NDArray[np.intp]:
         """Return the positions of vertices (..., 2), array (...); -1 for one that is not in the list."""
-        inner = np.clip(vertices - self.low, 0, np.array(self.positions.shape) - 1)
-        found: NDArray[np.intp] = self.positions[inner[..., 0], inner[..., 1]]
+        found: NDArray[np.intp] = self.positions.reshape(-1)[self._places(vertices)]
+        return found
+
+    def surrounds(self, vertices: Integers) -> NDArray[np.bool_]:
+        """Return which vertices (..., 2) are in the list with their eight neighbours, array (...)."""
+        found: NDArray[np.bool_] = self.surrounded.reshape(-1)[self._places(vertices)]
+        return found
+
+    def _places(self, vertices: Integers) -> NDArray[np.intp]:
+        columns, rows = self.positions.shape
+        across = np.clip(vertices[..., 0] - self.low[0], 0, columns - 1) * rows
+        found: NDArray[np.intp] = across + np.clip(vertices[..., 1] - self.low[1], 0, rows - 1)
         return found
 
     def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:

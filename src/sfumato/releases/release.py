@@ -1,77 +1,173 @@
-"""Releasing data: every true place becomes a report drawn from the mechanism."""
+"""Releasing data: every true row becomes a report drawn from the mechanism."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
 
-import numpy as np
-
-from ..core import CoordinatePrivacy, Mechanism
+from ..core import Mechanism
 from ..core.arguments import checked
 from ..core.atomic import check_writable
 from ..core.frozen import Short
-from ..errors import DataError, FileError, InputError, argument, python
-from ..escaping import plain
-from ..geo import Cells, Lattice, Visits
+from ..errors import DataError, FileError, InputError, SfumatoError, argument
+from ..mechanisms.family import MechanismFamily
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
-from ..rounding import counted
-from ..sampling import Sampler
-from ..tables import check_suffix, write_table
+from ..tables import BATCH_ROWS, TableStream, check_streamed
 from .budget import Blur
-from .columns import DEGREES, check_names, joined, report_columns
-from .points import rows_to_blur
-from .revisits import Revisits, spread_m
-from .source_rows import Outside, Source, kept_columns, rows_of_labels, rows_of_visits, visits_of
+from .kernel import OUTSIDE, WITHIN, Kernel, Outside, Wishes
+from .local import (
+    AnySource,
+    Engine,
+    Identity,
+    RowsDone,
+    Tally,
+    Workplace,
+    counted,
+    identity,
+    keep_record,
+    opened,
+    times_before,
+    unwritable,
+)
+from .marks import KEY, Mark, write_beside
+from .outcome import Release
+from .promises import People, proved, sentences
+from .remembered import Remembered
 
-_OUTSIDE = ("error", "nearest", "drop")
-_WIDEST = 1000  # reports of a tuple, each with its columns
-_SHOWN = 12  # names of columns in a sentence
+ALLOWED: Final = 0.01
+"""The share of rows that may be moved or dropped, unless the caller allows more."""
+
+One = Mechanism | Tupling | CoordinateNoise | MechanismFamily | Blur
+Progress = Callable[[RowsDone], None]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Release(Short):
-    """The outcome of a release.
+@dataclass(slots=True, repr=False)
+class PreparedRelease(Short):
+    """A release of which everything is known but the reports: read `promises`, then `run`.
 
     Attributes:
-        rows: How many reports, or tuples of reports, were written.
-        dropped: How many rows were left out, because they are outside the secrets.
-        moved: How many rows outside were taken to be at the nearest place.
-        columns: The columns of the released table.
-        notes: Sentences on what the reading left out, such as rows without a position.
-        places: How many places of users were reported once and repeated.
-        cost: What this repetition costs, and what noise on a budget is charged, in words; otherwise empty.
+        target: The file to write.
+        promises: What was proved of one report, what the reports of one person add up to, and which columns
+            stay, in sentences.
+        people: How many rows there are, and how many of one person.
     """
 
-    rows: int
-    dropped: int
-    moved: int
-    columns: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    places: int = 0
-    cost: str = ""
+    target: Path
+    promises: tuple[str, ...]
+    people: People
+    _kernel: Kernel
+    _stream: TableStream
+    _mark: Mark
+    _known: Identity | None
+    _allowed: float
+    _resume: bool
+    _facts: dict[str, str]
+    _remembered: Remembered | None
+    _size: int
+    _before: int = field(init=False, default=0)
 
-    def __str__(self) -> str:
-        shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
-        parts = [f"{counted(self.rows, 'report')} released ({', '.join(map(plain, shown))})"]
-        if self.dropped:
-            parts.append(
-                f"{counted(self.dropped, 'row')} outside {'was' if self.dropped == 1 else 'were'} dropped"
+    def run(self, progress: Progress | None = None) -> Release:
+        """Draw the reports and write the table, whole or not at all.
+
+        Args:
+            progress: Is told how far the release has come.
+
+        Raises:
+            DataError: If the source cannot be read, or rows are outside and this is refused.
+            FileError: If the target cannot be written.
+        """
+        begun = clock.monotonic()
+        place = Workplace.open(self.target, self._facts, resume=self._resume)
+        if self._known is not None:
+            self._before = times_before(self._known, self.target, again=True, run=place.run)
+        try:
+            tally = self._run(place, progress)
+        except (SfumatoError, OSError) as error:
+            if isinstance(error, SfumatoError) and not isinstance(error, FileError):
+                place.remove()
+                raise
+            if self._known is None or not place.parts or self._remembered is not None:
+                place.remove()
+                raise self._unseen(
+                    error if isinstance(error, FileError) else unwritable(self.target, error)
+                ) from None
+            problem = error.problem if isinstance(error, FileError) else unwritable(self.target, error).problem
+            hints = error.hints if isinstance(error, FileError) else unwritable(self.target, error).hints
+            raise FileError(problem, *hints, f"go on from there with {argument('resume', True)}.") from None
+        finally:
+            place.close()
+        notes = [*self._kernel.notes]
+        if place.removed:
+            notes.append(f"{place.removed:,} parts of an interrupted release were removed unread")
+        if tally.resumed:
+            notes.append(
+                f"{tally.resumed:,} rows had been drawn before the interruption, and were not drawn again"
             )
-        if self.moved:
-            were = "was" if self.moved == 1 else "were"
-            parts.append(f"{counted(self.moved, 'row')} outside {were} moved to the nearest place first")
-        said = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
-        return said + (f". {self.cost}" if self.cost else "")
+        if self._before:
+            notes.append(
+                f"this source had been released {self._before:,} "
+                f"{'time' if self._before == 1 else 'times'} before: {self._before + 1:,} releases add up"
+            )
+        kept = self._remembered
+        return Release(
+            tally.rows,
+            tally.dropped,
+            tally.moved,
+            tuple(self._kernel.schema.names),
+            tuple(notes),
+            places=0 if kept is None else kept.places,
+            cost="" if kept is None else kept.cost,
+            farthest_m=tally.farthest_m,
+            promises=self.promises,
+            mark=self._mark.mechanisms,
+            seconds=clock.monotonic() - begun,
+        )
+
+    def _unseen(self, error: FileError) -> FileError:
+        """Say that users were charged for reports that nobody has seen, where they were."""
+        if self._remembered is None or self._remembered.metered is None:
+            return error
+        return FileError(
+            f"{error.problem} Users were charged for these reports, which nobody has seen.",
+            *error.hints,
+            "the ledger keeps places that were reported: they cost nothing when they are released again.",
+        )
+
+    def _run(self, place: Workplace, progress: Progress | None) -> Tally:
+        suffix = self.target.suffix.lower()
+        schema = self._kernel.schema.with_metadata({KEY: self._mark.text.encode()})
+        remembered = self._remembered
+        engine = Engine(
+            self._kernel,
+            self._stream,
+            self._allowed,
+            whole=remembered is not None,
+            size=self._size,
+            draw=None if remembered is None else lambda batch, part: remembered.draw(batch, part.start),
+            extra=() if remembered is None or remembered.place_column is None else (remembered.place_column,),
+            progress=progress,
+        )
+        table = place.table
+        tally = engine.run(place, table, schema, suffix, self.people.rows)
+        if suffix == ".csv":
+            write_beside(self.target, self._mark)
+        if self._known is not None:
+            keep_record(self._known, self.target, self._mark, self._before + 1, place.run)
+        place.publish(table, self.target)
+        place.remove()
+        return tally
 
 
 @checked
 def release(
-    mechanism: Mechanism | Tupling | CoordinateNoise | Blur,
-    source: Source,
+    mechanism: One | Mapping[str, One],
+    source: AnySource,
     target: str | os.PathLike[str],
     *,
     column: str | None = None,
@@ -81,180 +177,190 @@ def release(
     time: str | None = None,
     keep: Sequence[str] = (),
     place_column: str | None = None,
+    by: str | None = None,
     outside: Outside | None = None,
+    within: float | str = WITHIN,
+    allow: float = ALLOWED,
+    resume: bool = False,
+    again: bool = False,
+    progress: Callable[[RowsDone], None] | None = None,
 ) -> Release:
     """Write a table in which every row of the source is replaced by a fresh report.
 
-    Each row is drawn anew, with the operating system's cryptographic randomness, from
-    the mechanism's integers. The table holds the label of the reported place and, where
-    it has them, its latitude and longitude; nothing of the true place. It is written
-    whole or not at all.
+    Each row is drawn anew, with the operating system's cryptographic randomness, from the mechanism's integers.
+    Rows keep their number and order. The table holds the label of the reported place and, where it has them, its
+    latitude and longitude; nothing of the true place. It is read and drawn in batches on every core, whatever
+    its size, and written whole or not at all. It bears the fingerprint of the mechanism, which `estimate` checks.
 
-    With a `Tupling` each row becomes a tuple of k + 1 reports, in columns that end in the
-    report's place: ``label_1``, ``label_2``, ... The position says nothing about which report is the true one.
+    With a `Tupling` each row becomes a tuple of k + 1 reports: a list in Parquet and Arrow files, and in CSV
+    columns that end in the report's place: ``label_1``, ``label_2``, ... The position says nothing about which
+    report is the true one. Frequency oracles and noise on whole numbers give a column ``report``.
 
-    The guarantee is for one report or tuple. Several reports of one person add up: k reports
-    spend k times epsilon. And other columns can give the secret away (the name of a
-    shop, a time at which it is the only one open), so none is kept unless it is named.
-    With ``outside="drop"`` the length of the table shows how many rows were inside.
-
-    Whether the target can be written is found out before anybody is charged. If the disk fails while the table is
-    written, users have been charged for reports that nobody saw: this costs budget, and no privacy.
+    The promise is proved again before anything is drawn. It is for one report or tuple. Several reports of one
+    person add up: k reports spend k times epsilon, and the outcome says how many the source asks for. Other
+    columns can give the secret away (the name of a shop, a time at which it is the only one open), so none is
+    kept unless it is named. An error about rows outside, and the length of a table from which rows were dropped,
+    show who is outside.
 
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the
     first of them (its anchor), and what that costs is said in the outcome. With a `Blur` each
-    user is charged for what is drawn, and places are remembered in its ledger for later releases.
+    user is charged for what is drawn, and places are remembered in its ledger for later releases. Both read all
+    rows into memory.
 
     Args:
-        mechanism: The mechanism or tupling; its secrets are places, or the labels in ``column``. Or
+        mechanism: A mechanism, tupling or family; its secrets are places, or the labels in ``column``. Or
             a `Blur` of a mechanism on places or of noise; or noise for coordinates, whose reports have
-            a latitude and a longitude, but no label.
-        source: A file or table that `read_visits` reads, or visits; with ``column`` a CSV or
-            Parquet file, or a table in memory (`read_visits` says which).
-        target: The file to write, ``.csv`` or ``.parquet``; one that exists is replaced.
-        column: The column that holds the secret's label, where secrets are not places.
+            a latitude and a longitude, but no label. Or several by name, with ``by``.
+        source: A Parquet, GeoParquet, Arrow or CSV file, a folder of such files (also partitioned), any other
+            file that `read_visits` reads, visits, or a table in memory (`read_visits` says which).
+        target: The file to write, ``.csv``, ``.parquet`` or ``.arrow``; one that exists is replaced.
+        column: The column that holds the secret's label, or a whole number, where secrets are not places.
         lat: The column of latitudes, where its name does not show it; as for `read_visits`.
         lon: The column of longitudes.
         user: The column of users.
         time: The column of times.
-        keep: Names of further columns that are carried over unchanged; of visits
-            ``user``, ``time`` and their attributes.
+        keep: Names of further columns that are carried over unchanged.
         place_column: The column that names a user's places, such as a label or the key of a venue. Rows
             without a name are reported afresh.
-        outside: What to do with rows that are at none of the secrets: refuse (``error``), move them to the
-            nearest place, or leave them out (``drop``). On a lattice that serves a convex region, and
-            with noise for coordinates, moving keeps the promise for any two points on Earth, and is done
-            by default as long as half of the rows are inside; on other lattices it is refused.
+        by: The column that names each row's mechanism, where several are given.
+        outside: What to do with rows that are at none of the secrets: refuse (``error``, the default), move them
+            to the nearest place, or leave them out (``drop``). On a lattice that serves a convex region, and
+            with noise for coordinates, moving keeps the promise for any two points on Earth; on other lattices
+            it is refused, and cells promise nothing for points outside.
+        within: How far rows are moved at most; one that is farther is an error.
+        allow: The share of rows that may be moved or dropped.
+        resume: Go on with a release that was interrupted. No row is drawn twice.
+        again: Release a source again that was released to the same folder before.
+        progress: Is told how far the release has come.
 
     Raises:
-        InputError: If the options do not fit the mechanism, or a tuple has too many reports for columns.
-        DataError: If the source cannot be read, or rows are outside and this is refused.
+        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was
+        released before. DataError: If the source cannot be read, or rows are outside and this is refused.
         FileError: If the target cannot be written.
     """
-    check_suffix(target)
-    check_writable(target)
-    if outside is not None and outside not in _OUTSIDE:
-        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
-    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == os.path.realpath(target):
+    prepared = prepare(
+        mechanism,
+        source,
+        target,
+        column=column,
+        lat=lat,
+        lon=lon,
+        user=user,
+        time=time,
+        keep=keep,
+        place_column=place_column,
+        by=by,
+        outside=outside,
+        within=within,
+        allow=allow,
+        resume=resume,
+        again=again,
+    )
+    return prepared.run(progress)
+
+
+def prepare(
+    mechanism: One | Mapping[str, One],
+    source: AnySource,
+    target: str | os.PathLike[str],
+    *,
+    place_column: str | None = None,
+    outside: Outside | None = None,
+    allow: float = ALLOWED,
+    resume: bool = False,
+    again: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    **options: Any,
+) -> PreparedRelease:
+    """Return a release that has been proved and counted, before anything is drawn.
+
+    Args:
+        mechanism: As for `release`, and so are all other arguments.
+        source: What to release.
+        target: The file to write.
+        place_column: The column that names a user's places.
+        outside: What to do with rows outside.
+        allow: The share of rows that may be moved or dropped.
+        resume: Go on with a release that was interrupted.
+        again: Release a source again.
+        batch_rows: Rows that are drawn and kept at a time.
+        options: The others.
+
+    Raises:
+        InputError: If the options do not fit the mechanism, or its promise does not hold.
+        DataError: If the source cannot be read.
+        FileError: If the target is of no known kind.
+    """
+    suffix = check_streamed(target)
+    if outside is not None and outside not in OUTSIDE:
+        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(OUTSIDE)}.")
+    if batch_rows < 1:
+        raise InputError(f"batches of {batch_rows} rows were asked for.", "use at least one row, such as 100,000.")
+    if not 0 <= allow <= 1:
+        raise InputError(
+            f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
+        )
+    path = Path(os.path.realpath(target))
+    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
         raise InputError("the release would replace its own source.", "choose another target.")
+    check_writable(target)
     metered = mechanism if isinstance(mechanism, Blur) else None
     drawable = mechanism.mechanism if isinstance(mechanism, Blur) else mechanism
-    named = {"lat": lat, "lon": lon, "user": user, "time": time}
-    if isinstance(drawable, CoordinateNoise):
-        if column is not None:
-            raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
-        return _of_noise(drawable, metered, visits_of(source, named), target, keep, place_column, outside)
-    inner = drawable.inner if isinstance(drawable, Tupling) else drawable
-    if column is not None and (metered or place_column):
+    keep = options.pop("keep", ())
+    for name in keep:
+        if not isinstance(name, str):
+            raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
+    wishes = Wishes(**options, keep=tuple(keep), outside=outside or "error", lists=suffix != ".csv")
+    if wishes.column is not None and (metered or place_column):
+        raise InputError("places and budgets are for visits, not for labels.", f"leave out {argument('column')}.")
+    stream, asked = opened(source, wishes)
+    kernel = Kernel(drawable, stream.schema, asked, name=stream.name, comma=stream.comma)
+    remembered = None
+    if place_column is not None and place_column not in stream.schema.names:
+        known = ", ".join(stream.schema.names)
+        raise DataError(f"there is no column {place_column!r} of places.", f"the source has {known}.")
+    if metered is not None or place_column is not None:
+        if kernel.user is None:
+            raise DataError(
+                "no column names the users, but places and budgets are those of users.",
+                f"name it with {argument('release.user', 'column')}.",
+            )
+        remembered = Remembered(kernel, place_column, metered)
+        if resume:
+            raise InputError(
+                "a release with places or budgets is drawn at once, and leaves nothing to go on with.",
+                f"leave out {argument('resume')}.",
+            )
+    known_as = identity(stream)
+    if resume and known_as is None:
         raise InputError(
-            "places and budgets are for visits, not for labels.",
-            f"leave out {argument('column')}",
-            python("draw labels with Blur.draw_all."),
+            "only a release of a file can be gone on with: what was in memory may have changed.",
+            f"leave out {argument('resume')}.",
         )
-    if isinstance(drawable, Tupling) and drawable.queries > _WIDEST:
-        raise InputError(
-            f"a tuple of {drawable.queries:,} reports would need as many columns.",
-            f"release tuples of at most {_WIDEST:,} reports",
-            python("draw them with sf.sampler."),
-        )
-    read = (
-        rows_of_visits(inner.secrets, source, named, keep, outside)
-        if column is None
-        else rows_of_labels(inner.secrets, source, column, named, keep, outside)
+    if known_as is not None and metered is None and not resume:  # a ledger counts for itself
+        times_before(known_as, path, again=again)
+    mark = Mark.of(kernel.drawables)
+    promises = {name: proved(each) for name, each in kernel.drawables.items()}
+    people = counted(stream, kernel.user)
+    return PreparedRelease(
+        path,
+        (*sentences(promises, people), *kernel.disclosed.sentences),
+        people,
+        kernel,
+        stream,
+        mark,
+        known_as,
+        allow,
+        resume,
+        {
+            "source": "" if known_as is None else known_as.place,
+            "mechanism": mark.text,
+            "set of options": json.dumps(
+                {**asdict(asked), "allow": allow, "place_column": place_column}, default=str
+            ),
+            "kind of table": suffix,
+            "size of parts": str(batch_rows),
+        },
+        remembered,
+        batch_rows,
     )
-    positions = read.positions
-    inside = positions >= 0
-    dropped = int((~inside).sum())
-    if outside is None and 2 * read.moved > len(positions):
-        raise DataError(
-            f"{read.moved:,} of {len(positions):,} rows are outside of {inner.secrets!r}.",
-            "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-            f"pass {argument('outside', 'nearest')} to move them to the nearest place anyway.",
-        )
-    fixed = isinstance(inner.secrets, Lattice) and inner.secrets.convex_part is None  # moving breaks the promise
-    if dropped and outside in (None, "error"):
-        raise DataError(
-            f"{dropped:,} of {len(positions):,} rows are not at any of the mechanism's {len(inner.secrets):,} "
-            f"secrets (the first is number {int(np.argmin(inside)) + 1}).",
-            "" if column or fixed else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
-            f"pass {argument('outside', 'drop')} to leave them out",
-            f"design the mechanism for {'these labels too' if column else 'a wider region'}.",
-        )
-    if not inside.any():
-        raise DataError(
-            "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
-        )
-    shared = None
-    if read.visits is not None and (metered or place_column):
-        shared = Revisits.of(read.visits, place_column, inside)
-    queries = (drawable.queries,) if isinstance(drawable, Tupling) else ()
-    check_names(report_columns(inner.observables, np.zeros((0, *queries), dtype=np.intp)), read.kept)
-    if metered is not None and shared is not None:
-        reports = np.array(metered.draw_all(shared.users, positions[inside], shared.places), dtype=np.intp)
-    else:
-        reports = Sampler(drawable).draw(positions[inside])
-        reports = reports if shared is None else reports[shared.anchors]
-    table = joined(report_columns(inner.observables, reports), read.kept, inside)
-    _write(table, target, charged=metered is not None)
-    outcome = Release(len(reports), dropped, read.moved, tuple(table.column_names), read.notes)
-    if shared is None or read.visits is None or not shared.distinct:
-        return outcome
-    spread = None if metered else spread_m(read.visits, inside, shared.anchors)
-    promise = None if metered is None else metered.promise
-    slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
-    cost = shared.cost(spread, cells=isinstance(inner.secrets, Cells), slack_m=slack_m)
-    return replace(outcome, places=shared.distinct, cost=cost)
-
-
-def _of_noise(
-    noise: CoordinateNoise,
-    metered: Blur | None,
-    visits: Visits,
-    target: str | os.PathLike[str],
-    keep: Sequence[str],
-    place_column: str | None,
-    outside: Outside | None,
-) -> Release:
-    kept = kept_columns(visits, keep)
-    check_names(DEGREES, kept)
-    rows = rows_to_blur(noise, visits, outside)
-    shared = Revisits.of(visits, place_column, rows.kept) if metered or place_column else None
-    lat, lon = visits.lat[rows.kept], visits.lon[rows.kept]
-    edge: Literal["error", "nearest"] = "nearest" if rows.moved else "error"
-    if metered is not None and shared is not None:
-        reports = metered.report_all(shared.users, lat, lon, shared.places, outside=edge)
-    else:
-        reports = Sampler(noise).blur(lat, lon, outside=edge)
-        reports = reports if shared is None else reports[shared.anchors]
-    table = joined(dict(zip(DEGREES, reports.T, strict=True)), kept, rows.kept)
-    _write(table, target, charged=metered is not None)
-    dropped = len(visits) - len(reports)
-    promise = noise.promise if metered is None else metered.promise
-    slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
-    costs = [] if metered is None else [metered.sentence]
-    if shared is not None and shared.distinct:
-        spread = None if metered else spread_m(visits, rows.kept, shared.anchors)
-        costs.append(shared.cost(spread, slack_m=slack_m))
-    return Release(
-        len(reports),
-        dropped,
-        rows.moved,
-        tuple(table.column_names),
-        visits.notes,
-        places=shared.distinct if shared is not None else 0,
-        cost=". ".join(costs),
-    )
-
-
-def _write(table: Any, target: str | os.PathLike[str], *, charged: bool) -> None:
-    """Write the table; if that fails, say that users were charged nevertheless."""
-    try:
-        write_table(table, target)
-    except FileError as error:
-        if not charged:
-            raise
-        raise FileError(
-            f"{error.problem} Users were charged for these reports, which nobody has seen.",
-            *error.hints,
-            "the ledger keeps places that were reported: they cost nothing when they are released again.",
-        ) from error

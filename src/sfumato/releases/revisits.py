@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arrays import Floats
 from ..errors import DataError, argument
-from ..geo import Projection, Visits
+from ..geo import Projection
 from ..rounding import amount_at_most, counted
 
 Positions = NDArray[np.intp]
@@ -30,30 +31,25 @@ class Revisits:
     places: tuple[str | None, ...]
 
     @classmethod
-    def of(cls, visits: Visits, column: str | None, chosen: NDArray[np.bool_]) -> Revisits:
+    def of(cls, users: Any | None, places: Any | None) -> Revisits:
         """Return the users and places of visits.
 
         Args:
-            visits: All visits.
-            column: The attribute that names places; None where none are named.
-            chosen: Which visits count, array (n,).
+            users: The Arrow column of users; None where there is none.
+            places: The Arrow column of places; None where none are named.
 
         Raises:
-            DataError: If there is no user of each visit, or no such column.
+            DataError: If a visit has no user.
         """
-        rows = np.flatnonzero(chosen)
-        users = [None] * len(visits) if visits.user is None else [_text(user) for user in visits.user.tolist()]
-        lacking = next((int(row) for row in rows if users[row] is None), None)
+        named = [] if users is None else [_text(user) for user in users.to_pylist()]
+        lacking = None if users is None else next((row for row, user in enumerate(named) if user is None), None)
         if lacking is not None:
             raise DataError(
                 f"row {lacking + 1} names no user, but places and budgets are those of users.",
                 f"name the column of users with {argument('release.user', 'column')}.",
             )
-        if column is not None and column not in visits.attributes:
-            known = ", ".join(visits.attributes) or "no further columns"
-            raise DataError(f"there is no column {column!r} of places.", f"the source has {known}.")
-        places = [None] * len(visits) if column is None else [_text(v) for v in visits.attributes[column].tolist()]
-        return cls(tuple(str(users[row]) for row in rows), tuple(places[row] for row in rows))
+        found = [None] * len(named) if places is None else [_text(place) for place in places.to_pylist()]
+        return cls(tuple(map(str, named)), tuple(found))
 
     @property
     def anchors(self) -> Positions:
@@ -104,15 +100,16 @@ def _rows(named: int, distinct: int) -> str:
     return f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {places}"
 
 
-def spread_m(visits: Visits, chosen: NDArray[np.bool_], anchors: Positions) -> float:
+def spread_m(lat: Floats, lon: Floats, anchors: Positions) -> float:
     """Return how far visits are from their anchors at most, metres, on a plane that shortens no distance.
 
     Args:
-        visits: All visits.
-        chosen: Which of them count, array (n,).
-        anchors: Of those, the number of the one that is the anchor, array (k,).
+        lat: Latitudes of the visits, array (k,), degrees.
+        lon: Longitudes, array (k,), degrees.
+        anchors: The number of the visit that is the anchor of each, array (k,).
     """
-    lat, lon = visits.lat[chosen], visits.lon[chosen]
+    if not len(lat):
+        return 0.0
     xy = Projection(float(np.median(lat)), float(np.median(lon))).forward(lat, lon)
     return float(np.hypot(*(xy - xy[anchors]).T).max())
 

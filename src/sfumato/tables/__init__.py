@@ -1,27 +1,36 @@
 """Tables: reading them from text, Parquet and frames in memory, and writing them as CSV or Parquet."""
 
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
+from .batch_writer import STREAMED, BatchWriter, check_streamed
 from .columns import read_columns
 from .delimited import TextTable, parsed, read_rows
 from .labels import find, label_column, numeric, text
 from .opened import OpenTable
 from .source import Source, as_path
+from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
 from .values import Objects, Times, names, numbers, plain_values, times
 from .writing import check_suffix, write_rows, write_table
 
 __all__ = [
+    "BATCH_ROWS",
     "IN_MEMORY",
+    "STREAMED",
     "ArrowStream",
+    "BatchWriter",
     "FrameTable",
     "Objects",
     "OpenTable",
     "ParquetTable",
     "Source",
+    "TableStream",
     "TextTable",
     "Times",
     "as_path",
+    "check_streamed",
     "check_suffix",
     "find",
+    "folder_stream",
+    "frame_stream",
     "is_frame",
     "label_column",
     "names",
@@ -31,7 +40,9 @@ __all__ = [
     "plain_values",
     "read_columns",
     "read_rows",
+    "stream_of",
     "text",
+    "text_stream",
     "times",
     "write_rows",
     "write_table",

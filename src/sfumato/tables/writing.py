@@ -47,7 +47,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     suffix = check_suffix(path)
     with atomically(path) as temporary:
         if suffix == ".csv":
-            arrow_csv.write_csv(_cells(table), temporary)
+            arrow_csv.write_csv(cells(table), temporary)
         else:
             parquet.write_table(table, temporary)
 
@@ -82,8 +82,8 @@ class _Lines:
         return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
-def _cells(table: Any) -> Any:
-    """Return a table whose texts, and names of columns, are not formulas in a CSV file."""
+def cells(table: Any) -> Any:
+    """Return an Arrow table whose texts, and names of columns, are not formulas in a CSV file."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -91,8 +91,8 @@ def _cells(table: Any) -> Any:
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             continue
-        cells = {text: csv_cell(text) for text in pc.unique(column).to_pylist() if text is not None}
-        if any(text != cell for text, cell in cells.items()):
-            safe = pa.array([None if text is None else cells[text] for text in column.to_pylist()], kind)
+        safe_texts = {text: csv_cell(text) for text in pc.unique(column).to_pylist() if text is not None}
+        if any(text != cell for text, cell in safe_texts.items()):
+            safe = pa.array([None if text is None else safe_texts[text] for text in column.to_pylist()], kind)
             table = table.set_column(k, table.column_names[k], safe)
     return table.rename_columns([csv_cell(name) for name in table.column_names])

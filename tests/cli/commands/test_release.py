@@ -15,7 +15,9 @@ def designed(run, visits_file):
 
 
 def test_release_draws_a_report_for_every_row(run, designed, visits_file, tmp_path):
-    done = run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
+    done = run(
+        "release", "m.sfm", visits_file, "out.csv", "--outside", "nearest", "--allow", "0.2", "--within", "9 km"
+    )
     assert done.code == 0, done.err
     table = pyarrow.csv.read_csv(tmp_path / "out.csv")
     assert table.num_rows == len(sf.read_visits(visits_file))
@@ -48,14 +50,26 @@ def lattice_file(tmp_path):
     return "points.sfm"
 
 
-def test_points_outside_a_lattice_are_moved_by_default(run, lattice_file):
-    done = run("release", lattice_file, "seen.csv", "out.csv")
-    assert done.code == 0, done.err
-    assert "9 reports released" in done.out
-    assert "1 row outside was moved to the nearest place first" in done.out
-    refused = run("release", lattice_file, "seen.csv", "out.csv", "--outside", "error")
+MOVED = ["--outside", "nearest", "--within", "20 km", "--allow", "0.2"]
+
+
+def test_points_outside_a_lattice_are_moved_if_asked(run, lattice_file):
+    refused = run("release", lattice_file, "seen.csv", "out.csv")
     assert refused.code == 1
     assert "--outside nearest" in refused.err
+    done = run("release", lattice_file, "seen.csv", "out.csv", *MOVED)
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "9 reports released" in said
+    assert "1 row outside was moved to the nearest place first, by 13.1 km at most" in said
+    assert said.index("Proved from the integers: No report is more than e^(1 x distance in km)") == 0
+    assert "Left out: lat, lon, who, venue." in said
+    again = run("release", lattice_file, "seen.csv", "again.csv", *MOVED)
+    assert again.code == 1
+    assert "released before, to 'out.csv'" in again.err
+    assert "--again" in again.err
+    done = run("release", lattice_file, "seen.csv", "again.csv", *MOVED, "--again")
+    assert "2 releases add up" in " ".join(done.out.split())
 
 
 def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
@@ -64,14 +78,14 @@ def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
     assert run("ledger", "create", "b.db", "--budget", "3/km").code == 0
     reports = []
     for name in ("one.csv", "two.csv"):
-        done = run("release", lattice_file, "seen.csv", name, *names, *budget)
+        done = run("release", lattice_file, "seen.csv", name, *names, *budget, *MOVED)
         assert done.code == 0, done.err
         assert "8 rows name 2 places, each reported once" in done.out
         table = pyarrow.csv.read_csv(tmp_path / name)
         reports.append(table["label"].to_pylist()[:8])
         assert len(set(reports[-1][::2])) == len(set(reports[-1][1::2])) == 1
     assert reports[0] == reports[1]
-    spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget)
+    spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget, *MOVED)
     assert spent.code == 1
     assert "'u0' has spent 3/km of 3/km" in spent.err
     assert not (tmp_path / "three.csv").exists()

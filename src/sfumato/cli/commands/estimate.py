@@ -66,16 +66,27 @@ def command(
     ] = Kind.NONE,
     failure: Failure = 0.05,
     seed: Seed = 1,
+    check_fit: Annotated[
+        bool, typer.Option(help="Refuse reports without a mark of their mechanism that hardly come from this one.")
+    ] = True,
     output: TableOutput = None,
 ) -> None:
     """Estimate a population from its private reports.
 
     It finds shares of the population, as far as the reports tell them apart, and nobody's
-    own secret. Exit code 3 if the estimate did not converge.
+    own secret. A table that was released with another mechanism is refused: by the mark that 'sfumato release'
+    leaves on it or, where there is none, by how badly it fits. Exit code 3 if the estimate did not converge.
     """
     from ...files import NoiseFile, read_any
     from ...geo import Lattice
-    from ...releases.estimate import estimate_population, identifiability, read_points, read_reports
+    from ...releases.estimate import (
+        check_mark,
+        estimate_population,
+        identifiability,
+        read_points,
+        read_reports,
+        reports_fit,
+    )
     from ..noise import coarse_of
     from ..screen import Screen
 
@@ -96,6 +107,10 @@ def command(
     else:
         received = read_reports(held.alone().mechanism, reports, column)
         note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
+        if check_fit and not check_mark(held.mechanism, reports):
+            fitting = reports_fit(received)
+            fitting.check()
+            note = f"{fitting.sentence} {note}".rstrip()
     found = estimate_population(
         received,
         method.value,

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..ledgers import open_ledger
 from ..messages import say
-from ..options import KeyFile, Latitude, Longitude, SfmFile, UserColumn
+from ..options import KeyFile, Latitude, Longitude, UserColumn
 from ..outputs import check_outputs
+
+if TYPE_CHECKING:
+    from ...files import MechanismFile, NoiseFile
 
 
 def command(
-    file: SfmFile,
-    source: Annotated[Path, typer.Argument(help="The true places or labels: CSV, Parquet, GPX and others.")],
-    target: Annotated[Path, typer.Argument(help="The table to write: .csv or .parquet.")],
-    outside: Annotated[
-        str | None,
-        typer.Option(
-            help="What to do with rows outside: error, nearest (move them in) or drop. "
-            "[default: nearest where the promise covers it, otherwise error]"
+    file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm); with --by a folder of them.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="The true places or labels: CSV, Parquet, Arrow, GPX and others, or a folder of tables."
         ),
-    ] = None,
+    ],
+    target: Annotated[Path, typer.Argument(help="The table to write: .csv, .parquet or .arrow.")],
+    outside: Annotated[
+        str, typer.Option(help="What to do with rows outside: error, nearest (move them in) or drop.")
+    ] = "error",
+    within: Annotated[str, typer.Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
+    allow: Annotated[float, typer.Option(help="The share of rows that may be moved or dropped.")] = 0.01,
     keep: Annotated[
         list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="The column of labels, if the secrets are not places.")
+        str | None, typer.Option(help="The column of labels or whole numbers, if the secrets are not places.")
     ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -39,6 +45,10 @@ def command(
             help="The column that names a user's places: each place is reported once, and its report is repeated."
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="The column that names each row's mechanism: the file of that name in the folder."),
+    ] = None,
     ledger: Annotated[
         str | None,
         typer.Option(
@@ -47,32 +57,41 @@ def command(
         ),
     ] = None,
     key_file: KeyFile = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a release that was interrupted. No row is drawn twice.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Release this source once more, which adds up to twice the epsilon.")
+    ] = False,
 ) -> None:
     """Draw a private report for every row of a table.
 
-    The randomness is the operating system's, and there is no seed. The promise is for
-    one report: k reports of one person add up to k times epsilon. A place that
+    The randomness is the operating system's, and there is no seed. Before anything is drawn, the promise is proved
+    again, and printed with the number of reports per person: k reports of one person add up to k times epsilon.
+    Rows keep their number and order, and no other column is copied unless you name it. A place that
     --place-column names is reported once and repeated, and what this costs is printed.
-    With a file from 'sfumato tuple' each row becomes a tuple, in the columns label_1,
+    With a file from 'sfumato tuple' each row becomes a tuple: a list, or in CSV the columns label_1,
     label_2, ...
     """
     from ...errors import InputError
-    from ...files import NoiseFile, read_any
-    from ...releases import release
+    from ...releases import prepare
+    from ..progress import rows_line
     from ..promises import metered
 
     check_outputs([target], [file, source, *([Path(ledger)] if ledger and "://" not in ledger else [])])
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = read_any(file)
-    if ledger is not None:
-        drawn: Any = metered(held, open_ledger(ledger, key_file))
-    elif isinstance(held, NoiseFile):
-        drawn = held.noise
+    held = _held(file, by)
+    if isinstance(held, dict):
+        if ledger is not None:
+            raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
+        drawn: Any = {name: _drawable(each) for name, each in held.items()}
+    elif ledger is not None:
+        drawn = metered(held, open_ledger(ledger, key_file))
     else:
-        drawn = held.tupling or held.mechanism
-    found = release(
+        drawn = _drawable(held)
+    prepared = prepare(
         drawn,
         source,
         target,
@@ -82,7 +101,39 @@ def command(
         user=user_column,
         keep=keep or (),
         place_column=place_column,
+        by=by,
         outside=choice,
+        within=within,
+        allow=allow,
+        resume=resume,
+        again=again,
     )
+    for sentence in prepared.promises:
+        say(sentence)
+    with rows_line() as progress:
+        found = prepared.run(progress)
     say(f"{found}.")
     say(f"Written: {target}")
+
+
+def _held(file: Path, by: str | None) -> MechanismFile | NoiseFile | dict[str, MechanismFile | NoiseFile]:
+    from ...errors import InputError, argument
+    from ...files import read_any
+
+    if by is None:
+        return read_any(file)
+    if not file.is_dir():
+        raise InputError(
+            f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
+            "give a folder of mechanism files, one named after each value of that column.",
+        )
+    found = {path.stem: read_any(path) for path in sorted(file.glob("*.sfm"))}
+    if not found:
+        raise InputError(f"the folder {str(file)!r} holds no mechanism file (.sfm).", "check the path.")
+    return found
+
+
+def _drawable(held: MechanismFile | NoiseFile) -> Any:
+    from ...files import NoiseFile
+
+    return held.noise if isinstance(held, NoiseFile) else held.tupling or held.mechanism

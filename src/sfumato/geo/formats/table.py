@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
+from ...core.arrays import Floats
+from ...core.frozen import Short
 from ...errors import DataError, argument
 from ...tables import (
     ArrowStream,
@@ -43,19 +45,91 @@ def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
         The GeoParquet specification 1.1: x (longitude, easting) always comes first.
     """
     table = ParquetTable(source)
-    geo = _geo(table.metadata, source)
-    roles = recognised(table.columns, str(source), wanted.named, geometry=geo.get("primary_column"))
-    content = table.load(_columns(table, roles, wanted))
-    description = geo.get("columns", {}).get(roles.geometry, {})
-    encoding = str(description.get("encoding", "WKB"))
-    if roles.geometry is not None and encoding.lower() not in ("wkb", "point"):
-        raise DataError(
-            f"the geometries of {source} are encoded as {encoding}.", "store points, encoded as WKB or as 'point'."
+    found = PlaceColumns.of(table.columns, table.metadata, str(source), wanted.named)
+    content = table.load(_columns(table, found.roles, wanted))
+    visits = visits_of(content, found.roles, str(source), crs=found.crs)
+    return replace(visits, notes=(*visits.notes, *found.notes))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlaceColumns(Short):
+    """The columns of a table that hold places, users and times, and how positions become degrees.
+
+    Attributes:
+        roles: Which column is which.
+        source: What messages call the table.
+        comma: Whether numbers may be written ``48,85``.
+        crs: The CRS of the geometry column, a pyproj CRS; None for WGS84.
+        notes: What was taken for granted.
+    """
+
+    roles: Roles
+    source: str
+    comma: bool
+    crs: Any = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        metadata: Mapping[bytes, bytes],
+        source: str,
+        named: Mapping[str, str | None],
+        *,
+        comma: bool = False,
+    ) -> Self:
+        """Return the columns of a table.
+
+        Args:
+            columns: The names of all columns.
+            metadata: What the table says about itself, such as ``b"geo"`` for GeoParquet.
+            source: What messages call the table.
+            named: The column that the caller named for each role, or None.
+            comma: Whether numbers may be written ``48,85``.
+
+        Raises:
+            DataError: If a column is missing, or the metadata are damaged.
+        """
+        geo = _geo(metadata, source)
+        roles = recognised(columns, source, named, geometry=geo.get("primary_column"))
+        description = geo.get("columns", {}).get(roles.geometry, {})
+        encoding = str(description.get("encoding", "WKB"))
+        if roles.geometry is not None and encoding.lower() not in ("wkb", "point"):
+            raise DataError(
+                f"the geometries of {source} are encoded as {encoding}.",
+                "store points, encoded as WKB or as 'point'.",
+            )
+        unknown = "crs" in description and description["crs"] is None
+        notes = (f"The CRS of {source} is unknown and was taken for WGS84.",) if unknown else ()
+        return cls(roles, source, comma, _crs(description, source), notes)
+
+    @property
+    def position(self) -> tuple[str, ...]:
+        """The columns that positions are read from."""
+        given = (self.roles.geometry,) if self.roles.geometry is not None else (self.roles.lat, self.roles.lon)
+        return tuple(name for name in given if name is not None)
+
+    def degrees(self, table: Any) -> tuple[Floats, Floats]:
+        """Return latitudes and longitudes, arrays (n,), NaN where a row has none.
+
+        Args:
+            table: An Arrow table or record batch with these columns.
+
+        Raises:
+            DataError: If a value is no position.
+        """
+        import pyarrow as pa
+
+        if self.roles.geometry is not None:
+            geometry = table[self.roles.geometry]
+            whole = pa.chunked_array([geometry]) if isinstance(geometry, pa.Array) else geometry
+            return points(whole, self.source, self.crs)
+        what = "{} column {!r} of " + self.source
+        return (
+            degrees(table[self.roles.lat], what.format("the latitude", self.roles.lat), comma=self.comma),
+            degrees(table[self.roles.lon], what.format("the longitude", self.roles.lon), comma=self.comma),
         )
-    visits = visits_of(content, roles, str(source), crs=_crs(description, source))
-    if "crs" in description and description["crs"] is None:
-        return replace(visits, notes=(*visits.notes, f"The CRS of {source} is unknown and was taken for WGS84."))
-    return visits
 
 
 def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
@@ -138,7 +212,7 @@ def _example(column: Any) -> Any:
     return next((value for value in column.to_pylist() if value is not None), None)
 
 
-def _geo(metadata: Mapping[bytes, bytes], source: Source) -> dict[str, Any]:
+def _geo(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any]:
     try:
         found = json.loads(metadata.get(b"geo", b"{}"))
     except ValueError:
@@ -152,7 +226,7 @@ def _geo(metadata: Mapping[bytes, bytes], source: Source) -> dict[str, Any]:
     return found
 
 
-def _crs(description: dict[str, Any], source: Source) -> Any:
+def _crs(description: dict[str, Any], source: str) -> Any:
     """Return the CRS of a geometry column as pyproj's, or None where it is WGS84."""
     given = description.get("crs")
     if given is None:  # the specification's default is longitude and latitude on WGS84

@@ -179,8 +179,18 @@ class CoordinateNoise(Frozen):
             lat: Latitudes in degrees, array (n,).
             lon: Longitudes in degrees, array (n,).
         """
-        served: NDArray[np.bool_] = np.hypot(*self._plane.forward(lat, lon).T) <= self.reach_m
+        served: NDArray[np.bool_] = self.beyond_m(lat, lon) <= 0
         return served
+
+    def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
+        """Return how far beyond the reach points are, metres, array (n,); NaN for what is not on the Earth.
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+        """
+        found: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
+        return found
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes, array (n, 2).

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +14,9 @@ from ...core import Mechanism, Space
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import DataError, InputError
 from ...geo import read_visits
-from ...mechanisms.planar import Coarsening
+from ...mechanisms.planar import Coarsening, CoordinateNoise
 from ...tables import find, numeric, read_columns
+from ..marks import read_mark
 
 Counts = NDArray[np.int64]
 
@@ -109,8 +111,11 @@ def read_reports(mechanism: Mechanism, source: str | os.PathLike[str], column: s
         column: The column of the reported labels.
 
     Raises:
-        DataError: If the file cannot be read, or a row holds no observable of the mechanism.
+        DataError: If the file cannot be read, a row holds no observable of the mechanism, or the table bears the
+        mark
+            of another mechanism.
     """
+    check_mark(mechanism, source)
     observables = mechanism.observables
     table = read_columns(source, [column], as_text=() if numeric(observables) else (column,))
     positions = find(observables, table[column])
@@ -132,10 +137,29 @@ def read_points(coarse: Coarsening, source: str | os.PathLike[str]) -> Reports:
         source: A file that `read_visits` reads, with one row per report.
 
     Raises:
-        DataError: If the file cannot be read.
+        DataError: If the file cannot be read, or the table bears the mark of another mechanism.
     """
+    check_mark(coarse.noise, source)
     points = read_visits(source)
     return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+
+
+def check_mark(mechanism: Mechanism | CoordinateNoise, source: str | os.PathLike[str]) -> bool:
+    """Refuse a table that `release` drew from another mechanism; return whether it bears the mark of this one.
+
+    Args:
+        mechanism: The mechanism.
+        source: The table.
+
+    Raises:
+        DataError: If it bears the mark of another one.
+    """
+    if not os.path.isfile(source):
+        return False
+    mark = read_mark(Path(source))
+    if mark is not None:
+        mark.check(mechanism, repr(Path(source).name))
+    return mark is not None
 
 
 AnyReports = Reports | Sequence[Reports]

@@ -1,0 +1,22 @@
+"""The local engine of releases: streams of batches, drawn on every core, kept part by part."""
+
+from .engine import Engine, RowsDone, Tally
+from .people import counted
+from .records import keep_record, times_before
+from .sources import AnySource, Identity, identity, opened
+from .workplace import Workplace, unwritable
+
+__all__ = [
+    "AnySource",
+    "Engine",
+    "Identity",
+    "RowsDone",
+    "Tally",
+    "Workplace",
+    "counted",
+    "identity",
+    "keep_record",
+    "opened",
+    "times_before",
+    "unwritable",
+]

@@ -1,0 +1,138 @@
+"""Sources of a release: files, folders, tables in memory and visits, all as streams of batches."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.frozen import Short
+from ...errors import DataError, InputError, argument
+from ...geo import RawVisits, Visits, rows_without_columns
+from ...tables import (
+    ArrowStream,
+    Source,
+    TableStream,
+    as_path,
+    folder_stream,
+    frame_stream,
+    is_frame,
+    stream_of,
+    text_stream,
+)
+from ..kernel import Wishes
+
+AnySource = str | os.PathLike[str] | Visits | ArrowStream
+
+_ENDS: Final = 1 << 20  # bytes at the beginning and at the end of a file that are looked at
+_NAMES: Final = ("lat", "lon", "user", "time")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Identity(Short):
+    """What tells one source from another: names, sizes, times of change and a hash of both ends of its files.
+
+    Attributes:
+        content: A hash of the sizes and the ends of all files, whatever they are called.
+        place: A hash of their paths and times of change, too.
+    """
+
+    content: str
+    place: str
+
+
+def opened(source: AnySource, wishes: Wishes) -> tuple[TableStream, Wishes]:
+    """Return a source as a stream, and the wishes in the names of its columns.
+
+    Args:
+        source: A path, visits, or a table in memory.
+        wishes: What the caller asks for.
+
+    Raises:
+        InputError: If it is neither, or columns are named where there are none.
+        DataError: If it cannot be read.
+    """
+    if isinstance(source, Visits):
+        if wishes.column is not None:
+            raise InputError(
+                "visits have no column of labels.", "pass the path of a table", f"leave out {argument('column')}."
+            )
+        return _of_visits(source, wishes, "the visits", "visits have their columns already.")
+    if is_frame(source):
+        return frame_stream(source), wishes
+    if isinstance(source, str) and source == "-":
+        path = Path("/dev/stdin")
+    else:
+        path = as_path(source, "a table" if wishes.column is not None else "visits").expanduser()
+    found = folder_stream(path) if path.is_dir() else None
+    if path.is_dir():
+        if found is not None:
+            return found, wishes
+        rows = rows_without_columns(path)
+        if rows is None:
+            raise DataError(
+                f"the folder {str(path)!r} holds no tables (.parquet, .arrow, .csv) and no visits.",
+                "pass the path of a file, or of a folder of such files.",
+            )
+    else:
+        file = Source.of(path)
+        stream = stream_of(file)
+        if stream is not None:
+            return stream, wishes
+        rows = rows_without_columns(path)
+        if rows is None or wishes.column is not None:
+            return text_stream(file), wishes
+    problem = f"{path.name!r} is of a format whose columns are fixed."
+    return _of_visits(rows, wishes, repr(path.name), problem)
+
+
+def identity(stream: TableStream) -> Identity | None:
+    """Return what tells a source from another; None for what is in memory only."""
+    if not stream.files:
+        return None
+    content, place = hashlib.blake2b(digest_size=20), hashlib.blake2b(digest_size=20)
+    for path in stream.files:
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            ends = file.read(_ENDS)
+            if state.st_size > _ENDS:
+                file.seek(max(_ENDS, state.st_size - _ENDS))
+                ends += file.read(_ENDS)
+        content.update(f"{state.st_size} ".encode() + hashlib.blake2b(ends).digest())
+        place.update(f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns} ".encode())
+    return Identity(content.hexdigest(), f"{content.hexdigest()} {place.hexdigest()}")
+
+
+def _of_visits(visits: Visits | RawVisits, wishes: Wishes, name: str, problem: str) -> tuple[TableStream, Wishes]:
+    import pyarrow as pa
+
+    given = [role for role in _NAMES if getattr(wishes, role) is not None]
+    if given:
+        raise InputError(problem, f"leave out {argument(f'release.{given[0]}')}.")
+    columns: dict[str, Any] = {"lat": visits.lat, "lon": visits.lon}
+    roles: Mapping[str, NDArray[Any] | None] = {"user": visits.user, "time": visits.time}
+    columns |= {role: _arrow(values) for role, values in roles.items() if values is not None}
+    columns |= {
+        attribute: _arrow(values) for attribute, values in visits.attributes.items() if attribute not in columns
+    }
+    user = "user" if visits.user is not None else None
+    time = "time" if visits.time is not None else None
+    named = Wishes(
+        None, "lat", "lon", user, time, wishes.keep, wishes.by, wishes.outside, wishes.within, wishes.lists
+    )
+    return frame_stream(pa.table(columns), name), named
+
+
+def _arrow(values: NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)  # NaN and NaT become nulls
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types
+        return pa.array([None if value is None else str(value) for value in np.asarray(values).tolist()])

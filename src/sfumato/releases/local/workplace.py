@@ -1,0 +1,281 @@
+"""The work folder of a release: each batch that was drawn is kept there first, readable by its owner only.
+
+A row is drawn if and only if no part covers it. A part is written under another name, brought to the disk and then
+renamed; so after a crash each row is either in a whole part, whose report stands, or in none, and then no report
+of it was ever seen by anybody.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ...core.frozen import Short
+from ...errors import FileError, InputError, argument
+from ..kernel import PrivateBatch
+
+try:
+    import fcntl
+except ImportError:  # Windows has none
+    fcntl = None  # type: ignore[assignment]
+
+_PART: Final = re.compile(r"part-(\d+)-(\d+)\.arrow")
+_RUN: Final = "run.json"
+_LOCK: Final = "lock"
+_FACTS: Final = b"facts"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DrawnPart:
+    """Rows of the source that have been drawn: from ``start`` up to ``stop``, not included.
+
+    Attributes:
+        start: The number of the first row, from 0.
+        stop: The number after the last.
+    """
+
+    start: int
+    stop: int
+
+
+class Workplace(Short):
+    """The hidden folder beside a target in which a release is prepared.
+
+    Attributes:
+        run: The name of this run, random; a run that goes on keeps it.
+        removed: How many parts of an earlier run were removed at the start.
+    """
+
+    __slots__ = ("_folder", "_lock", "removed", "run")
+
+    def __init__(self, folder: Path, lock: int, run: str, removed: int) -> None:
+        self._folder, self._lock = folder, lock
+        self.run, self.removed = run, removed
+
+    @classmethod
+    def open(cls, target: Path, facts: Mapping[str, str], *, resume: bool) -> Self:
+        """Return the work folder of a target, for this process alone.
+
+        Args:
+            target: The file that will be written.
+            facts: What must be the same for a run to go on: the source, the mechanisms, the options.
+            resume: Whether to go on with the parts of a run that was interrupted; otherwise they are removed.
+
+        Raises:
+            FileError: If it cannot be made, or another process works there.
+            InputError: If there is nothing to go on with, or something else was asked for then.
+        """
+        folder = target.with_name(f".{target.name[:200]}.release")
+        try:
+            if resume and not (folder / _RUN).is_file():
+                raise InputError(
+                    f"no interrupted release to {str(target)!r} is there to go on with.",
+                    f"leave out {argument('resume')}.",
+                )
+            lock = _locked(folder, target)
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise unwritable(target, error) from None
+        try:
+            if resume:
+                return cls(folder, lock, _resumed(folder, facts, target), 0)
+            old = [path for path in folder.iterdir() if path.name != _LOCK]
+            removed = sum(_PART.fullmatch(path.name) is not None for path in old)
+            for path in old:
+                path.unlink()
+            run = secrets.token_hex(16)
+            place = cls(folder, lock, run, removed)
+            place._write(_RUN, json.dumps({"run": run, **facts}).encode())
+            return place
+        except BaseException as error:
+            if not resume:
+                shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+            if isinstance(error, OSError) and not isinstance(error, FileError):
+                raise unwritable(target, error) from None
+            raise
+
+    @property
+    def parts(self) -> list[DrawnPart]:
+        """The parts that are whole, in the order of their rows."""
+        found = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
+        return sorted(DrawnPart(int(each[1]), int(each[2])) for each in found if each is not None)
+
+    def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
+        """Bring a part to the disk; only then does it count as drawn."""
+        import pyarrow as pa
+
+        facts = {"dropped": private.dropped, "moved": private.moved, "farthest_m": private.farthest_m}
+        sink = pa.BufferOutputStream()
+        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        schema = private.batch.schema.with_metadata({_FACTS: json.dumps(facts).encode()})
+        with pa.ipc.new_file(sink, schema, options=options) as writer:
+            writer.write_batch(private.batch.replace_schema_metadata(schema.metadata))
+        self._write(_name(part), sink.getvalue())
+
+    def read(self, part: DrawnPart, schema: Any) -> PrivateBatch:
+        """Return a part that was kept.
+
+        Args:
+            part: The part.
+            schema: The schema of its rows.
+
+        Raises:
+            FileError: If it is damaged.
+        """
+        import pyarrow as pa
+
+        path = self._folder / _name(part)
+        try:
+            with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+                facts = json.loads(reader.schema.metadata[_FACTS])
+                batch = reader.get_batch(0).replace_schema_metadata(None)
+            if batch.schema != schema:
+                raise ValueError("it has other columns")
+            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"])
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(
+                f"the part {str(path)!r} of the interrupted release is damaged ({error}).",
+                f"start again without {argument('resume')}.",
+            ) from None
+
+    @property
+    def table(self) -> Path:
+        """Where the table is put together; empty, and readable by its owner only."""
+        path = self._folder / "table"
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return path
+
+    def publish(self, table: Path, target: Path) -> None:
+        """Put the finished table, which is on the disk, in the place of the target, with a new file's rights."""
+        probe = self._folder / "rights"
+        probe.unlink(missing_ok=True)
+        descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        try:
+            rights = os.fstat(descriptor).st_mode & 0o777
+        finally:
+            os.close(descriptor)
+            probe.unlink()
+        table.chmod(rights)
+        table.replace(target)
+        sync_folder(target.parent)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        for path in self._folder.iterdir():
+            if path.name not in (_LOCK, _RUN):
+                path.unlink(missing_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let other processes work here."""
+        os.close(self._lock)
+
+    def _write(self, name: str, content: Any) -> None:
+        temporary = self._folder / f"{name}.new"
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._folder / name)
+        sync_folder(self._folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def unwritable(target: Path, error: OSError) -> FileError:
+    """Return the error of a target that cannot be written, with what to do."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return FileError(
+        f"{str(target)!r} could not be written ({error.strerror or error}).",
+        "the disk is full: free some space or write elsewhere"
+        if full
+        else "check the folder and its permissions.",
+    )
+
+
+def _name(part: DrawnPart) -> str:
+    return f"part-{part.start:015d}-{part.stop:015d}.arrow"
+
+
+def _locked(folder: Path, target: Path) -> int:
+    """Make the folder and hold its lock, which the system gives back when the process ends, however it ends."""
+    while True:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        _check_own(folder, target)
+        try:
+            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        except FileNotFoundError:  # another process has just finished
+            continue
+        try:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), os.stat(folder / _LOCK)):
+                    return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise FileError(
+                f"another process is writing a release to {str(target)!r}.",
+                "wait for it, or choose another target.",
+            ) from None
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _check_own(folder: Path, target: Path) -> None:
+    """Refuse a folder that somebody else has put there, and close it to others."""
+    with suppress(FileNotFoundError):
+        state = os.lstat(folder)
+        own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
+        if not (stat.S_ISDIR(state.st_mode) and own):
+            raise FileError(
+                f"{str(folder)!r}, where {str(target)!r} would be prepared, is not a folder of yours.",
+                "remove it, or choose another target.",
+            )
+        if state.st_mode & 0o077:
+            folder.chmod(0o700)
+
+
+def _resumed(folder: Path, facts: Mapping[str, str], target: Path) -> str:
+    try:
+        before = json.loads((folder / _RUN).read_bytes())
+        run = str(before["run"])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise FileError(
+            f"the interrupted release to {str(target)!r} cannot be read ({error}).",
+            f"start again without {argument('resume')}.",
+        ) from None
+    for what, now in facts.items():
+        if before.get(what) != now:
+            raise InputError(
+                f"the interrupted release to {str(target)!r} had another {what}.",
+                "resume it with what it was started with",
+                f"leave out {argument('resume')} to start again.",
+            )
+    return run

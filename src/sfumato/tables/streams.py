@@ -1,0 +1,288 @@
+"""Tables read batch by batch, in the order of their rows: what is in memory does not grow with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.frozen import Short
+from ..errors import DataError, SfumatoError
+from ..escaping import from_csv_cell
+from .arrow import IN_MEMORY, ArrowStream, FrameTable
+from .delimited import TextTable
+from .source import Source
+
+BATCH_ROWS: Final = 1 << 20
+"""Rows of a batch, unless fewer are asked for."""
+
+_TEXT_BLOCK: Final = 1 << 23  # bytes of text that are parsed at a time
+_ARROW: Final = (".arrow", ".feather", ".ipc")
+_PARQUET: Final = (".parquet", ".pq", ".geoparquet")
+_TEXT: Final = (".csv", ".tsv", ".txt")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableStream(Short):
+    """A table whose rows are read in batches, as often as they are asked for.
+
+    Attributes:
+        name: What messages call it.
+        schema: The Arrow schema; columns of text files are all texts.
+        rows: How many rows it has, where that is known before they are read.
+        files: The files that it is read from; none for a table in memory.
+        comma: Whether numbers may be written ``48,85``.
+        headless: Whether its columns have no names of their own.
+    """
+
+    name: str
+    schema: Any
+    rows: int | None
+    files: tuple[Path, ...]
+    read: Callable[[Sequence[str]], Iterator[Any]] = field(repr=False)
+    comma: bool = False
+    headless: bool = False
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[Any]:
+        """Yield the rows in order, as Arrow record batches of ``size`` rows, the last one shorter.
+
+        Args:
+            columns: The columns to read.
+            size: Rows of a batch.
+
+        Raises:
+            DataError: If the content is not such a table.
+        """
+        import pyarrow as pa
+
+        waiting: list[Any] = []
+        held = 0
+        with _readable(self.name):
+            for given in self.read(list(dict.fromkeys(columns))):
+                batch = given
+                while held + batch.num_rows >= size:
+                    pieces = [*waiting, batch.slice(0, size - held)]
+                    yield pieces[0] if len(pieces) == 1 else pa.concat_batches(pieces)
+                    batch, waiting, held = batch.slice(size - held), [], 0
+                if batch.num_rows:
+                    waiting.append(batch)
+                    held += batch.num_rows
+            if held:
+                yield pa.concat_batches(waiting)
+
+
+def stream_of(source: Source) -> TableStream | None:
+    """Return the stream of a Parquet, Arrow or text file; None where it begins like neither of the first two.
+
+    Args:
+        source: The file.
+    """
+    if source.head.startswith(b"PAR1"):
+        return _parquet(source)
+    if source.head.startswith(b"ARROW1") or source.suffix in _ARROW:
+        return _ipc(source)
+    return None
+
+
+def text_stream(source: Source) -> TableStream:
+    """Return the stream of a text file with a row per line; all its columns are texts.
+
+    Raises:
+        DataError: If the first line does not name columns, or names one twice.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    table = TextTable.of(source)
+    named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        raw = [named[name] for name in columns]
+        with source.open() as stream:
+            reader = csv.open_csv(
+                stream,
+                read_options=csv.ReadOptions(
+                    column_names=table.columns if table.headless else None,
+                    block_size=_TEXT_BLOCK,
+                    encoding="utf8" if source.is_utf8 else "latin-1",
+                ),
+                parse_options=csv.ParseOptions(delimiter=table.delimiter),
+                convert_options=csv.ConvertOptions(
+                    include_columns=raw, column_types=dict.fromkeys(raw, pa.string()), strings_can_be_null=False
+                ),
+            )
+            for batch in reader:
+                yield pa.RecordBatch.from_arrays(batch.columns, names=list(columns))
+
+    schema = pa.schema([(name, pa.string()) for name in named])
+    files = () if source.content is not None else (source.path,)
+    return TableStream(
+        str(source), schema, None, files, read, comma=table.delimiter != ",", headless=table.headless
+    )
+
+
+def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
+    """Return the stream of a table in memory.
+
+    Args:
+        frame: The table.
+        name: What messages call it.
+
+    Raises:
+        DataError: If it cannot be handed over, or has two columns of one name.
+    """
+    table = FrameTable(frame).load()
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        yield from table.select(columns).to_batches(max_chunksize=BATCH_ROWS)
+
+    return TableStream(name, table.schema, table.num_rows, (), read)
+
+
+def folder_stream(folder: Path) -> TableStream | None:
+    """Return the stream of all tables below a folder, in the order of their paths; None where there are none.
+
+    Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns.
+
+    Raises:
+        DataError: If there are tables of several kinds, or with different columns.
+    """
+    kinds = (_PARQUET, _ARROW, _TEXT)
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith((".", "_")) and path.suffix
+    )
+    files = [[path for path in found if path.suffix.lower() in kind] for kind in kinds]
+    present = [group for group in files if group]
+    if not present:
+        return None
+    if len(present) > 1:
+        raise DataError(
+            f"the folder {str(folder)!r} holds tables of several kinds, such as {present[0][0].name!r} and "
+            f"{present[1][0].name!r}.",
+            "keep one kind of file in a folder.",
+        )
+    if files[2]:
+        return _texts(folder, files[2])
+    return _dataset(folder, present[0], "parquet" if files[0] else "ipc")
+
+
+def _parquet(source: Source) -> TableStream:
+    from pyarrow import parquet
+
+    where = _opener(source)
+    with _readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    _check_distinct(schema.names, str(source))
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        with where() as stream, parquet.ParquetFile(stream, pre_buffer=False) as file:
+            yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
+
+    return TableStream(str(source), schema, rows, () if source.content is not None else (source.path,), read)
+
+
+def _ipc(source: Source) -> TableStream:
+    import pyarrow as pa
+
+    where = _opener(source)
+    single = source.head.startswith(b"ARROW1")
+
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        with where() as stream, (pa.ipc.open_file if single else pa.ipc.open_stream)(stream) as reader:
+            yield reader
+
+    with _readable(str(source)), opened() as reader:
+        schema = reader.schema
+    _check_distinct(schema.names, str(source))
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        with opened() as reader:
+            if single:
+                for number in range(reader.num_record_batches):
+                    yield reader.get_batch(number).select(list(columns))
+            else:
+                for batch in reader:
+                    yield batch.select(list(columns))
+
+    return TableStream(str(source), schema, None, () if source.content is not None else (source.path,), read)
+
+
+def _texts(folder: Path, files: Sequence[Path]) -> TableStream:
+    parts = [text_stream(Source.of(path)) for path in files]
+    first = parts[0]
+    for part, path in zip(parts, files, strict=True):
+        if part.schema.names != first.schema.names:
+            raise DataError(
+                f"{str(path)!r} has other columns than {str(files[0])!r}.", "keep tables of one kind in a folder."
+            )
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        for part in parts:
+            yield from part.read(columns)
+
+    return TableStream(
+        repr(folder.name),
+        first.schema,
+        None,
+        tuple(files),
+        read,
+        comma=any(part.comma for part in parts),
+        headless=first.headless,
+    )
+
+
+def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
+    from pyarrow import dataset
+
+    name = repr(folder.name)
+    with _readable(name):
+        held = dataset.dataset(
+            [str(path) for path in files], format=kind, partitioning="hive", partition_base_dir=str(folder)
+        )
+        schema, rows = held.schema, held.count_rows() if kind == "parquet" else None
+    _check_distinct(schema.names, name)
+
+    def read(columns: Sequence[str]) -> Iterator[Any]:
+        for fragment in sorted(held.get_fragments(), key=lambda part: part.path):
+            yield from fragment.to_batches(
+                schema=schema, columns=list(columns), batch_size=BATCH_ROWS, batch_readahead=2
+            )
+
+    return TableStream(name, schema, rows, tuple(files), read)
+
+
+def _opener(source: Source) -> Callable[[], Any]:
+    import pyarrow as pa
+
+    if source.content is None and not source.compressed:
+        return lambda: pa.OSFile(str(source.path), "rb")
+    return lambda: pa.BufferReader(source.read())
+
+
+def _check_distinct(names: Sequence[str], name: str) -> None:
+    counts: Mapping[str, int] = {each: names.count(each) for each in names}
+    twice = [each for each, count in counts.items() if count > 1]
+    if twice:
+        raise DataError(f"{name} has more than one column {twice[0]!r}.", "give its columns distinct names.")
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say in words that a table is damaged, where Arrow finds it so."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, SfumatoError):
+            raise
+        raise DataError(
+            f"{name} is not a valid table: {str(error).splitlines()[0] if str(error) else type(error).__name__}.",
+            "check that it was written or downloaded completely",
+            "every line needs the same number of values.",
+        ) from None

@@ -1,0 +1,244 @@
+"""Releases that are killed: nothing half-written is taken for whole, and no row is drawn twice."""
+
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.errors import FileError, InputError
+from sfumato.releases import prepare, read_mark
+
+ROWS, BATCH = 120_000, 1_000
+SCRIPT = """
+import sys, sfumato as sf
+from pathlib import Path
+from sfumato.releases import prepare
+folder = Path(sys.argv[1])
+mechanism = sf.load(folder / "m.sfm")
+going = (folder / ".out.parquet.release" / "run.json").exists()
+made = prepare(mechanism, folder / "in.parquet", folder / "out.parquet", column="answer", keep=["id"],
+               batch_rows=int(sys.argv[2]), resume=going)
+print("ready", flush=True)
+made.run()
+print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    sf.save(sf.Mechanism(np.full((50, 50), 1 / 50), sf.Space(range(50))), tmp_path / "m.sfm")
+    table = pa.table({"answer": np.arange(ROWS) % 50, "id": np.arange(ROWS)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=70_000)
+    return tmp_path
+
+
+def started(folder):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(folder), str(BATCH)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def drawn_so_far(folder):
+    """Return the reports of all rows that are on the disk, by row."""
+    place = folder / ".out.parquet.release"
+    found: dict[int, int] = {}
+    if not place.exists():
+        return found
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    for path in place.glob("part-*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+        if path.suffix == ".arrow":
+            with pa.ipc.open_file(path) as reader:
+                batch = reader.get_batch(0)
+            found.update(zip(batch["id"].to_pylist(), batch["label"].to_pylist(), strict=True))
+    return found
+
+
+def killed_until_done(folder, kills):
+    """Kill a release at random moments, so often, and let it finish; return how often it was hit."""
+    chance, hits = random.Random(len(os.listdir(folder)) + kills), 0
+    drawn: dict[int, int] = {}
+    for _ in range(kills):
+        run = started(folder)
+        assert run.stdout.readline() == "ready\n", run.stderr.read()
+        time.sleep(chance.uniform(0, 0.6))
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+        hits += run.returncode == -signal.SIGKILL
+        now = drawn_so_far(folder)
+        if (folder / "out.parquet").exists():
+            break
+        assert drawn.items() <= now.items()  # what was drawn once is never drawn again
+        drawn = now
+    place = folder / ".out.parquet.release"
+    if not (folder / "out.parquet").exists() or place.exists():
+        run = started(folder)
+        out, err = run.communicate(timeout=120)
+        assert out == "ready\ndone\n", err
+    table = pq.read_table(folder / "out.parquet")
+    assert table["id"].to_pylist() == list(range(ROWS))
+    labels = table["label"].to_pylist()
+    assert all(labels[row] == report for row, report in drawn.items())
+    assert not place.exists()
+    return hits
+
+
+def test_a_release_that_is_killed_goes_on(folder):
+    assert killed_until_done(folder, 3) >= 1
+    assert {path.name for path in folder.iterdir()} == {
+        "m.sfm",
+        "in.parquet",
+        "out.parquet",
+        ".out.parquet.released.json",
+    }
+
+
+@pytest.mark.slow
+def test_fifty_kills(folder):
+    hits = 0
+    while hits < 50:
+        hits += killed_until_done(folder, min(8, 50 - hits))
+        (folder / "out.parquet").unlink()
+        (folder / ".out.parquet.released.json").unlink()
+
+
+def interrupted(folder, **options):
+    """Leave a release as Ctrl-C does, after some batches."""
+    made = prepare(
+        sf.load(folder / "m.sfm"),
+        folder / "in.parquet",
+        folder / "out.parquet",
+        column="answer",
+        keep=["id"],
+        batch_rows=BATCH,
+        **options,
+    )
+
+    def stop(done):
+        if done.rows >= 20 * BATCH:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made.run(stop)
+
+
+def test_an_interrupted_release_leaves_no_table_and_goes_on(folder):
+    interrupted(folder)
+    before = drawn_so_far(folder)
+    assert not (folder / "out.parquet").exists()
+    assert len(before) >= 20 * BATCH
+    again = prepare(
+        sf.load(folder / "m.sfm"),
+        folder / "in.parquet",
+        folder / "out.parquet",
+        column="answer",
+        keep=["id"],
+        batch_rows=BATCH,
+        resume=True,
+    )
+    done = again.run()
+    assert f"{len(before):,} rows had been drawn before the interruption" in str(done)
+    labels = pq.read_table(folder / "out.parquet")["label"].to_pylist()
+    assert all(labels[row] == report for row, report in before.items())
+
+
+def test_parts_are_removed_by_a_new_start(folder):
+    interrupted(folder)
+    done = prepare(sf.load(folder / "m.sfm"), folder / "in.parquet", folder / "out.parquet", column="answer").run()
+    assert "parts of an interrupted release were removed unread" in str(done)
+    assert done.rows == ROWS
+
+
+def test_only_the_same_release_goes_on(folder):
+    mechanism = sf.load(folder / "m.sfm")
+    options: dict[str, Any] = {"column": "answer", "keep": ["id"], "batch_rows": BATCH, "resume": True}
+    with pytest.raises(InputError, match="no interrupted release"):
+        prepare(mechanism, folder / "in.parquet", folder / "out.parquet", **options).run()
+    interrupted(folder)
+    other = sf.Mechanism(np.eye(50), sf.Space(range(50)))
+    for drawable, wishes, what in (
+        (other, options, "another mechanism"),
+        (mechanism, {**options, "keep": []}, "another set of options"),
+        (mechanism, {**options, "batch_rows": 3000}, "another size of parts"),
+    ):
+        with pytest.raises(InputError, match=what):
+            prepare(drawable, folder / "in.parquet", folder / "out.parquet", **wishes).run()
+    os.utime(folder / "in.parquet", (1, 1))
+    with pytest.raises(InputError, match="another source"):
+        prepare(mechanism, folder / "in.parquet", folder / "out.parquet", **options).run()
+    assert len(drawn_so_far(folder)) >= 20 * BATCH
+    table = pa.table({"answer": [1]})
+    with pytest.raises(InputError, match="only a release of a file"):
+        prepare(mechanism, table, folder / "out.parquet", column="answer", resume=True)
+
+
+def test_a_damaged_part_is_noticed(folder):
+    interrupted(folder)
+    part = sorted((folder / ".out.parquet.release").glob("part-*.arrow"))[3]
+    part.write_bytes(part.read_bytes()[:100])
+    with pytest.raises(FileError, match="is damaged"):
+        prepare(
+            sf.load(folder / "m.sfm"),
+            folder / "in.parquet",
+            folder / "out.parquet",
+            column="answer",
+            keep=["id"],
+            batch_rows=BATCH,
+            resume=True,
+        ).run()
+    assert not (folder / "out.parquet").exists()
+
+
+def test_two_releases_to_one_target_do_not_meet(folder):
+    run = started(folder)
+    assert run.stdout.readline() == "ready\n", run.stderr.read()
+    made = prepare(
+        sf.load(folder / "m.sfm"), folder / "in.parquet", folder / "out.parquet", column="answer", again=True
+    )
+    end = time.monotonic() + 20
+    while not (folder / ".out.parquet.release" / "run.json").exists() and time.monotonic() < end:
+        time.sleep(0.002)
+    with pytest.raises(FileError, match="another process is writing"):
+        made.run()
+    out, err = run.communicate(timeout=120)
+    assert out == "done\n", err
+    assert pq.read_metadata(folder / "out.parquet").num_rows == ROWS
+
+
+def test_a_folder_of_somebody_else_is_not_used(folder):
+    (folder / "elsewhere").mkdir()
+    (folder / ".out.parquet.release").symlink_to(folder / "elsewhere")
+    with pytest.raises(FileError, match="is not a folder of yours"):
+        prepare(sf.load(folder / "m.sfm"), folder / "in.parquet", folder / "out.parquet", column="answer").run()
+    assert not list((folder / "elsewhere").iterdir())
+
+
+def test_a_source_is_not_released_twice_by_mistake(folder):
+    mechanism = sf.load(folder / "m.sfm")
+    sf.release(mechanism, folder / "in.parquet", folder / "out.parquet", column="answer")
+    record = folder / ".out.parquet.released.json"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    (folder / "in.parquet").rename(folder / "renamed.parquet")
+    with pytest.raises(InputError, match=r"released before, to 'out.parquet'"):
+        sf.release(mechanism, folder / "renamed.parquet", folder / "other.csv", column="answer")
+    done = sf.release(mechanism, folder / "renamed.parquet", folder / "other.csv", column="answer", again=True)
+    assert "released 1 time before: 2 releases add up" in str(done)
+    done = sf.release(mechanism, folder / "renamed.parquet", folder / "third.arrow", column="answer", again=True)
+    assert "released 2 times before: 3 releases add up" in str(done)
+    assert json.loads(record.read_text())["mechanisms"] == list(done.mark)
+    marks = [read_mark(folder / name) for name in ("out.parquet", "other.csv", "third.arrow")]
+    assert all(mark is not None and mark.mechanisms == done.mark for mark in marks)
