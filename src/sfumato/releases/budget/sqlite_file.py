@@ -102,7 +102,11 @@ class SqliteFile:
             connection = sqlite3.connect(
                 address, uri=True, timeout=patience_s, isolation_level=None, check_same_thread=False
             )
-            connection.execute("PRAGMA synchronous = FULL")
+            try:
+                connection.execute("PRAGMA synchronous = FULL")
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
         return create_engine("sqlite://", creator=connect, poolclass=QueuePool)
