@@ -42,8 +42,7 @@ class Worker:
         """Kill it some time after its first word, and return what it told."""
         first = self.pipe.recv()
         time.sleep(after_s)
-        assert self.process.pid is not None
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         return [first, *self.told()]
 
 
@@ -67,11 +66,11 @@ def drawn(visits: list[int]) -> list[int]:
     return [random.SystemRandom().randrange(2**31) for _ in visits]
 
 
-def run_batches(address: str, pipe: Connection) -> None:
+def run_batches(address: str, run: str, pipe: Connection) -> None:
     """Charge the batches of a run, from the first one on; tell those that are done."""
     ledger = Ledger(address)
     for batch in range(40):
-        ledger.charge_many([Charge(f"u{number}", 1) for number in range(batch, batch + 20)], run="r", batch=batch)
+        ledger.charge_many([Charge(f"u{number}", 1) for number in range(batch, batch + 20)], run=run, batch=batch)
         pipe.send(batch)
 
 

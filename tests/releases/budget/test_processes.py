@@ -74,10 +74,10 @@ class TestKilled:
     @times
     def test_while_charging_the_batches_of_a_run(self, address, kills):
         ledger = Ledger.create(address, 10**9)
-        for _ in range(kills):
-            Worker(run_batches, address).kill(random.uniform(0, LONGEST_S / 4))
-        assert Worker(run_batches, address).told() == list(range(40))
-        sums = [sum(batch <= user < batch + 20 for batch in range(40)) for user in range(59)]
+        for run in range(kills):
+            Worker(run_batches, address, f"r{run}").kill(random.uniform(0, LONGEST_S / 4))
+            assert Worker(run_batches, address, f"r{run}").told() == list(range(40))
+        sums = [kills * sum(batch <= user < batch + 20 for batch in range(40)) for user in range(59)]
         assert [ledger.balance(f"u{user}").spent for user in range(59)] == sums
         assert ledger.check().sound
 
