@@ -20,14 +20,17 @@ from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..tables import BATCH_ROWS, TableStream, check_streamed
 from .budget import Blur
-from .kernel import OUTSIDE, WITHIN, Kernel, Outside, Wishes
+from .charged import ChargedDraw
+from .kernel import OUTSIDE, WITHIN, Kernel, Outside, PrivateBatch, Wishes
 from .local import (
     AnySource,
+    DrawnPart,
     Engine,
     Identity,
     RowsDone,
     Tally,
     Workplace,
+    all_users,
     counted,
     identity,
     keep_record,
@@ -69,6 +72,7 @@ class PreparedRelease(Short):
     _resume: bool
     _facts: dict[str, str]
     _remembered: Remembered | None
+    _charged: ChargedDraw | None
     _size: int
     _before: int = field(init=False, default=0)
 
@@ -122,7 +126,7 @@ class PreparedRelease(Short):
             tuple(self._kernel.schema.names),
             tuple(notes),
             places=0 if kept is None else kept.places,
-            cost="" if kept is None else kept.cost,
+            cost=kept.cost if kept is not None else "" if self._charged is None else self._charged.blur.sentence,
             farthest_m=tally.farthest_m,
             promises=self.promises,
             mark=self._mark.mechanisms,
@@ -131,7 +135,7 @@ class PreparedRelease(Short):
 
     def _unseen(self, error: FileError) -> FileError:
         """Say that users were charged for reports that nobody has seen, where they were."""
-        if self._remembered is None or self._remembered.metered is None:
+        if self._charged is None and (self._remembered is None or self._remembered.metered is None):
             return error
         return FileError(
             f"{error.problem} Users were charged for these reports, which nobody has seen.",
@@ -142,14 +146,20 @@ class PreparedRelease(Short):
     def _run(self, place: Workplace, progress: Progress | None) -> Tally:
         suffix = self.target.suffix.lower()
         schema = self._kernel.schema.with_metadata({KEY: self._mark.text.encode()})
-        remembered = self._remembered
+        remembered, charged = self._remembered, self._charged
+        draw: Callable[[Any, DrawnPart], PrivateBatch] | None = None
+        if remembered is not None:
+            draw = lambda batch, part: remembered.draw(batch, part.start)  # noqa: E731
+        elif charged is not None:
+            draw = lambda batch, part: charged.draw(batch, part.start, place.run)  # noqa: E731
         engine = Engine(
             self._kernel,
             self._stream,
             self._allowed,
             whole=remembered is not None,
             size=self._size,
-            draw=None if remembered is None else lambda batch, part: remembered.draw(batch, part.start),
+            draw=draw,
+            in_turn=charged is not None,
             extra=() if remembered is None or remembered.place_column is None else (remembered.place_column,),
             progress=progress,
         )
@@ -204,8 +214,8 @@ def release(
 
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the
     first of them (its anchor), and what that costs is said in the outcome. With a `Blur` each
-    user is charged for what is drawn, and places are remembered in its ledger for later releases. Both read all
-    rows into memory.
+    user is charged for what is drawn, and places are remembered in its ledger for later releases. With
+    ``place_column`` all rows are read into memory.
 
     Args:
         mechanism: A mechanism, tupling or family; its secrets are places, or the labels in ``column``. Or
@@ -315,7 +325,7 @@ def prepare(
         raise InputError("places and budgets are for visits, not for labels.", f"leave out {argument('column')}.")
     stream, asked = opened(source, wishes)
     kernel = Kernel(drawable, stream.schema, asked, name=stream.name, comma=stream.comma)
-    remembered = None
+    remembered = charged = None
     if place_column is not None and place_column not in stream.schema.names:
         known = ", ".join(stream.schema.names)
         raise DataError(f"there is no column {place_column!r} of places.", f"the source has {known}.")
@@ -325,10 +335,13 @@ def prepare(
                 "no column names the users, but places and budgets are those of users.",
                 f"name it with {argument('release.user', 'column')}.",
             )
-        remembered = Remembered(kernel, place_column, metered)
-        if resume:
+        if metered is not None and place_column is None:
+            charged = ChargedDraw(kernel, metered)
+        else:
+            remembered = Remembered(kernel, place_column, metered)
+        if resume and remembered is not None:
             raise InputError(
-                "a release with places or budgets is drawn at once, and leaves nothing to go on with.",
+                "a release with places is drawn at once, and leaves nothing to go on with.",
                 f"leave out {argument('resume')}.",
             )
     known_as = identity(stream)
@@ -342,6 +355,8 @@ def prepare(
     mark = Mark.of(kernel.drawables)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
     people = counted(stream, kernel.user)
+    if charged is not None and not resume and asked.outside != "drop":  # rows that are dropped cost nothing
+        charged.afford(all_users(stream, kernel.user))
     return PreparedRelease(
         path,
         (*sentences(promises, people), *kernel.disclosed.sentences),
@@ -362,5 +377,6 @@ def prepare(
             "size of parts": str(batch_rows),
         },
         remembered,
+        charged,
         batch_rows,
     )

@@ -60,13 +60,17 @@ def test_a_false_promise_is_found_out(run, designed):
 
 def test_every_row_becomes_a_tuple(run, designed, visits_file, tmp_path):
     assert run("tuple", "m.sfm", "-o", "t.sfm", "--dummies", 2).code == 0
-    for target in ("out.csv", "out.parquet"):
-        done = run("release", "t.sfm", visits_file, target, "--outside", "nearest")
+    moved = ["--outside", "nearest", "--within", "20 km", "--allow", "0.5"]
+    for target, again in (("out.csv", []), ("out.parquet", ["--again"])):
+        done = run("release", "t.sfm", visits_file, target, *moved, *again)
         assert done.code == 0, done.err
     with (tmp_path / "out.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     columns = [f"{name}_{place}" for place in (1, 2, 3) for name in ("latitude", "longitude", "label")]
-    assert list(rows[0]) == columns == pyarrow.parquet.read_table(tmp_path / "out.parquet").column_names
+    assert list(rows[0]) == columns
+    lists = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert lists.column_names == ["latitude", "longitude", "label"]
+    assert {len(each) for name in lists.column_names for each in lists[name].to_pylist()} == {3}
     assert len(rows) == len(sf.read_visits(visits_file))
     assert {row[f"label_{place}"] for row in rows for place in (1, 2, 3)} <= set(
         designed.mechanism.observables.labels
@@ -85,7 +89,7 @@ def test_what_does_not_fit_a_tuple_is_refused(run, designed, visits_file):
     assert "--require was given, but a file with dummies" in done.err
     assert run("tuple", "m.sfm", "-o", "w.sfm", "--dummies", 2000).code == 0
     done = run("release", "w.sfm", visits_file, "out.csv", "--outside", "nearest")
-    assert "a tuple of 2,001 reports" in done.err
+    assert "a report of 2,001 numbers would need as many columns" in done.err
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ class Engine(Short):
         allowed: The share of rows that may be moved or dropped.
         whole: Whether all rows are one batch, drawn at once.
         size: Rows of a batch.
+        in_turn: Whether batches are drawn one after the other.
         draw: Draws a batch; by default the kernel does.
         extra: Columns that this needs beside the kernel's.
         progress: Is told how far the release has come.
@@ -129,6 +130,7 @@ class Engine(Short):
     allowed: float
     whole: bool = False
     size: int = BATCH_ROWS
+    in_turn: bool = False
     draw: Draw | None = None
     extra: tuple[str, ...] = ()
     progress: Callable[[RowsDone], None] | None = None
@@ -148,7 +150,7 @@ class Engine(Short):
             DataError: If the source cannot be read, or rows are outside.
         """
         begun, drawn = time.monotonic(), 0
-        workers = 1 if self.whole else cores()
+        workers = 1 if self.whole or self.in_turn else cores()
         waiting: deque[tuple[DrawnPart, Future[PrivateBatch] | None]] = deque()
 
         def next_done() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...tables import TableStream
+from ..charged import reports_of_users
 from ..promises import People
 
 _NUMBERS: Final = 1 << 23  # users below this are counted in an array
@@ -68,6 +69,25 @@ def counted(stream: TableStream, user: str | None) -> People:
     named = total.filter(pc.invert(missing))["n"]
     most = pc.max(named).as_py() or 0
     return People(rows, max(most, 1 if nameless else 0), len(named), nameless=nameless)
+
+
+def all_users(stream: TableStream, user: str | None) -> list[tuple[str, int]]:
+    """Return all users as texts, with the number of their rows.
+
+    Args:
+        stream: The source.
+        user: The column of users.
+
+    Raises:
+        DataError: If a row names no user.
+    """
+    found: dict[str, int] = {}
+    start = 0
+    for batch in stream.batches([] if user is None else [user]):
+        for name, reports in reports_of_users(batch.column(0), start):
+            found[name] = found.get(name, 0) + reports
+        start += batch.num_rows
+    return sorted(found.items())
 
 
 def _small(column: Any) -> Any:
