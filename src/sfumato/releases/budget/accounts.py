@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ...core.frozen import Short
 from ...errors import InfeasibleError
+from ...rounding import counted
 from .amounts import ZERO, added, less, shown
 from .limits import DAY, EVER, WEEK, Limit, days_since, weeks_since
 
@@ -124,7 +125,7 @@ class Account:
             spent = self.spent_within(limit.window, time_s)
             left = less(limit.amount, spent)
             if asked > left:
-                count = f" in {self.reports} reports" if limit.window == EVER else ""
+                count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
                 raise BudgetError(
                     f"{user!r} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
                     f"{_WHEN[limit.window]}{count}; {shown(max(left, ZERO), unit)} is left, but "

@@ -17,7 +17,7 @@ PATIENCE_S: Final = 20
 _HINTS: Final = {
     "is full": "free some space; nothing was charged.",
     "No space left": "free some space; nothing was charged.",
-    "disk I/O": "check the disk and its free space; nothing was charged.",
+    "disk I/O": "check the disk and its free space; no report was given out, but budget may be lost.",
     "readonly": "choose a place where you may write; nothing was charged.",
     "unable to open": "choose a place where you may write, its folder too; nothing was charged.",
     "malformed": "restore it from a copy, and check that with the head of its record.",

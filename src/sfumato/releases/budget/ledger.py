@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 
 from ...core.arguments import checked
 from ...errors import FileError, InputError
+from ...rounding import counted
 from .accounts import Balance
 from .amounts import amount, times
 from .books import Books, accounts_of, known_places
@@ -46,7 +47,7 @@ class Ledger:
     record that only grows, with a hash of all rows before it; `check` verifies it. It holds users' names, amounts
     and times, and of remembered places the report and a salted hash of user and place: anyone who has the ledger
     (and its key, if it has one) can test whether a user has reported from a place that they name. Keep it where
-    the true data are.
+    the true data are. A pickle of a ledger holds no charges, but its address, password included, and its key.
 
     Args:
         address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
@@ -154,7 +155,8 @@ class Ledger:
         """Spend of the budgets of many users in one transaction: all is charged, or nothing.
 
         With a run's key the charge of a batch happens once: the same batch again charges nothing. So a run
-        that was cut off can be resumed from any batch.
+        that was cut off can be resumed from any batch. Two processes must not work at one run: both would
+        draw what was charged once.
 
         Args:
             charges: Who is charged, how much for each report, and for how many.
@@ -346,10 +348,14 @@ class Ledger:
         return _reopened, (self._address, self._terms.key)
 
     def __repr__(self) -> str:
-        with self._database.reading() as connection:
-            count = connection.execute(select(func.count()).select_from(ACCOUNTS)).scalar_one()
+        try:
+            with self._database.reading() as connection:
+                count = connection.execute(select(func.count()).select_from(ACCOUNTS)).scalar_one()
+            users = f"{counted(count, 'user')} so far"
+        except FileError:
+            users = "which cannot be read"
         where = self.address if len(self.address) <= _SHOWN else f"...{self.address[3 - _SHOWN :]}"
-        return f"Ledger of {' and '.join(self.limits)} per user, {count:,} users so far, in {where!r}"
+        return f"Ledger of {' and '.join(self.limits)} per user, {users}, in {where!r}"
 
 
 def _reopened(address: str, key: bytes) -> Ledger:

@@ -39,7 +39,12 @@ class Postgres(DatabaseConnections):
     def fresh(self) -> Engine:
         """Return an engine whose commits are on the server's disk, and whose locks do not outlive a client."""
         try:
-            engine = create_engine(self._url, pool_pre_ping=True, connect_args={"connect_timeout": PATIENCE_S})
+            engine = create_engine(
+                self._url,
+                isolation_level="READ COMMITTED",  # after the wait for the lock, the latest sums are read
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": PATIENCE_S},
+            )
         except ImportError:
             raise MissingExtraError("a ledger in PostgreSQL", "postgres") from None
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from ...core.frozen import Short
 from ...errors import FileError
+from ...rounding import counted
 from .accounts import Account
 from .amounts import restored, shown
 from .books import account_of
@@ -49,7 +50,10 @@ class LedgerCheck(Short):
         return not self.problems
 
     def __str__(self) -> str:
-        counts = f"{self.charges:,} charges to {self.users:,} users, {self.places:,} places kept"
+        counts = (
+            f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
+            f"{counted(self.places, 'place')} kept"
+        )
         found = f"The record is sound: {counts}." if self.sound else f"The record is damaged: {counts}."
         return "\n".join([found, *self.problems, *self.notes])
 
