@@ -55,8 +55,6 @@ class TableStream(Short):
         Raises:
             DataError: If the content is not such a table.
         """
-        import pyarrow as pa
-
         waiting: list[Any] = []
         held = 0
         with _readable(self.name):
@@ -64,13 +62,13 @@ class TableStream(Short):
                 batch = given
                 while held + batch.num_rows >= size:
                     pieces = [*waiting, batch.slice(0, size - held)]
-                    yield pieces[0] if len(pieces) == 1 else pa.concat_batches(pieces)
+                    yield _one(pieces)
                     batch, waiting, held = batch.slice(size - held), [], 0
                 if batch.num_rows:
                     waiting.append(batch)
                     held += batch.num_rows
             if held:
-                yield pa.concat_batches(waiting)
+                yield _one(waiting)
 
 
 def stream_of(source: Source) -> TableStream | None:
@@ -254,6 +252,16 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
             )
 
     return TableStream(name, schema, rows, tuple(files), read)
+
+
+def _one(batches: Sequence[Any]) -> Any:
+    """Return several record batches of one schema as one."""
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    columns = zip(*(batch.columns for batch in batches), strict=True)
+    return pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], schema=batches[0].schema)
 
 
 def _opener(source: Source) -> Callable[[], Any]:
