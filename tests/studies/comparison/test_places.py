@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
 import sfumato as sf
 from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
@@ -158,6 +159,26 @@ def test_table_and_figure(at_epsilon, tmp_path):
     assert len(ax.get_legend_handles_labels()[1]) == len({row.name for row in at_epsilon.rows})
     assert "per km" in ax.get_xlabel()
     assert "(km)" in ax.get_ylabel()
+
+
+def test_a_line_that_leaves_the_figure_says_how_far_it_goes(at_epsilon):
+    """Planar Laplace noise loses 2.86 km at 0.7/km, and 1.33 km at 1.5/km."""
+    (ax,) = places_figure(at_epsilon).axes
+    (said,) = (text for text in ax.texts if isinstance(text, Annotation) and "at 0.7/km" in text.get_text())
+    assert said.get_text() == "up to 2.86 km at 0.7/km"
+    across, up = said.xy
+    (line,) = (each for each in ax.lines if str(each.get_label()).startswith("planar Laplace noise (about"))
+    assert up == ax.get_ylim()[1] < 2.86
+    assert np.interp(
+        np.log(across), np.log(np.asarray(line.get_xdata())), np.asarray(line.get_ydata())
+    ) == pytest.approx(up)
+    wide = replace(at_epsilon, blind_error=sf.core.Bracket.exact(10.0))
+    (ax,) = places_figure(wide).axes  # nothing leaves it
+    assert not any("at 0.7/km" in text.get_text() for text in ax.texts)
+    narrow = replace(at_epsilon, blind_error=sf.core.Bracket.exact(1.0))
+    (ax,) = places_figure(narrow).axes  # the whole line is above
+    (said,) = (text for text in ax.texts if isinstance(text, Annotation) and "at 0.7/km" in text.get_text())
+    assert said.xy == (1.5, 1.25)
 
 
 def test_the_figure_of_one_epsilon_has_bars(at_epsilon):

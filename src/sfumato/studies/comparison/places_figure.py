@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
     RAW: ("#0072B2", "v", "-", "planar Laplace noise (about 2 / epsilon)"),
-    HAT: ("#CC79A7", "^", "-", "program, triangles (hat)"),
+    HAT: ("#CC79A7", "^", "-", "program on triangles (hat)"),
     REMAPPED: ("#56B4E9", "s", "-", "planar Laplace noise, each report moved to the best place"),
-    SPLINE: ("#D55E00", "o", "-", "program, squares (spline)"),
+    SPLINE: ("#D55E00", "o", "-", "program on squares (spline)"),
     CELLS: ("#777777", "x", "--", "program on cells: no promise between two points"),
 }
 _TOP: Final = 1.25  # of the loss of always the same report
@@ -50,7 +50,7 @@ def places_figure(comparison: PlaceComparison) -> Figure:
 
 
 def _lines(rows: list[PlaceRow], comparison: PlaceComparison) -> Figure:
-    figure = blank(8.6, 5.0)
+    figure = blank(8.6, 5.6)
     ax = figure.subplots()
     for name, (colour, mark, line, label) in _STYLES.items():
         _line(ax, [row for row in rows if row.name == name], colour, mark, line, label)
@@ -58,20 +58,24 @@ def _lines(rows: list[PlaceRow], comparison: PlaceComparison) -> Figure:
     blind, unit = comparison.blind_error.value, comparison.unit
     ax.axhline(blind, color=_BLACK, linewidth=0.8, linestyle=":")
     ax.annotate(
-        "always the same report",
+        "always the same report, which reveals nothing",
         (0.995, blind),
         xycoords=("axes fraction", "data"),
+        xytext=(0, 1.5),
+        textcoords="offset points",
         ha="right",
         va="bottom",
         fontsize=8,
     )
+    top = _TOP * blind  # noise that loses more than a constant report leaves the figure
+    _leaving(ax, [row for row in rows if row.name == RAW], top, unit)
     epsilons = sorted({row.epsilon for row in rows})
     ax.set_xscale("log")
     ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
     ax.set_xticks([], minor=True)
     ax.set_xlabel(f"epsilon (per {unit}): larger promises less")
     ax.set_ylabel(f"mean distance from the true point to the report ({unit})")
-    ax.set_ylim(0, _TOP * blind)  # noise that loses more than a constant report leaves the figure
+    ax.set_ylim(0, top)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
@@ -91,6 +95,28 @@ def _line(ax: Axes, rows: list[PlaceRow], colour: str, mark: str, line: str, lab
         markersize=6,
         linewidth=1.6,
         label=label,
+    )
+
+
+def _leaving(ax: Axes, rows: list[PlaceRow], top: float, unit: str) -> None:
+    """Say how far up a line goes on that leaves the figure to the left."""
+    rows = sorted(rows, key=lambda row: row.epsilon)
+    above = [row for row in rows if row.loss.value > top]
+    if not above:
+        return
+    first, last, at = above[0], above[-1], above[-1].epsilon
+    if len(rows) > len(above):
+        after = rows[len(above)]
+        at *= (after.epsilon / at) ** ((last.loss.value - top) / (last.loss.value - after.loss.value))
+    ax.annotate(
+        f"up to {amount(first.loss.value, unit)} at {about(first.epsilon, 3)}/{unit}",
+        (at, top),
+        xytext=(-8, -4),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=_STYLES[RAW][0],
     )
 
 
