@@ -33,9 +33,14 @@ def amount(given: float | str, unit: str, what: str) -> Decimal:
         InputError: If it is not positive, or beyond 10**-30 and 10**30.
         UnitError: If the unit does not fit.
     """
-    value = units.parse(given, per=True, unit=unit, what=what)
+    try:
+        value = units.parse(given, per=True, unit=unit, what=what)
+    except OverflowError:  # an integer beyond all floats
+        value = math.inf
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{what} must be a positive number, but {given!r} was given.", "use a number above 0.")
+        raise InputError(
+            f"{what} must be a positive number, but {str(given)[:40]} was given.", "use a number above 0."
+        )
     if not _SMALLEST <= value <= _LARGEST:
         raise InputError(f"{what} {given!r} cannot be counted.", "use one between 1e-30 and 1e30.")
     return Decimal(repr(value))

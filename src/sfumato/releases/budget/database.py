@@ -71,6 +71,8 @@ def database_at(address: str | os.PathLike[str]) -> Database:
     except (exc.ArgumentError, ValueError):
         raise InputError(f"{plain(given)!r} is not the address of a ledger.", _ADDRESSES) from None
     if kind == "sqlite":
+        if url.query or url.host:
+            raise InputError(f"{plain(given)!r} has parts that a SQLite ledger does not know.", _ADDRESSES)
         return Sqlite(url.database or "")
     if kind in ("postgresql", "postgres"):
         return Postgres(url)

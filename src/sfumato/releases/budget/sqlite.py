@@ -28,7 +28,7 @@ class Sqlite(DatabaseConnections):
     """
 
     def __init__(self, path: str) -> None:
-        if not path or path == ":memory:" or path.startswith("file:"):
+        if not path.strip() or path == ":memory:" or path.startswith("file:"):
             raise InputError("a ledger in memory would forget what was spent.", "give it a file: budget.db.")
         self._file = SqliteFile(path)
         super().__init__(path)
