@@ -16,7 +16,6 @@ SHARED = {
     "user",
     "smoothing",
     "gap",
-    "time_limit",
     "lat",
     "lon",
     "user_column",
@@ -62,7 +61,7 @@ def test_the_help_names_every_solver():
     ("arguments", "hint"),
     [
         (("design", "--epsilon"), "--epsilon: The metric privacy to promise, such as 0.6/km."),
-        (("sweep", "--within", "500 m"), "--within is an option of: sfumato design, attack."),
+        (("sweep", "--within", "500 m"), "--within is an option of: sfumato design, attack, release."),
         (("design", "--users", "3"), "--users is an option of: sfumato sweep."),
         (("attack",), "file: A mechanism file (.sfm)."),
         (("sweep", "--beauty"), "'sfumato sweep --help' lists what it takes."),

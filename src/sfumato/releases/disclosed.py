@@ -66,7 +66,7 @@ class Disclosed(Short):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What stays and what goes, in words."""
+        """The columns that stay and those that go, in words."""
         left = f"Left out: {_listed(self.left_out)}." if self.left_out else ""
         stays = (
             f"Carried over unchanged, because you named it: {_listed(self.kept)}. The promise does not cover "

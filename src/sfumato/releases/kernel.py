@@ -28,7 +28,7 @@ WITHIN: Final = "1 km"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Wishes(Short):
-    """What a caller asks of a release; `sfumato.release` describes each.
+    """The wishes of a caller for a release; `sfumato.release` describes each.
 
     Attributes:
         column: The column of labels or numbers; None where secrets are places.
@@ -77,13 +77,13 @@ class Located(Short):
 
     @property
     def dropped(self) -> int:
-        """How many rows are left out."""
+        """The number of rows that are left out."""
         return int(self.batch.num_rows - len(self.rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrivateBatch(Short):
-    """What the kernel makes of a batch.
+    """A batch of private rows, and counts of what was done for it.
 
     Attributes:
         batch: The private rows, an Arrow record batch of the kernel's schema.

@@ -39,7 +39,7 @@ class ProvedPromise(Short):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class People(Short):
-    """How many reports the source asks of one person.
+    """The reports that the source asks of one person.
 
     Attributes:
         rows: Rows with a report at most.

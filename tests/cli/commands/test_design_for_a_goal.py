@@ -55,7 +55,7 @@ def test_an_attacker_finds_the_largest_epsilon(run):
 
 
 def test_noise_is_kept_where_it_needs_less_epsilon(run, visits_file, tmp_path):
-    """What is found is what ``design`` of that epsilon gives; a coarse lattice alone could not."""
+    """The search finds what ``design`` of that epsilon gives; a coarse lattice alone could not."""
     done = run("design", visits_file, *FAST, "--loss", "600 m")
     assert done.code == 0, done.err
     said = FOUND.search(done.text)

@@ -22,7 +22,7 @@ _LEAST_S: Final = 1e-3
 
 
 class Tried(NamedTuple):
-    """What one trial found.
+    """The outcome of one trial.
 
     Attributes:
         measured: What the goal limits.

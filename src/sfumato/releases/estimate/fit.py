@@ -23,7 +23,7 @@ _LEAST: Final = 1e-300  # no smaller probability is stated
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReportsFit(Short):
-    """How well reports fit the mechanism that they are said to come from.
+    """The fit of reports to the mechanism that they are said to come from.
 
     Attributes:
         nats: The relative entropy of the frequencies of the reports from the nearest distribution that any

@@ -25,7 +25,7 @@ _AHEAD: Final = 1  # batches that are drawn beyond one for each core
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RowsDone(Short):
-    """How far a release has come.
+    """The rows and batches that a release has done.
 
     Attributes:
         rows: Rows of the source that are done.

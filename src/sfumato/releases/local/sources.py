@@ -36,7 +36,7 @@ _NAMES: Final = ("lat", "lon", "user", "time")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Identity(Short):
-    """What tells one source from another: names, sizes, times of change and a hash of both ends of its files.
+    """Marks that tell sources apart: names, sizes, times of change and a hash of both ends of their files.
 
     Attributes:
         content: A hash of the sizes and the ends of all files, whatever they are called.

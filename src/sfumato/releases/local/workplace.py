@@ -152,7 +152,7 @@ class Workplace(Short):
 
     @property
     def table(self) -> Path:
-        """Where the table is put together; empty, and readable by its owner only."""
+        """The place where the table is put together; empty, and readable by its owner only."""
         path = self._folder / "table"
         path.unlink(missing_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
