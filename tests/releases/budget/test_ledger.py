@@ -253,7 +253,7 @@ def test_tiny_and_huge_amounts_add_up(tmp_path):
             ledger.charge("ada", beyond)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), 10**9000, "1 km", "none"])
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), 10**400, "1 km", "none"])
 def test_what_is_no_epsilon_is_not_charged(tmp_path, epsilon):
     ledger = Ledger.create(tmp_path / "l.db", 1.0, unit="km")
     with pytest.raises((InputError, UnitError)):
