@@ -15,6 +15,7 @@ html_css_files = ["wide.css"]
 html_title = f"sfumato {__version__}"
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"
+napoleon_attr_annotations = False
 autodoc_member_order = "bysource"
 napoleon_use_ivar = True
 myst_heading_anchors = 3
