@@ -133,6 +133,8 @@ class Kernel:
         name: str = "the table",
         comma: bool = False,
     ) -> None:
+        import pyarrow as pa
+
         asked = wishes or Wishes()
         self.drawables = _by_name(mechanisms, asked)
         self._reporters = [reporter(each) for each in self.drawables.values()]
@@ -156,6 +158,12 @@ class Kernel:
                     f"{name} has no column {each!r}. Its columns are: {', '.join(columns)}.",
                     "check that it is the right file",
                     f"name the column with {argument('column', columns[0])}." if each == asked.column else "",
+                )
+        for role in (asked.by, self.user):
+            if role is not None and pa.types.is_nested(schema.field(role).type):
+                raise DataError(
+                    f"the column {role!r} of {name} is of {schema.field(role).type}, which holds no names.",
+                    "name a column of texts or numbers.",
                 )
         secret = (asked.column,) if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
         roles = {"user": self.user, "time": None if found is None else found.roles.time}
@@ -325,6 +333,13 @@ class Kernel:
                 "rename it in the source first.",
             )
         kept = [(name, plain_type(source.field(column).type)) for name, column in self.disclosed.kept.items()]
+        for name, kind in kept:
+            if not self._wishes.lists and (pa.types.is_nested(kind) or _is_binary(kind)):
+                raise InputError(
+                    f"the column {name!r} of {kind} cannot be kept in a table of text.",
+                    "write a Parquet or Arrow file",
+                    f"leave it out of {argument('keep')}.",
+                )
         return pa.schema([*shapes[0], *kept])
 
     def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:
@@ -398,6 +413,13 @@ class Kernel:
             f"pass {argument('outside', 'drop')} to leave them out",
             f"design the mechanism for {'a wider region' if self._places is not None else 'these labels too'}.",
         )
+
+
+def _is_binary(kind: Any) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
 
 def _by_name(mechanisms: Any, asked: Wishes) -> dict[str, Any]:

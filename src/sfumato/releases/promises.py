@@ -15,7 +15,7 @@ from ..evidence import VertexPrivacy, prove_coordinate_privacy, prove_metric_pri
 from ..mechanisms.family import LISTABLE, MechanismFamily
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
-from ..rounding import amount_at_most, at_most, up
+from ..rounding import amount_at_most, at_most, counted, up
 
 _SHOWN: Final = 3  # mechanisms in sentences
 
@@ -116,7 +116,8 @@ def _of_people(worst: ProvedPromise | None, people: People) -> tuple[str, ...]:
         said += f": {most:,} times epsilon, {total}{slack}" if most > 1 else f": epsilon once, {total}"
     found = [f"The source asks for {at_most_}{said}{whose}."]
     if people.nameless:
-        found.append(f"{people.nameless:,} rows name no user: they are counted as one person's each.")
+        rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
+        found.append(f"{rows} {names} no user: each is counted as another person's.")
     return tuple(found)
 
 

@@ -86,12 +86,20 @@ class PreparedRelease(Short):
             DataError: If the source cannot be read, or rows are outside and this is refused.
             FileError: If the target cannot be written.
         """
+        import pyarrow as pa
+
         begun = clock.monotonic()
         place = Workplace.open(self.target, self._facts, resume=self._resume)
         if self._known is not None:
             self._before = times_before(self._known, self.target, again=True, run=place.run)
         try:
             tally = self._run(place, progress)
+        except pa.ArrowException as error:
+            place.remove()
+            raise DataError(
+                f"{self._stream.name} could not be released as such a table: {str(error).splitlines()[0]}.",
+                "give its columns plain types, or leave out those that are kept.",
+            ) from None
         except (SfumatoError, OSError) as error:
             if isinstance(error, SfumatoError) and not isinstance(error, FileError):
                 place.remove()
@@ -313,6 +321,9 @@ def prepare(
     path = Path(os.path.realpath(target))
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
         raise InputError("the release would replace its own source.", "choose another target.")
+    folder = os.path.realpath(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
+    if folder is not None and path.is_relative_to(folder):
+        raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
     check_writable(target)
     metered = mechanism if isinstance(mechanism, Blur) else None
     drawable = mechanism.mechanism if isinstance(mechanism, Blur) else mechanism

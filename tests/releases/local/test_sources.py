@@ -189,6 +189,22 @@ def test_tables_that_cannot_be_read(tmp_path):
         assert not (tmp_path / name).exists()
 
 
+def test_columns_that_do_not_fit(tmp_path):
+    odd = TABLE.append_column("list", [[[k] for k in range(N)]]).append_column("raw", [[b"\xff"] * N])
+    for name in ("list", "raw"):
+        with pytest.raises(InputError, match="cannot be kept in a table of text"):
+            sf.release(KEEP, odd, tmp_path / "out.csv", keep=[name])
+        assert sf.release(KEEP, odd, tmp_path / f"{name}.parquet", keep=[name]).rows == N
+    with pytest.raises(DataError, match="holds no names"):
+        sf.release(KEEP, odd, tmp_path / "out.csv", user="list")
+    with pytest.raises(DataError, match="holds no names"):
+        sf.release({"a": KEEP}, odd, tmp_path / "out.csv", by="list")
+    folder = written("folder of csv", tmp_path)
+    with pytest.raises(InputError, match="lies in the folder that is read"):
+        sf.release(KEEP, folder, folder / "out.csv")
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_wishes_that_make_no_sense(tmp_path):
     for options, words in (
         ({"allow": 1.5}, "not a share"),

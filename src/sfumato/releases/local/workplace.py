@@ -92,8 +92,10 @@ class Workplace(Short):
                 return cls(folder, lock, _resumed(folder, facts, target), 0)
             old = [path for path in folder.iterdir() if path.name != _LOCK]
             removed = sum(_PART.fullmatch(path.name) is not None for path in old)
+            (folder / _RUN).unlink(missing_ok=True)  # before the parts: see `remove`
+            sync_folder(folder)
             for path in old:
-                path.unlink()
+                path.unlink(missing_ok=True)
             run = secrets.token_hex(16)
             place = cls(folder, lock, run, removed)
             place._write(_RUN, json.dumps({"run": run, **facts}).encode())
@@ -173,9 +175,14 @@ class Workplace(Short):
         sync_folder(target.parent)
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder with all that is in it: what a run could go on with first.
+
+        Were a part removed before, and the process killed, a run that goes on would draw its rows once more.
+        """
+        (self._folder / _RUN).unlink(missing_ok=True)
+        sync_folder(self._folder)
         for path in self._folder.iterdir():
-            if path.name not in (_LOCK, _RUN):
+            if path.name != _LOCK:
                 path.unlink(missing_ok=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
