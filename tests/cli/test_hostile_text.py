@@ -82,8 +82,8 @@ def test_labels_through_every_command(run, tmp_path, labels):
     mechanism_file(labels, "plain", "")
     with open("secrets.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["place", "=who"], *([label, label] for label in labels * 3)])
-    for target in ("out.csv", "out.parquet"):
-        done = run("release", "m.sfm", "secrets.csv", target, "--column", "place", "--keep", "=who")
+    for target, further in (("out.csv", ()), ("out.parquet", ("--again",))):
+        done = run("release", "m.sfm", "secrets.csv", target, "--column", "place", "--keep", "=who", *further)
         assert done.code == 0, done.err
         sound(done.out, done.err)
         done = run("estimate", "m.sfm", target, "-o", "shares.csv")

@@ -106,7 +106,7 @@ def text_stream(source: Source) -> TableStream:
                     block_size=_TEXT_BLOCK,
                     encoding="utf8" if source.is_utf8 else "latin-1",
                 ),
-                parse_options=csv.ParseOptions(delimiter=table.delimiter),
+                parse_options=csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     include_columns=raw, column_types=dict.fromkeys(raw, pa.string()), strings_can_be_null=False
                 ),

@@ -85,8 +85,9 @@ def opened(source: AnySource, wishes: Wishes) -> tuple[TableStream, Wishes]:
         stream = stream_of(file)
         if stream is not None:
             return stream, wishes
-        rows = rows_without_columns(path)
-        if rows is None or wishes.column is not None:
+        # A table of labels may hold any characters; what visits come in is told by its content.
+        rows = rows_without_columns(path) if wishes.column is None else None
+        if rows is None:
             return text_stream(file), wishes
     problem = f"{path.name!r} is of a format whose columns are fixed."
     return _of_visits(rows, wishes, repr(path.name), problem)
