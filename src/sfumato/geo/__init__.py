@@ -9,7 +9,7 @@ from .hexagons import Hexagons
 from .lattice import Lattice
 from .places import Places
 from .projection import Projection
-from .read import FORMATS, read_visits, rows_without_columns
+from .read import FORMATS, check_table_of_text, read_visits, rows_without_columns
 from .region import Region
 from .sizes import MOST_CELLS
 from .visits import Visits
@@ -27,6 +27,7 @@ __all__ = [
     "RawVisits",
     "Region",
     "Visits",
+    "check_table_of_text",
     "places_from",
     "read_visits",
     "rows_without_columns",

@@ -131,12 +131,19 @@ def _recognised(source: Source) -> Format:
     for format_ in EVERY:
         if format_.matches is not None and (source.is_text or not format_.text) and format_.matches(source):
             return format_
-    _check_readable(source)
+    check_table_of_text(source)
     return next(format_ for format_ in EVERY if format_.matches is None)
 
 
-def _check_readable(source: Source) -> None:
-    """Refuse a file that is not a table of text, and say what to do."""
+def check_table_of_text(source: Source) -> None:
+    """Refuse a file that begins like JSON or an archive, or is named like a Parquet file, and say what to do.
+
+    Args:
+        source: The file, which is no Parquet file.
+
+    Raises:
+        DataError: If it is one of these.
+    """
     if source.start.startswith((b"{", b"[")):
         raise DataError(
             f"{source} looks like JSON, which is not read.", f"convert it to CSV or GeoParquet: {_KNOWN}"
@@ -145,7 +152,6 @@ def _check_readable(source: Source) -> None:
         raise DataError(f"{source} is a ZIP archive or a spreadsheet.", f"unpack it, or save it as CSV: {_KNOWN}")
     if source.suffix in (".parquet", ".geoparquet", ".pq"):
         raise DataError(f"{source} is named like a Parquet file, but does not begin like one.", "write it again.")
-    _check_text(source)
 
 
 def _check_text(source: Source) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
-from ...geo import RawVisits, Visits, rows_without_columns
+from ...geo import RawVisits, Visits, check_table_of_text, rows_without_columns
 from ...tables import (
     ArrowStream,
     Source,
@@ -85,8 +85,10 @@ def opened(source: AnySource, wishes: Wishes) -> tuple[TableStream, Wishes]:
         stream = stream_of(file)
         if stream is not None:
             return stream, wishes
-        # A table of labels may hold any characters; what visits come in is told by its content.
-        rows = rows_without_columns(path) if wishes.column is None else None
+        if wishes.column is not None:  # labels may hold any characters
+            check_table_of_text(file)
+            return text_stream(file), wishes
+        rows = rows_without_columns(path)
         if rows is None:
             return text_stream(file), wishes
     problem = f"{path.name!r} is of a format whose columns are fixed."
