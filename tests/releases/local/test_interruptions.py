@@ -71,7 +71,7 @@ def drawn_so_far(folder):
 
 def killed_until_done(folder, kills):
     """Kill a release at random moments, so often, and let it finish; return how often it was hit."""
-    chance, hits = random.Random(len(os.listdir(folder)) + kills), 0
+    chance, hits = random.Random(), 0
     drawn: dict[int, int] = {}
     for _ in range(kills):
         run = started(folder)
@@ -101,7 +101,9 @@ def killed_until_done(folder, kills):
 
 
 def test_a_release_that_is_killed_goes_on(folder):
-    assert killed_until_done(folder, 3) >= 1
+    while not killed_until_done(folder, 3):  # it was faster than every signal
+        (folder / "out.parquet").unlink()
+        (folder / ".out.parquet.released.json").unlink()
     assert {path.name for path in folder.iterdir()} == {
         "m.sfm",
         "in.parquet",
