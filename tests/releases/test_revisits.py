@@ -3,6 +3,8 @@
 import csv
 import errno
 import itertools
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,16 @@ def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
     assert [ledger.balance(user).spent for user in USERS] == [11, 11]
     with pytest.raises(BudgetError):  # without places each of ten rows is charged
         release(again, source, tmp_path / "three.csv")
+
+
+def test_a_remembered_report_that_the_mechanism_does_not_make_is_refused(tmp_path):
+    ledger = Ledger.create(tmp_path / "l.db", "90/km")
+    release(Blur(UNIFORM, ledger, PROMISE), visits(), tmp_path / "one.csv", place_column="venue")
+    with closing(sqlite3.connect(tmp_path / "l.db")) as database, database:
+        database.execute("UPDATE sfumato_places SET report = '1000'")
+    with pytest.raises(FileError, match="not one of the mechanism's"):
+        release(Blur(UNIFORM, ledger, PROMISE), visits(), tmp_path / "two.csv", place_column="venue")
+    assert not (tmp_path / "two.csv").exists()
 
 
 def test_a_budget_that_does_not_suffice_writes_nothing(tmp_path):

@@ -13,7 +13,6 @@ from ..errors import DataError, InputError
 from ..geo import Cells
 from ..sampling import SystemWords
 from .budget import Blur
-from .fingerprint import fingerprint
 from .kernel import Kernel, Located, PrivateBatch
 from .reporters import MatrixReporter, NoiseReporter, Reporter
 from .revisits import Revisits, spread_m
@@ -54,6 +53,7 @@ class Remembered:
         Raises:
             DataError: If a row names no user, or is outside and this is refused.
             BudgetError: If a user has too little left; then nobody is charged.
+            FileError: If the ledger holds a report that the mechanism does not make.
         """
         kernel, single = self.kernel, self._single
         located = kernel.locate(batch, self._words, start=start)
@@ -74,14 +74,11 @@ class Remembered:
             distinct, where = np.unique(anchors, return_inverse=True)
             reports = fresh(distinct)[where]
         else:
-            found = self.metered.ledger.reports(
+            reports = self.metered.reports(
                 shared.users,
                 shared.places,
-                self.metered.promise.epsilon,
                 lambda rows: [_plain(report) for report in fresh(np.array(rows, dtype=np.intp)).tolist()],
-                fingerprint(self.metered.mechanism),
             )
-            reports = np.array(found) if len(found) else fresh(np.zeros(0, dtype=np.intp))
         self._say(shared, located)
         return kernel.reported(located, [(single, np.arange(len(located.rows)), reports)])
 

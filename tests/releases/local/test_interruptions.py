@@ -121,9 +121,8 @@ def test_fifty_kills(folder):
         (folder / ".out.parquet.released.json").unlink()
 
 
-def interrupted(folder, **options):
-    """Leave a release as Ctrl-C does, after some batches."""
-    made = prepare(
+def prepared(folder, **options):
+    return prepare(
         sf.load(folder / "m.sfm"),
         folder / "in.parquet",
         folder / "out.parquet",
@@ -132,6 +131,11 @@ def interrupted(folder, **options):
         batch_rows=BATCH,
         **options,
     )
+
+
+def interrupted(folder, **options):
+    """Leave a release as Ctrl-C does, after some batches."""
+    made = prepared(folder, **options)
 
     def stop(done):
         if done.rows >= 20 * BATCH:
@@ -146,15 +150,7 @@ def test_an_interrupted_release_leaves_no_table_and_goes_on(folder):
     before = drawn_so_far(folder)
     assert not (folder / "out.parquet").exists()
     assert len(before) >= 20 * BATCH
-    again = prepare(
-        sf.load(folder / "m.sfm"),
-        folder / "in.parquet",
-        folder / "out.parquet",
-        column="answer",
-        keep=["id"],
-        batch_rows=BATCH,
-        resume=True,
-    )
+    again = prepared(folder, resume=True)
     done = again.run()
     assert f"{len(before):,} rows had been drawn before the interruption" in str(done)
     labels = pq.read_table(folder / "out.parquet")["label"].to_pylist()

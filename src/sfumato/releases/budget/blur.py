@@ -209,7 +209,38 @@ class Blur:
             BudgetError: If a user has too little left; then nobody is charged.
             InputError: If it is noise for coordinates.
         """
-        return self._positions(users, places, lambda visits: self._sampler.draw(positions[visits]).tolist())
+        _ = self._matrix
+        found: list[int] = self.reports(
+            users, places, lambda visits: self._sampler.draw(positions[visits]).tolist()
+        ).tolist()
+        return found
+
+    def reports(
+        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+    ) -> NDArray[Any]:
+        """Return the report of each visit, remembered or drawn by the caller, all charged or none.
+
+        Args:
+            users: Who reports.
+            places: Names of places; None or an empty text draws afresh.
+            draw: Returns a fresh report for each of the visits with these numbers.
+
+        Returns:
+            Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged.
+            FileError: If the ledger holds a report that the mechanism does not make.
+        """
+        found = self._reported(users, places, draw)
+        noise = isinstance(self.mechanism, CoordinateNoise)
+        made = 0 if isinstance(self.mechanism, CoordinateNoise) else self.mechanism.shape[1]
+        sound = [
+            each for each in found if (isinstance(each, tuple) if noise else isinstance(each, int) and each < made)
+        ]
+        if len(sound) < len(found):
+            raise self._changed()
+        return np.array(sound, dtype=np.float64).reshape(-1, 2) if noise else np.array(sound, dtype=np.intp)
 
     @property
     def sentence(self) -> str:
@@ -224,16 +255,6 @@ class Blur:
                 "use report() with a latitude and a longitude.",
             )
         return self.mechanism
-
-    def _positions(
-        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
-    ) -> list[int]:
-        made = self._matrix.shape[1]
-        reports = self._reported(users, places, draw)
-        found = [report for report in reports if isinstance(report, int) and report < made]
-        if len(found) < len(reports):
-            raise self._changed()
-        return found
 
     def _reported(
         self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from .ledger import Ledger
 from .limits import EVER, Limit
 from .names import accepted
 from .opening import make_ledger
-from .places import Report
+from .places import Report, checked_report
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
@@ -114,13 +113,12 @@ def _decimal(text: Any) -> Decimal:
 
 
 def _report(key: str, entry: Any) -> Report:
-    if _DIGEST.fullmatch(key):
-        if type(entry) is int and 0 <= entry < 2**31:
-            return entry
-        pair = isinstance(entry, list) and len(entry) == 2
-        if pair and all(type(x) is float and math.isfinite(x) for x in entry):
-            return entry[0], entry[1]
-    raise ValueError(f"its place {key!r} is damaged")
+    if not _DIGEST.fullmatch(key):
+        raise ValueError(f"its place {key!r} is damaged")
+    try:
+        return checked_report(entry)
+    except ValueError as error:
+        raise ValueError(f"its place {key!r} is damaged") from error
 
 
 def _not_a_ledger(path: Path, reason: str) -> FileError:

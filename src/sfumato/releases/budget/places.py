@@ -49,10 +49,18 @@ def restored_report(text: str) -> Report:
     Raises:
         ValueError: If it is another text.
     """
-    found: Any = json.loads(text)
+    return checked_report(json.loads(text))
+
+
+def checked_report(found: Any) -> Report:
+    """Return a report as it was read from JSON.
+
+    Raises:
+        ValueError: If it is none.
+    """
     if type(found) is int and 0 <= found < 2**31:
         return found
     pair = isinstance(found, list) and len(found) == 2
     if pair and all(type(each) is float and math.isfinite(each) for each in found):
         return found[0], found[1]
-    raise ValueError(f"{text[:40]!r} is not a report")
+    raise ValueError(f"{str(found)[:40]!r} is not a report")
