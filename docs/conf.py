@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from sfumato import __version__
+from sfumato.studies.reproduction import paper_words
 
 project = "sfumato"
 author = "The sfumato developers"
@@ -19,6 +20,7 @@ napoleon_attr_annotations = False
 autodoc_member_order = "bysource"
 napoleon_use_ivar = True
 myst_heading_anchors = 3
+PAPERS = "<!-- papers: written here by conf.py -->\n"
 suppress_warnings = ["myst.xref_missing"]
 
 
@@ -31,6 +33,13 @@ def keep_absolute_values(*event: Any) -> None:
             lines[i] = "".join(part if part.startswith("``") else part.replace("|", r"\|") for part in parts)
 
 
+def list_papers(_app: Any, _page: str, source: list[str]) -> None:
+    """Write the papers that can be reproduced, from the code, where a page asks for them."""
+    if PAPERS in source[0]:
+        source[0] = source[0].replace(PAPERS, paper_words())
+
+
 def setup(app: Any) -> None:
-    """Let Sphinx call it."""
+    """Let Sphinx call them."""
     app.connect("autodoc-process-docstring", keep_absolute_values)
+    app.connect("source-read", list_papers)

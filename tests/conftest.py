@@ -10,6 +10,14 @@ import pytest
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 EXAMPLES = Path(__file__).parents[1] / "examples"
+COMPILED = Path(__file__).parents[1] / "build" / "compiled"
+
+if sys.dont_write_bytecode:
+    # Then a process compiles all that it imports, every time, and the tests start hundreds: keep that, but not
+    # beside the sources, as was asked.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(COMPILED)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -52,6 +60,13 @@ def torch():
     found.set_num_threads(1)
     yield found
     found.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def atheris():
+    """The fuzzer that coverage guides, for tests that run it in a process of its own."""
+    if importlib.util.find_spec("atheris") is None:
+        pytest.skip("atheris is not installed")
 
 
 @pytest.fixture(scope="session")

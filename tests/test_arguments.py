@@ -5,6 +5,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ import sfumato as sf
 from sfumato.core.arguments import checked
 from sfumato.errors import InputError, SfumatoError
 from sfumato.mechanisms import Tupling
+from sfumato.releases import budget
+from sfumato.releases.budget import Charge
 
 SPACE = sf.Space.numbers(range(3))
 D = SPACE.metric("absolute")
@@ -27,6 +30,10 @@ TABLE = pa.table({"lat": [48.85], "lon": [2.35], "label": [0]})
 FOLDER = tempfile.TemporaryDirectory()
 LEDGER = sf.Ledger.create(f"{FOLDER.name}/l.db", 1e9)
 NUMBERS = itertools.count()
+NOISE = sf.mechanisms.planar.CoordinateNoise.for_visits(VISITS, "1/km")
+BLUR = sf.Blur(MECHANISM, LEDGER, GUARANTEE)
+FRESH = budget.Scheme.fresh(MECHANISM)
+CHAIN = budget.MarkovChain.still(PRIOR)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -133,6 +140,55 @@ CALLS: dict[str, Call] = {
     "Ledger.check": Call(LEDGER.check, {"head": LEDGER.head}),
     "Blur": Call(sf.Blur, {"mechanism": MECHANISM, "ledger": LEDGER, "promise": GUARANTEE, "spent": "repeat"}),
     "Blur.draw": Call(sf.Blur(MECHANISM, LEDGER, GUARANTEE).draw, {"user": "a", "position": 1}),
+    "Blur.draw_all": Call(BLUR.draw_all, {"users": ["a"], "positions": [1], "places": [None]}),
+    "Blur.report_all": Call(
+        sf.Blur(NOISE, sf.Ledger.create(f"{FOLDER.name}/km.db", "1e9/km")).report_all,
+        {"users": ["a"], "lat": [48.85], "lon": [2.35], "places": ["home"]},
+    ),
+    "Blur.remembers": Call(BLUR.remembers, {"users": ["a"], "places": ["home"]}),
+    "Blur.charge_for": Call(BLUR.charge_for, {"user": "a", "reports": 2}),
+    "Ledger.charge_many": Call(LEDGER.charge_many, {"charges": [Charge("a", 1)], "run": "", "batch": 0}),
+    "Ledger.afford": Call(LEDGER.afford, {"charges": [Charge("a", 1)]}),
+    "Ledger.reports": Call(
+        LEDGER.reports,
+        {
+            "users": ["a"],
+            "places": [None],
+            "epsilon": 1,
+            "draw": lambda visits: [1 for _ in visits],
+            "mechanism": b"m",
+            "run": "",
+            "batch": 0,
+            "repeatable": True,
+        },
+    ),
+    "Ledger.remembers": Call(LEDGER.remembers, {"users": ["a"], "places": ["home"], "mechanism": b"m"}),
+    "Ledger.last_report": Call(LEDGER.last_report, {"user": "a", "mechanism": b"m"}),
+    "Ledger.balance": Call(LEDGER.balance, {"user": "a"}),
+    "composed": Call(budget.composed, {"mechanisms": [MECHANISM], "metric": D}),
+    "amount_text": Call(budget.amount_text, {"value": Fraction(1, 10), "unit": "km"}),
+    "Scheme": Call(budget.Scheme, {"permanent": MECHANISM, "instantaneous": MECHANISM}),
+    "Scheme.fresh": Call(budget.Scheme.fresh, {"mechanism": MECHANISM}),
+    "Scheme.memo": Call(budget.Scheme.memo, {"mechanism": MECHANISM}),
+    "Scheme.log_likelihood": Call(FRESH.log_likelihood, {"counts": [1, 0, 0]}),
+    "Scheme.posterior": Call(FRESH.posterior, {"prior": PRIOR, "counts": [1, 0, 0]}),
+    "Scheme.epsilon_upper": Call(FRESH.epsilon_upper, {"metric": D, "reports": 2}),
+    "errors_after": Call(
+        budget.errors_after,
+        {"scheme": FRESH, "prior": PRIOR, "distance": D, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
+    ),
+    "averaging_errors": Call(
+        budget.averaging_errors,
+        {"scheme": FRESH, "prior": PRIOR, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
+    ),
+    "MarkovChain": Call(budget.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
+    "MarkovChain.still": Call(budget.MarkovChain.still, {"prior": PRIOR}),
+    "MarkovChain.of_traces": Call(
+        budget.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
+    ),
+    "MarkovChain.filtered": Call(CHAIN.filtered, {"released": [(MECHANISM, 1)]}),
+    "MarkovChain.next_prior": Call(CHAIN.next_prior, {"released": [(MECHANISM, 1)]}),
+    "MarkovChain.smoothed": Call(CHAIN.smoothed, {"released": [(MECHANISM, 1)]}),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),

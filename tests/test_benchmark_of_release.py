@@ -1,11 +1,14 @@
 """The benchmark of releases: a small one runs, and its page has a line for each."""
 
+import pytest
 from benchmarks import release
 from benchmarks.results import Invocation
 
 import sfumato as sf
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_a_small_table_is_measured(tmp_path, monkeypatch):
     release.generate(tmp_path / "in.parquet", 3000)
     sf.save(release.mechanism(), tmp_path / "m.sfm")

@@ -6,6 +6,7 @@ from benchmarks.run import run
 from benchmarks.table import ratios
 
 
+@pytest.mark.slow
 def test_the_smallest_case_of_our_own_solver():
     case = min(
         (case for case in suite("quick") if case.contender.name in OURS), key=lambda case: case.instance.cells
@@ -19,6 +20,7 @@ def test_the_smallest_case_of_our_own_solver():
     assert 0 < record["solve_cpu_s"] <= record["process_cpu_s"]
 
 
+@pytest.mark.slow
 def test_a_run_past_its_limit_is_recorded_as_not_finished():
     # Any time is enough for a private mechanism, and this is too little for a small gap.
     case = Case(Instance("uniform", "euclidean", 7, 7), CONTENDERS["structured"])

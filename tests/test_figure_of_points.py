@@ -55,7 +55,7 @@ def test_the_story_of_the_figure():
     assert f"{less[2]:.0f} % less at 1/km, but hardly less at 2.8/km" in WORDS
     assert 0 < less[-1] < 1 < min(less[:-1])
     more = 100 * (loss(TRIANGLES, 1.0) / loss(SQUARES, 1.0) - 1)
-    assert f"Triangles (pink) lose {more:.0f} % more than squares at 1/km." in WORDS
+    assert f"Triangles (dark red) lose {more:.0f} % more than squares at 1/km." in WORDS
 
 
 def test_how_near_the_program_is_to_the_best_conceivable():
@@ -79,6 +79,7 @@ def test_a_part_of_the_figure_is_found_again():
         assert row.detail == ROWS[row.name, 1.0]["detail"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spacing", "said"), [("700 m", 1), ("1.4 km", 8)])
 def test_what_medians_save(spacing, said):
     assert f"by {said} % where" in WORDS

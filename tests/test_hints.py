@@ -26,6 +26,7 @@ PYTHON_ONLY = {
     "audits/request.py": "prior=every",
     "releases/estimate/reports.py": "Reports.of",
     "files/matrix.py": "numpy.save",
+    "files/npy.py": "numpy.save",
     "geo/places.py": "covering()",
 }
 PYTHON = re.compile(

@@ -12,6 +12,7 @@ import pytest
 import sfumato as sf
 
 EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
+EXTRAS |= {"pandas", "geopandas", "polars", "duckdb", "shapely"}
 HEAVY = {"scipy", "sqlalchemy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
 
 PROBE = """

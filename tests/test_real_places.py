@@ -24,6 +24,7 @@ def one_person(folder):
     return sf.Prior.from_visits(city, visits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [paris, one_person])
 def test_joint_against_each_single_mechanism(make, shared_data):
     """Scenario 1 of Privacy Games: the distortion asked for is what metric privacy gives.
@@ -56,6 +57,7 @@ def test_joint_against_each_single_mechanism(make, shared_data):
     assert min(gaps) >= -1e-9
 
 
+@pytest.mark.slow
 def test_more_distortion_than_metric_privacy_gives_costs_more(shared_data):
     """Scenario 2: the joint mechanism reaches the larger distortion, at a cost of at least each single one's."""
     prior = one_person(shared_data)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -15,6 +17,7 @@ def pytest_without_torch(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_every_file_is_collected_without_torch():
     folders = ("src/sfumato/learn", "tests/learn", "tests/cli/commands/test_learn.py")
     done = pytest_without_torch("--collect-only", *folders)
@@ -22,6 +25,7 @@ def test_every_file_is_collected_without_torch():
     assert "tests/learn/test_heads.py::test_one_head_is_the_network_of_the_paper" in done.stdout
 
 
+@pytest.mark.slow
 def test_one_line_says_what_was_left_out_and_how_to_run_it(monkeypatch):
     monkeypatch.setenv("CI", "true")  # torch's tests may be left out there as well, before it is installed
     done = pytest_without_torch("tests/learn/test_heads.py")
@@ -33,6 +37,7 @@ def test_one_line_says_what_was_left_out_and_how_to_run_it(monkeypatch):
     assert "SKIPPED" not in done.stdout
 
 
+@pytest.mark.slow
 def test_with_every_extra_nothing_may_be_left_out():
     done = pytest_without_torch("tests/learn/test_heads.py", "--every-extra")
     assert done.returncode == 1, done.stdout

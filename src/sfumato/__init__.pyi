@@ -22,10 +22,12 @@ from ._version import __version__ as __version__
 from .audits import audit as audit
 from .core import CoordinatePrivacy as CoordinatePrivacy
 from .core import DistortionPrivacy as DistortionPrivacy
+from .core import JointSpace as JointSpace
 from .core import Loss as Loss
 from .core import Mechanism as Mechanism
 from .core import Metric as Metric
 from .core import MetricPrivacy as MetricPrivacy
+from .core import NumberBins as NumberBins
 from .core import Prior as Prior
 from .core import Space as Space
 from .core import ThresholdPrivacy as ThresholdPrivacy
@@ -39,6 +41,9 @@ from .files import load as load
 from .files import read_matrix as read_matrix
 from .files import read_mechanism_file as read_mechanism_file
 from .files import save as save
+from .files.many import design_each_user as design_each_user
+from .files.many import design_many as design_many
+from .files.many import read_designs as read_designs
 from .geo import Grid as Grid
 from .geo import Hexagons as Hexagons
 from .geo import Lattice as Lattice
@@ -47,6 +52,7 @@ from .geo import Visits as Visits
 from .geo import read_visits as read_visits
 from .geo import synthetic_city as synthetic_city
 from .mechanisms import made_private as made_private
+from .mechanisms import noise_accuracy as noise_accuracy
 from .optimal import AttackerGoal as AttackerGoal
 from .optimal import Design as Design
 from .optimal import LossGoal as LossGoal
@@ -58,6 +64,7 @@ from .optimal import sweep as sweep
 from .releases import release as release
 from .releases.budget import Blur as Blur
 from .releases.budget import Ledger as Ledger
+from .releases.estimate import accuracy as accuracy
 from .releases.estimate import estimate_population as estimate_population
 from .sampling import sampler as sampler
 from .sampling import simulator as simulator

@@ -16,6 +16,7 @@ Spelling = Callable[[str, str], str | None]
 """From an argument and a value for it (or ``""``) to how the caller writes them; None if they cannot."""
 
 _PYTHON: Final = "python"
+_TYPED: Final = "typed"
 # Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
 _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
 
@@ -41,6 +42,11 @@ def argument(name: str, value: object = "") -> str:
 def python(text: str) -> str:
     """Return a text that only callers in Python can follow: at the command line its hint is left out."""
     return f"\ue000{_PYTHON}\ue001{plain(text)}\ue000"
+
+
+def typed(text: str) -> str:
+    """Return a text that only callers at the command line can follow: in Python its hint is left out."""
+    return f"\ue000{_TYPED}\ue001{plain(text)}\ue000"
 
 
 class SfumatoError(Exception):
@@ -117,10 +123,15 @@ class MetricWarning(UserWarning):
     """A metric that can be used, but is not quite what its name promises."""
 
 
-def in_python(name: str, value: str) -> str:
-    """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``."""
-    if name == _PYTHON:
-        return value
+def at_command_line(name: str, value: str) -> str | None:
+    """Return a text of `typed` as it stands; None for anything else."""
+    return value if name == _TYPED else None
+
+
+def in_python(name: str, value: str) -> str | None:
+    """Write an argument as Python does: ``region='8 km x 6 km around 48.85,2.35'``; None for a text of `typed`."""
+    if name in (_PYTHON, _TYPED):
+        return value if name == _PYTHON else None
     bare = name.rpartition(".")[2]
     if not value or re.fullmatch(r"[-+.\deE]+|True|False|None|[\w.]+\(.*\)|\(.*\)|\[.*\]", value):
         return f"{bare}={value}"

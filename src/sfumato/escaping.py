@@ -1,4 +1,4 @@
-"""Text from outside on its way out: to the terminal, Markdown, CSV and figures.
+"""Text from outside on its way out: to the terminal, Markdown, HTML, CSV and figures.
 
 Labels, units, names of metrics, columns, users and files come from files that anyone may have
 written. Each way out has characters that do more than show themselves: an escape sequence
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from html import escape as _html
 from typing import Final
 
 # Printable by their category, yet invisible: fillers, joiners and the blank of Braille.
@@ -50,6 +51,16 @@ def markdown(text: object) -> str:
     escaped = re.sub("[&<>]", lambda found: _ENTITIES[found[0]], plain(text).strip())
     escaped = _MARKDOWN.sub(lambda found: "\\" + found[0], escaped)
     return _LINE_START.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], escaped)
+
+
+def html(text: object) -> str:
+    """Return a text as one line that HTML shows as it stands, also between quotation marks.
+
+    Example:
+        >>> print(html("<b> & 'c'"))
+        &lt;b&gt; &amp; &#x27;c&#x27;
+    """
+    return _html(plain(text))
 
 
 def csv_cell(text: str) -> str:

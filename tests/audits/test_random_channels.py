@@ -107,6 +107,6 @@ def test_entries_are_what_their_definitions_say():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
-def test_entries_are_what_their_definitions_say_of_ten_thousand_channels(block):
+@pytest.mark.parametrize("block", range(3))
+def test_entries_are_what_their_definitions_say_of_thousands_of_channels(block):
     check(1 + block, 1000)

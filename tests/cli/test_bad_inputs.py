@@ -281,12 +281,13 @@ estimate m.sfm | reports
 estimate nowhere.sfm reports.csv | nowhere.sfm
 estimate m.sfm nowhere.csv | nowhere.csv
 estimate m.sfm empty.csv | empty.csv
-estimate m.sfm visits.csv | label
-estimate m.sfm visits.csv --column user | u000
+estimate m.sfm visits.csv | --unmarked
+estimate m.sfm visits.csv --unmarked | label
+estimate m.sfm visits.csv --unmarked --column user | u000
 estimate m.sfm data.json | data.json
 estimate labels.sfm reports.csv --method magic | magic
 estimate labels.sfm reports.csv --intervals wide | wide
-estimate labels.sfm reports.csv --intervals normal | normal
+estimate labels.sfm reports.csv --unmarked --intervals normal | normal
 estimate labels.sfm reports.csv --failure 2 | 2
 estimate labels.sfm reports.csv --failure 0 --intervals profile | 0
 estimate labels.sfm reports.csv --seed one | --seed
@@ -294,7 +295,7 @@ estimate labels.sfm reports.csv --seed -1 --intervals bootstrap | seed
 estimate labels.sfm reports.csv -o out.txt | out.txt
 estimate labels.sfm reports.csv -o folder.csv | folder.csv
 estimate labels.sfm reports.csv -o no/such.csv | no/such.csv
-estimate labels.sfm header.csv --column lat | no report
+estimate labels.sfm header.csv --unmarked --column lat | no report
 """
 
 LEDGER = """

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from sfumato.cli.app import app
-from sfumato.cli.hints import COMMANDS, ELSEWHERE, EXAMPLES, OPTIONS
+from sfumato.cli.hints import COMMANDS, ELSEWHERE, EXAMPLES, OPTIONS, UNNAMED
 
 TRIED = """
 design --sweep 1..3/km:3 | sfumato sweep --epsilons
@@ -44,6 +44,8 @@ tuple m.sfm -k 5 | --dummies: The number of dummies
 learn visits.csv --hide home | --sensitive: The column to hide
 learn visits.csv --column home | --sensitive: The column to hide
 learn visits.csv --epochs 3 | --rounds: Train for
+ledger show budget.db ada | name the user with --user: sfumato ledger show budget.db --user ada.
+ledger check budget.db 3f9a | --head
 --sweep | sweep is a command: sfumato sweep.
 --epsilon 1/km | --epsilon is an option of: sfumato design
 -v | --version: Show the version.
@@ -100,6 +102,10 @@ def test_every_option_and_command_that_a_hint_names_exists():
     for (name, tried), said in ELSEWHERE.items():
         assert tried not in options[name]
         assert all(word.strip("';.") in every for word in said.split() if word.startswith("--")), said
+    for name, said in UNNAMED.items():
+        assert {word for word in said.replace(":", "").split() if word.startswith("--")} <= options[
+            f"ledger {name}"
+        ]
     for said in COMMANDS.values():
         after = said.split("sfumato ")[1:]
         assert all(each.split()[0].strip("'.") in {*commands, "--help", "--version"} for each in after), said

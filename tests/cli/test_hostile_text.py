@@ -68,7 +68,9 @@ def labels():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_and_units(run, name):
-    result = mechanism_file(["a", "b", name], name, name)
+    with pytest.raises(sf.errors.InputError, match="not a short word"):
+        mechanism_file(["a", "b", name], name, name)
+    result = mechanism_file(["a", "b", name], name, "")
     for command in (("audit", "m.sfm"), ("audit", "m.sfm", "--promises"))[name not in HOSTILE[:4] :]:
         done = run(*command)
         assert done.code == 0, done.err
@@ -156,7 +158,7 @@ def test_files_columns_and_users(run, visits_file, tmp_path, name):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_any_text_is_only_text(run, labels):
-    mechanism_file(labels, labels[0], labels[-1])
+    mechanism_file(labels, labels[0], "")  # other units are refused, above
     done = run("audit", "m.sfm", "--promises")
     assert done.code == 0, done.err
     sound(done.out, done.err)

@@ -49,6 +49,7 @@ def arguments(command, visits_file):
     }[command]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("command", ["attack", "audit", "compare", "estimate", "sweep"])
 def test_no_heading_is_cut(run, designed, visits_file, monkeypatch, command, width):

@@ -12,7 +12,7 @@ from sfumato.core import CoordinatePrivacy
 from sfumato.core.frozen import Frozen
 from sfumato.evidence import Multipliers, Optimality, VertexPrivacy
 from sfumato.files import NoiseFile
-from sfumato.geo import Projection, Region
+from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
@@ -41,6 +41,8 @@ ERROR = sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35]))
 TIMES = np.array(["2024-01-01", "NaT"], "datetime64[s]")
 THINGS = {
     "space": LINE,
+    "bins": sf.NumberBins(18, 5, 3, "year"),
+    "joint": sf.JointSpace({"a": sf.Space("xy"), "b": sf.NumberBins(0, 2, 3)}),
     "sets": LINE.grouped([[0.0, 1.0], [3.0]]),
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
@@ -55,6 +57,7 @@ THINGS = {
     "goal of an attacker": AttackerGoal(0.2, "500 m", sf.synthetic_city()),
     "best conceivable": coordinate_bound([[0, 0], [100, 0]], "1/km", time_limit=1.0),
     "region": Region.parse("8 km x 6 km around 48.85,2.35"),
+    "polygon": Polygon([(48.85, 2.30), (48.85, 2.36), (48.88, 2.33)]),
     "prior": sf.Prior.uniform(LINE),
     "metric": METRIC,
     "scaled": METRIC.scaled(3),

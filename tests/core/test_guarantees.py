@@ -79,7 +79,7 @@ def test_distortion_reads_units():
 
 
 def test_texts():
-    assert str(MetricPrivacy("0.6/km", KM)) == "epsilon 0.6/km, walk"
+    assert str(MetricPrivacy("0.6/km", KM)) == "epsilon 0.6/km, called 'walk'"
     assert repr(MetricPrivacy(1, PURE)) == "MetricPrivacy(epsilon 1, metric)"
     assert str(DistortionPrivacy("800 m", KM)) == "distortion of at least 800 m"
     assert repr(DistortionPrivacy(2, PURE)) == "DistortionPrivacy(distortion of at least 2)"

@@ -192,3 +192,16 @@ def test_a_scale_at_which_distances_vanish_or_overflow_is_refused(factor):
 )
 def test_whoever_knows_the_triangle_inequality_gets_the_other_axioms_checked(array, says):
     refused(lambda: Metric(array, triangle=True), says)
+
+
+def test_ways_around_that_are_longer_than_all_floats():
+    far = np.array([[0, 1.7e308, 1.0], [1.7e308, 0, 1.7e308], [1.0, 1.7e308, 0]])
+    assert Metric(far).triangle
+    with pytest.warns(MetricWarning, match="breaks the triangle inequality"):
+        broken = Metric([[0, 1.7e308, 1.0], [1.7e308, 0, 1.0], [1.0, 1.0, 0]])
+    assert broken.closure().array[0, 1] == 2.0
+
+
+def test_no_limit_is_so_large_that_infinite_distances_are_within_it():
+    metric = Metric([[0, 1.7e308, np.inf], [1.7e308, 0, np.inf], [np.inf, np.inf, 0]])
+    assert np.argwhere(metric.within(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]

@@ -103,3 +103,12 @@ def test_the_blind_guess(weights, guesses, seed):
 def test_probabilities_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
         Prior.uniform(ABC).probabilities[0] = 1
+
+
+def test_weights_whose_sum_is_larger_than_all_floats():
+    prior = Prior.from_counts(Space("abc"), [1.7e308, 0.0, 1.7e308])
+    assert prior.probabilities.tolist() == [0.5, 0.0, 0.5]
+    assert Prior.from_counts(Space("ab"), [0.0, 0.0], smoothing=1.7e308).probabilities.tolist() == [0.5, 0.5]
+    refused(lambda: Prior(Space("ab"), [1.7e308, 1.7e308]), "sums to inf")
+    rare = Prior(Space("abc"), [1.0, 5e-324, 0.0])
+    assert rare.sharpened(0.3, at=["b"]).probabilities == pytest.approx([0.7, 0.3, 0.0])

@@ -147,3 +147,16 @@ def test_refused_dilations():
     for value in (0.99, np.nan, np.inf):
         with pytest.raises(InputError, match="not a number of at least 1"):
             greedy_spanner(grid(2, 2).metric(), value)
+
+
+@pytest.mark.parametrize("far", [5e-324, 1e300, 1.7e308])
+def test_spanners_at_the_ends_of_the_floats(far):
+    metric = Metric(far * (1 - np.eye(4)))
+    for spanner in (greedy_spanner(metric, 1.5), direct_pairs(metric)):
+        assert len(spanner) == 6
+        assert spanner.dilation == 1.0
+    mixed = Metric([[0, 5e-324, 1e300], [5e-324, 0, 1e300], [1e300, 1e300, 0]])
+    assert greedy_spanner(mixed, 1.0).dilation == 1.0
+    assert len(direct_pairs(mixed)) == 3
+    line = Metric([[0, 1e308, 1.7e308], [1e308, 0, 1e308], [1.7e308, 1e308, 0]])  # the way around is longer
+    assert len(direct_pairs(line)) == len(greedy_spanner(line, 1.1)) == 3

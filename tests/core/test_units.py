@@ -137,3 +137,9 @@ def test_show(value, unit, text):
 def test_what_is_shown_reads_back_to_three_digits(value, unit):
     shown = units.show(value, unit)
     assert units.parse(shown, unit=unit, what="x") == pytest.approx(value, rel=5.1e-3)
+
+
+@pytest.mark.parametrize(("text", "per", "unit"), [("1e308 km", False, "m"), ("1e308/m", True, "km")])
+def test_a_quantity_that_is_too_large_in_another_unit(text, per, unit):
+    with pytest.raises(UnitError, match=f"too large for a number in {unit}"):
+        units.parse(text, per=per, unit=unit, what="the length")

@@ -182,3 +182,10 @@ def test_wrong_generators_are_refused():
         KL.pairwise([0.5, 0.5])
     with pytest.raises(InputError, match="NaN"):
         FDivergence("no limit", lambda t: (t - 1) ** 2, math.nan, INF)
+
+
+@pytest.mark.parametrize("order", [1e290, 1e300, 1e305, 1.7976931348623157e308])
+def test_orders_at_the_end_of_the_floats_are_the_max_divergence(order):
+    p, q = np.array([0.5, 0.25, 0.25]), np.array([1e-300, 0.5, 0.5])
+    assert Renyi(order)(p, q) == pytest.approx(MaxDivergence()(p, q))
+    assert Renyi(order)(q, p) == pytest.approx(MaxDivergence()(q, p))

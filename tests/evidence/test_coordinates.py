@@ -85,7 +85,7 @@ def test_golden_losses_of_hexagons(radius, spacing, epsilon, wanted):
     assert found.epsilon.lower == pytest.approx(epsilon, rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["square", "triangular"])
+@pytest.mark.parametrize("kind", [pytest.param("square", marks=pytest.mark.slow), "triangular"])
 @pytest.mark.parametrize("epsilon", [0.4, 1.0, 3.0])
 def test_any_two_points_keep_the_promise(kind, epsilon):
     """Hundreds of thousands of pairs on the ground, the closest ones across borders among them."""

@@ -64,7 +64,9 @@ def random_mechanism(lattice, epsilon, rng):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(0.3, marks=pytest.mark.slow), 1.0, pytest.param(4.0, marks=pytest.mark.slow)]
+)
 def test_no_design_is_steeper_than_it_promises(name, epsilon):
     mechanism = designed(DESIGNS[name], epsilon, seed=3)
     assert slope_is_at_most(mechanism, promised_slope(mechanism.secrets, epsilon))

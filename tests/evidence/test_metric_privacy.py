@@ -152,3 +152,19 @@ def test_epsilon_scales_with_the_unit(case, factor):
     other = prove_metric_privacy(mechanism, MetricPrivacy(claimed, metric.scaled(factor))).upper
     if one > 1e-6:
         assert other * factor == pytest.approx(one, rel=1e-6)
+
+
+@pytest.mark.parametrize("far", [5e-324, 1e-310, 1e-300, 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    ("rows", "log_ratio"),
+    [([[0.5, 0.5], [0.25, 0.75]], math.log(2)), ([[0.5, 0.5], [0.5, 0.5]], 0.0), ([[1, 0], [0.5, 0.5]], math.inf)],
+)
+@pytest.mark.parametrize("claimed", [1e-10, 1.0, 1e300])
+def test_distances_at_the_ends_of_the_floats(rows, log_ratio, far, claimed):
+    mechanism, metric = Mechanism(np.array(rows)), Metric(np.array([[0, far], [far, 0]]))
+    proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed, metric))
+    assert proof.holds == (proof.upper <= claimed)
+    private = math.isfinite(log_ratio) and log_ratio <= claimed * far
+    assert proof.holds <= private
+    if far >= 1e-300:
+        assert proof.holds == private

@@ -111,3 +111,14 @@ def test_what_is_said_of_the_promise():
     city = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "1 km")
     with pytest.raises(InputError, match="leave the slack out"):
         sf.evidence.VertexPrivacy(promise, city)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 1e30])
+@pytest.mark.parametrize("step", ["1 mm", "2 m", "100 km"])
+@pytest.mark.parametrize("reach", [5e-324, 1e-310, 1e-9, 1.0])
+def test_a_small_reach_is_proved_too(epsilon, step, reach):
+    """Its angle may vanish as a float, and the rate may need no rounding: the sphere is still round."""
+    noise = CoordinateNoise(epsilon, step, Projection(48.86, 2.34), reach)
+    proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+    assert proof.holds
+    assert proof.factor([1.0, 1e300, 1.7e308, math.inf])[1:].tolist() == [math.inf] * 3

@@ -53,6 +53,7 @@ def test_the_slope_is_attained_and_never_exceeded(exponent, wanted, point):
     assert wanted * 0.9995 <= max(around) <= octile_slope(exponent)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 2.5), st.integers(0, 2**32 - 1))
 def test_random_columns_are_never_steeper(exponent, seed):

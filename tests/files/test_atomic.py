@@ -58,7 +58,11 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException) -
 
 @pytest.mark.parametrize(
     ("number", "hint"),
-    [(errno.ENOSPC, "free some space"), (errno.EROFS, "where you may write"), (errno.EIO, "nothing was left")],
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EROFS, "where you may write"),
+        (errno.EIO, "write elsewhere or try again"),
+    ],
 )
 def test_a_full_disk(tmp_path: Path, number: int, hint: str) -> None:
     with pytest.raises(FileError, match=hint) as raised:
@@ -84,7 +88,7 @@ def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
         (tmp_path / "none" / "a.txt", "create it first"),
         (tmp_path / "file" / "a.txt", "check the path"),
         (tmp_path, "it is a folder"),
-        (tmp_path / "a\0b", "nothing was left"),
+        (tmp_path / "a\0b", "write elsewhere or try again"),
     ):
         with pytest.raises(FileError, match=hint), atomically(path):
             pytest.fail("nothing is to be written here")

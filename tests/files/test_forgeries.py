@@ -150,7 +150,7 @@ def other_labels(forger: Forger) -> None:
 
 
 NAMED = "the distances are called"
-STATED = "Distances (walk) as the file states them, not checked."
+STATED = "Distances (called 'walk') as the file states them, not checked."
 
 FORGERIES = [
     # Distances under the name of others
@@ -324,7 +324,7 @@ FORGERIES = [
         "distortion",
         one_guess,
         "The attacker's guesses and distances (euclidean) as the file states them, not checked.",
-        0,
+        3,
     ),
     Forgery(
         "reports that bear the labels of others",
@@ -338,7 +338,7 @@ FORGERIES = [
         "own",
         metric(lambda array: np.where(array > 0, np.inf, 0.0)),
         "nothing is promised of any pair",
-        0,
+        1,
     ),
     Forgery(
         "an optimum of a promise too weak to bind anything",
@@ -352,32 +352,32 @@ FORGERIES = [
         "expected",
         both(own_name("metric"), metric(scaled(100)), lambda f: f.guarantee.update(epsilon=1e308)),
         "loses less than 0 m on average",
-        0,
+        3,
     ),
     Forgery(
         "losses of which no float holds the sum",
         "joint",
         both(own_name("loss"), loss(scaled(1.7e308))),
-        "The loss (walk) as the file states it, not checked.",
+        "The loss (called 'walk') as the file states it, not checked.",
         0,
     ),
-    Forgery("own distances, ten times as long", "own", metric(scaled(10)), STATED, 0),
+    Forgery("own distances, ten times as long", "own", metric(scaled(10)), STATED, 3),
     Forgery(
-        "own distances under the package's", "expected", both(own_name("metric"), metric(scaled(10))), STATED, 0
+        "own distances under the package's", "expected", both(own_name("metric"), metric(scaled(10))), STATED, 3
     ),
     Forgery(
         "a loss of one's own",
         "expected",
         both(own_name("loss"), loss(scaled(0.1))),
-        "The loss (walk) as the file states it, not checked.",
+        "The loss (called 'walk') as the file states it, not checked.",
         0,
     ),
     Forgery(
         "an attacker's distance of one's own",
         "distortion",
         both(lambda f: f.manifest["losses"][f.guarantee["distance"]].update(name="walk"), distance(scaled(10))),
-        "The attacker's distances (walk) as the file states them, not checked.",
-        0,
+        "The attacker's distances (called 'walk') as the file states them, not checked.",
+        3,
     ),
     Forgery(
         "a certificate",
@@ -479,9 +479,9 @@ def test_no_lie_is_believed(forgery, forge, audited):
 @pytest.mark.parametrize("base", KINDS)
 def test_an_honest_file_is_believed(base, forge, audited):
     code, printed = audited(forge(Forgery("nothing", base, lambda forger: None, "")))
-    assert code == 0, printed
+    assert code == (3 if base == "own" else 0), printed  # walks that nothing confirms
     assert "NOT PROVED" not in printed
-    assert ("not checked" in printed) == (base == "own")
+    assert ("not checked" in printed) == ("that nothing confirms" in printed) == (base == "own")
     assert (
         read_mechanism_file(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
     )

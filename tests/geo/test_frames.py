@@ -93,4 +93,4 @@ def test_a_table_is_released(tmp_path):
     with pytest.raises(DataError, match="no column 'age'"):
         sf.release(words, Frame(TABLE), tmp_path / "out.parquet", column="age")
     with pytest.raises(InputError, match="table is needed"):
-        sf.release(keep, 3, tmp_path / "out.csv")  # type: ignore[arg-type]
+        sf.release(keep, 3, tmp_path / "out.csv")  # type: ignore[call-overload]

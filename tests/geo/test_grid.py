@@ -283,3 +283,16 @@ def test_the_loss_of_cells_counts_from_the_true_point():
     assert prior.probabilities @ (kept * centres).sum(axis=1) == 0
     assert prior.probabilities @ (kept * loss.array).sum(axis=1) > 0.5
     assert grid.loss(visits, "manhattan", "m").array.min() >= 0
+
+
+@pytest.mark.parametrize("side", [5e-324, 1e-310, 1e-300])
+def test_cells_too_small_to_be_counted(side):
+    grid = Grid(2, 2, (side, side), (0.0, 0.0), Projection(48.85, 2.35).crs)
+    assert grid.locate([48.9, 48.7, 48.85], [2.4, 2.3, 2.35]).tolist() == [-1, -1, 0]
+
+
+@pytest.mark.parametrize("origin", [(1.7e308, 1.7e308), (-1.7e308, 0.0)])
+def test_places_beyond_all_floats_are_refused(origin):
+    with pytest.raises(InputError, match="km from the centre of their plane") as caught:
+        Grid(2, 2, (1.7e308, 1.0), origin, Projection(48.85, 2.35).crs)
+    assert len(caught.value.problem) < 250

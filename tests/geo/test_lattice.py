@@ -346,3 +346,14 @@ def test_more_wrong_arguments():
     )
     with pytest.raises(InputError, match="latitudes of shape"):
         sf.sampler(mechanism).blur([48.85, 48.85], [2.35] * 3)
+
+
+@pytest.mark.parametrize(
+    ("spacing", "words"),
+    [(5e-324, "cannot be told apart"), (1e-30, "cannot be told apart"), (1.7e308, "km from the centre")],
+)
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_spacings_at_the_ends_of_the_floats(spacing, words, kind):
+    vertices = [(a, b) for a in range(4) for b in range(4)]
+    with pytest.raises(InputError, match=words):
+        Lattice(vertices, spacing, (1000.0, -1000.0), Projection(48.85, 2.35).crs, kind)

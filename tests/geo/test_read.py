@@ -1,6 +1,7 @@
 """Reading: every format, the names of columns, what is dropped and what is refused."""
 
 import gzip
+import io
 import json
 import os
 import random
@@ -410,7 +411,7 @@ class TestRefused:
             ("v.csv", b"lat,lon\n", "'v.csv' holds no rows"),
             ("v.csv", bytes(range(256)) * 9, "neither text nor Parquet"),
             ("v.parquet", b"lat,lon\n1,2\n", "does not begin like one"),
-            ("v.geojson", b'{"type": "FeatureCollection"}', "looks like JSON"),
+            ("v.json", b'{"visits": []}', "looks like JSON"),
             ("v.xlsx", b"PK\x03\x04rest", "ZIP archive or a spreadsheet"),
             ("v.csv", b"lat,lon\n1,2\n3,4,5\n", "not a valid table of text: CSV parse error"),
             (
@@ -489,6 +490,79 @@ def parquet_bytes() -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
+def arrow_bytes(writer):
+    sink = io.BytesIO()
+    table = pa.table(
+        {"lat": [48.86, 48.87], "lon": [2.34, 2.35], "user": pa.array(["a", "b"]).dictionary_encode()}
+    )
+    with writer(sink, table.schema) as open_file:
+        open_file.write(table)
+    return sink.getvalue()
+
+
+FEATURES: list[dict[str, Any]] = [
+    {
+        "type": "Feature",
+        "geometry": {"type": "Point", "coordinates": [2.34, 48.86, 35.0]},
+        "properties": {"user": "ann", "time": "2024-03-01T18:30:00Z", "stars": 4, "lat": 1},
+    },
+    {
+        "type": "Feature",
+        "geometry": {"type": "Point", "coordinates": [2.35, 48.85]},
+        "properties": {"user": "bob", "time": "2024-03-01T19:30:00+01:00", "stars": 2.5, "tags": ["a"]},
+    },
+    {"type": "Feature", "geometry": None, "properties": None},
+]
+
+
+class TestGeoJSON:
+    @pytest.mark.parametrize("lines", [False, True])
+    def test_points_have_users_times_and_properties(self, write, lines):
+        whole = json.dumps({"type": "FeatureCollection", "features": FEATURES})
+        text = "\n".join(map(json.dumps, FEATURES)) if lines else whole
+        found = read_visits(write("a.geojson", text.encode()))
+        assert found.lat.tolist() == [48.86, 48.85]
+        assert found.lon.tolist() == [2.34, 2.35]
+        assert found.user.tolist() == ["ann", "bob"]
+        expected = np.array(["2024-03-01T18:30", "2024-03-01T18:30"], "datetime64[us]")
+        np.testing.assert_array_equal(found.time, expected)
+        assert found.attributes["stars"].tolist() == [4.0, 2.5]
+        assert found.attributes["tags"].tolist() == [None, "['a']"]
+        assert "1 of 3 rows without a position" in found.notes[0]
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            ('{"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}', "Polygon"),
+            ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": ["2", 48]}}', "longitude"),
+            ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [true, 48]}}', "longitude"),
+            ('{"type": "Point", "coordinates": [NaN, 48]}', "NaN"),
+            ('{"type": "Point", "coordinates": [1e999, 48]}', "longitude"),
+            ('{"type": "Point", "coordinates": [2, 148]}', "latitude"),
+            ('{"type": "FeatureCollection", "features": {}}', "list"),
+            ('{"type": "FeatureCollection", "features": [1]}', "no feature"),
+            ('{"type": "FeatureCollection", "features": []}', "no rows"),
+            ('{"type": "FeatureCollection", "features": ' + "[" * 100_000, "JSON"),
+            ('{"type": "Point", "coordinates": [2, 48], "crs": {"properties": {"name": "EPSG:3857"}}}', "degrees"),
+            ('{"type": "Point", "coordinates": [2, 48]', "JSON"),
+        ],
+    )
+    def test_what_is_no_place_is_refused(self, write, content, said):
+        with pytest.raises(DataError, match=said):
+            read_visits(write("a.geojson", content.encode()))
+
+    def test_huge_numbers_and_odd_texts_are_kept_as_texts(self, write):
+        odd = {"id": 10**30, "half": "\ud800", "mixed": 1, "\ud800": 1, "": 2}
+        one = {**FEATURES[0], "properties": {**odd, **{f"p{k}": k for k in range(200)}}}
+        two = {**FEATURES[1], "properties": {"id": 1, "half": "x", "mixed": "1"}}
+        whole = json.dumps({"type": "FeatureCollection", "features": [one, two]})
+        found = read_visits(write("a.geojson", whole.encode()))
+        assert found.attributes["id"].tolist() == [str(10**30), "1"]
+        assert found.attributes["mixed"].tolist() == ["1", "'1'"]
+        assert len(found.attributes) == 100
+        assert "103 properties" in found.notes[0]
+
+
 SAMPLES = {
     "csv": {
         "a.csv": CSV.encode(),
@@ -497,8 +571,18 @@ SAMPLES = {
         "d.csv": b"geom\n" + wkb(2.0, 48.0).hex().encode() + b"\n",
     },
     "parquet": {"e.parquet": parquet_bytes()},
+    "arrow": {
+        "j.arrow": arrow_bytes(pa.ipc.new_file),
+        "k.ipc": arrow_bytes(pa.ipc.new_stream),
+        "l.feather.gz": gzip.compress(arrow_bytes(pa.ipc.new_file)),
+    },
     "geolife": {"f.plt": PLT.encode()},
     "gpx": {"g.gpx": GPX.encode()},
+    "geojson": {
+        "m.geojson": json.dumps({"type": "FeatureCollection", "features": FEATURES}).encode(),
+        "n.geojsonl.gz": gzip.compress("\n".join(map(json.dumps, FEATURES)).encode()),
+        "o.json": b'{"type": "MultiPoint", "coordinates": [[2.34, 48.86], [2.35, 48.85]]}',
+    },
     "snap": {"h.txt": SNAP.encode()},
     "foursquare": {"i.txt": FOURSQUARE.encode("latin-1")},
 }

@@ -6,7 +6,7 @@ from hypothesis import given
 from numpy.typing import ArrayLike
 
 from sfumato.core import Mechanism, Prior
-from sfumato.leakage import conditional_entropy_bits, mutual_information_bits
+from sfumato.leakage import conditional_entropy_bits, joint_information_bits, mutual_information_bits
 
 from .channels import cases, sparse_case, symmetric
 
@@ -58,3 +58,17 @@ def test_tiny_probabilities_keep_their_digits():
     nearly_true = symmetric(2, rare)
     remains = conditional_entropy_bits(nearly_true, Prior.uniform(nearly_true.secrets))
     assert remains == pytest.approx(rare * math.log2(1 / rare), rel=1e-6)
+
+
+def test_secrets_that_are_all_but_impossible_tell_nothing():
+    mechanism = Mechanism([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
+    assert 0 <= mutual_information_bits(mechanism, Prior(mechanism.secrets, [1.0, 5e-324])) < 1e-300
+    rare = 1e-310
+    assert mutual_information_bits(mechanism, Prior(mechanism.secrets, [1.0, rare])) == pytest.approx(
+        -rare / 2 * math.log2(rare), rel=1e-2, abs=0
+    )
+
+
+def test_pairs_that_are_all_but_impossible():
+    assert joint_information_bits(np.array([[1.0, 0.0], [0.0, 1e-200]])) == pytest.approx(200e-200 * math.log2(10))
+    assert 0 <= joint_information_bits(np.array([[1.0, 0.0, 0.0], [0.0, 5e-324, 0.0]])) < 1e-300

@@ -34,6 +34,7 @@ def labels(family, reports):
     return [tuple(row) for row in reports.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name} {f.mechanism().shape[1]}")
 @pytest.mark.parametrize("make", [sampler, lambda family: simulator(family, 3)], ids=["sampler", "simulator"])
 def test_reports_have_the_distribution_of_the_matrix(family, make):

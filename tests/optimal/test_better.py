@@ -132,6 +132,7 @@ def test_points_put_together_widen_the_bounds_and_keep_them_true():
     assert few.certificate.loss.upper - few.certificate.loss.lower > true.upper - true.lower
 
 
+@pytest.mark.slow
 def test_without_a_table_where_one_would_be_too_coarse():
     strict = sf.CoordinatePrivacy("12/km")
     found = noise_rival(field(strict))

@@ -28,6 +28,7 @@ def played(request):
     )
 
 
+@pytest.mark.slow
 @some
 @given(requests(kinds=("dual",)))
 def test_strong_duality(request_):

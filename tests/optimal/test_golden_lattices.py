@@ -92,6 +92,7 @@ def check(kind, spacing_km, case):
         assert (1 - less) * wanted < found < 1.01 * wanted, epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "spacing_km"), COARSE)
 def test_central_paris_on_coarse_lattices(kind, spacing_km, paris):
     check(kind, spacing_km, paris)

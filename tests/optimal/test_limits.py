@@ -21,6 +21,7 @@ from sfumato.optimal import (
 )
 from sfumato.optimal import generate as generation
 
+from ..clock import set_clock
 from ..evidence import exact
 
 SPACE = Space(range(9), [(x, y) for x in range(3) for y in range(3)])
@@ -86,8 +87,7 @@ def test_a_stop_is_noticed_within_an_iteration():
 @pytest.mark.parametrize("limit", [3.0, 8.0])
 def test_a_time_limit_is_kept(limit, monkeypatch):
     # By the clock of the processor: a busy machine may delay, but not the design.
-    monkeypatch.setattr(time, "monotonic", time.process_time)
-    monkeypatch.setattr(time, "perf_counter", time.process_time)
+    set_clock(monkeypatch, time.process_time)
     space = Space(range(400), [(x, y) for x in range(20) for y in range(20)])
     steps = space.metric("euclidean")
     prior = Prior.from_counts(space, np.random.default_rng(1).integers(0, 9, 400))

@@ -48,7 +48,7 @@ class Short(Solver):
 
 
 def test_a_second_opinion_is_asked_for_and_named(monkeypatch):
-    monkeypatch.setattr(automatic, "Structured", lambda threads: Short())
+    monkeypatch.setattr(automatic, "Structured", lambda *_, **__: Short())
     monkeypatch.setattr(automatic, "closed_form", lambda problem, gap: None)
     found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=Auto())
     assert found.status is Status.OPTIMAL
@@ -65,7 +65,7 @@ class Broken(Solver):
 
 def test_where_no_solver_answers_a_closed_form_stands_in(monkeypatch):
     for name in ("Structured", "Highs", "Clarabel"):
-        monkeypatch.setattr(automatic, name, lambda *_: Broken())
+        monkeypatch.setattr(automatic, name, lambda *_, **__: Broken())
     monkeypatch.setattr(automatic, "closed_form", lambda problem, gap: None)
     found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=Auto())
     assert found.status is Status.INACCURATE

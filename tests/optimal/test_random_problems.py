@@ -109,6 +109,7 @@ def _check(seed: int) -> bool:
     return found.status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 def test_they_end_in_a_proved_design_or_in_an_error_about_the_request():
     assert sum(map(_check, range(QUICK))) >= 0.95 * QUICK
 

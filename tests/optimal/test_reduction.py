@@ -60,6 +60,7 @@ def by_scipy(program: LinearProgram) -> Solution:
     return Solution(Status.OPTIMAL, found.x, duals, 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(requests())
 def test_reduced_solved_and_lifted_is_the_optimum_of_the_whole(request):

@@ -16,6 +16,7 @@ PRIORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_agrees_with_single_designs(processes):
     epsilons = [0.3, 0.6, 0.9]
@@ -64,6 +65,7 @@ def test_a_stop_ends_between_designs():
     assert len(points) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker(processes):
     visits = sf.synthetic_city(users=20)

@@ -63,6 +63,7 @@ def test_finite_guesses_promise_too_much(case):
     assert weaker.certificate.loss <= made.certificate.loss * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_the_loss_is_near_the_best_by_another_route(case):
     """A covering list of guesses, and the loss it needs at least: the same optimum from below, solved at once."""
     places, prior, loss, promise, made, least = case

@@ -40,7 +40,7 @@ WHERE = {
     ],
     "figure 2.8": [
         "privacy/beliefs/test_bands.py::test_published_figure",
-        "studies/test_change_in_formalism.py::test_every_value_is_that_of_the_published_curves",
+        "studies/change_in_formalism/test_figures.py::test_every_value_is_that_of_the_published_curves",
     ],
 }
 

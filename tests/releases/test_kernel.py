@@ -78,20 +78,30 @@ def test_several_mechanisms_each_for_its_rows():
 
 
 def test_several_mechanisms_on_places_keep_the_order_of_rows():
-    halves = {"0": sf.Mechanism(np.eye(len(CITY)), CITY), "1": CoordinateNoise("50/km", "1 m", CITY.projection)}
+    still = sf.Mechanism(np.eye(len(CITY)), CITY)
+    halves = {"0": still, "1": CoordinateNoise("50/km", "1 m", CITY.projection)}
     batch = places(300, 0.005)
     fine = sf.Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
     half = pa.array([str(k % 2) for k in range(300)])
     batch = pa.record_batch([*batch.columns, half], names=[*batch.schema.names, "half"])
-    with pytest.raises(InputError, match="different kinds"):
-        Kernel(halves, batch.schema, Wishes(by="half"))
+    kernel = Kernel(halves, batch.schema, Wishes(by="half", keep=("id",)))
+    assert kernel.schema.names == ["latitude", "longitude", "id"]  # noise has no labels
+    assert "no labels" in kernel.notes[-1]
+    check_order(kernel.release(batch).batch, batch, 200)
     both = {"0": halves["0"], "1": sf.Mechanism(np.eye(len(fine)), fine)}
-    found = Kernel(both, batch.schema, Wishes(by="half", keep=("id",))).release(batch).batch
+    check_order(Kernel(both, batch.schema, Wishes(by="half", keep=("id",))).release(batch).batch, batch, 750)
+    tuples = {"0": still, "1": Tupling(still, 1, np.full(len(CITY), 1 / len(CITY)))}
+    with pytest.raises(InputError, match="different kinds"):
+        Kernel(tuples, batch.schema, Wishes(by="half"))
+
+
+def check_order(found, batch, fine_m):
+    """Rows with even numbers are reported on a coarse lattice, the others nearer to where they are."""
     assert found["id"].to_pylist() == list(range(300))
     there = CITY.projection.forward(np.array(found["latitude"]), np.array(found["longitude"]))
     here = CITY.projection.forward(np.array(batch["lat"]), np.array(batch["lon"]))
     away = np.abs(there - here).max(axis=1)
-    assert away[1::2].max() <= 750
+    assert away[1::2].max() <= fine_m
     assert 750 < away[::2].max() <= 1500
 
 

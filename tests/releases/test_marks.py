@@ -86,12 +86,17 @@ def test_damaged_marks(tmp_path, answers, text):
         read_reports(TABLE, tmp_path / "out.csv")
 
 
-def test_reports_without_a_mark_are_tested_for_their_fit(tmp_path, answers):
+def test_reports_without_a_mark_are_taken_where_the_caller_answers_for_them_and_they_fit(tmp_path, answers):
     strong = sf.mechanisms.randomised_response(LETTERS, 4.0)
     sf.release(strong, answers, tmp_path / "out.csv", column="answer")
     (tmp_path / "out.csv.sfumato.json").unlink()
-    assert reports_fit(read_reports(strong, tmp_path / "out.csv")).failure == 1
-    wrong = reports_fit(read_reports(TABLE, tmp_path / "out.csv"))
+    for each in (strong, TABLE):
+        with pytest.raises(DataError, match=r"'out.csv' bears no mark"):
+            read_reports(each, tmp_path / "out.csv")
+    assert reports_fit(read_reports(strong, tmp_path / "out.csv", unmarked=True)).failure > 1e-7
+    with pytest.raises(DataError, match="do not fit the mechanism"):
+        read_reports(TABLE, tmp_path / "out.csv", unmarked=True)
+    wrong = reports_fit(read_reports(TABLE, tmp_path / "out.csv", unmarked=True, check_fit=False))
     assert wrong.failure < 1e-12
     with pytest.raises(DataError, match="do not fit the mechanism"):
         wrong.check()

@@ -289,3 +289,56 @@ def test_moving_rows_is_offered_only_where_it_keeps_the_promise(tmp_path, near, 
     assert ("nearest" in str(caught.value)) == offered
     assert "drop" in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "way"),
+    [
+        ({"within": "2 km"}, "within='2 km' does nothing here: rows outside are refused", "outside='nearest'"),
+        (
+            {"within": "2 km", "outside": "drop"},
+            "rows outside are left out, and none is moved",
+            "leave out within=",
+        ),
+        ({"allow": 0.2}, "allow=0.2 does nothing here: rows outside are refused", "outside='drop'"),
+        ({"allow": 0.0, "outside": "error"}, "allow=0.0 does nothing here", "leave out allow="),
+        ({"keep": "user"}, "keep='user' is not a list of column names", "pass keep=['user']"),
+        ({"user": "usr"}, "has no column 'usr'. Its columns are: lat, lon, user", "with user='user'"),
+    ],
+)
+def test_options_that_would_do_nothing_and_names_that_are_not_there(
+    tmp_path: Path, visits_csv: Path, options: dict[str, Any], words: str, way: str
+) -> None:
+    with pytest.raises((InputError, DataError)) as caught:
+        release(IDENTITY, visits_csv, tmp_path / "p.csv", **options)
+    assert words in caught.value.problem
+    assert way in caught.value.hint
+    assert os.listdir(tmp_path) == ["visits.csv"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"within": 1000.0, "allow": 0.01},
+        {"outside": "drop", "allow": 0.2},
+        {"outside": "nearest", "within": "2 km"},
+    ],
+)
+def test_a_limit_that_acts_or_is_the_usual_one_is_taken(
+    tmp_path: Path, visits_csv: Path, options: dict[str, Any]
+) -> None:
+    assert release(IDENTITY, visits_csv, tmp_path / "p.csv", **options).rows == 16
+
+
+def test_the_nearest_column_is_named(tmp_path: Path, visits_csv: Path) -> None:
+    several: dict[str, Any] = {"u0": IDENTITY, "u1": IDENTITY, "u2": IDENTITY}
+    with pytest.raises(DataError, match="has no column 'usr'") as by:
+        release(several, visits_csv, tmp_path / "p.csv", by="usr")
+    assert "by='user'" in by.value.hint
+    (tmp_path / "t.csv").write_text("who,Age\n1,18\n")
+    with pytest.raises(DataError, match="has no column 'agee'") as column:
+        release(AGES, tmp_path / "t.csv", tmp_path / "p.csv", column="agee")
+    assert "column='Age'" in column.value.hint
+    with pytest.raises(DataError, match="has no column 'xyz'") as none:
+        release(AGES, tmp_path / "t.csv", tmp_path / "p.csv", column="xyz")
+    assert "column='column'" in none.value.hint

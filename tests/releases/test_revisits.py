@@ -8,14 +8,19 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyproj import Geod
 
 import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError
 from sfumato.geo import Lattice, Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases import release
+from sfumato.mechanisms.tupling import Tupling
+from sfumato.releases import prepare, prepare_frame, release
 from sfumato.releases.budget import Blur, BudgetError, Ledger
+from sfumato.releases.revisits import apart_m
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
 UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
@@ -171,6 +176,111 @@ def test_a_metered_release_charges_and_later_ones_repeat(tmp_path):
         release(again, source, tmp_path / "three.csv")
 
 
+def in_batches(tmp_path, source, name="out.csv", rows=7, drawn=UNIFORM, **options):
+    return prepare(drawn, source, tmp_path / name, place_column="venue", batch_rows=rows, **options)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_places_share_their_report_across_batches(tmp_path, rows):
+    source = visits(times=5, spread=1e-3)
+    done = in_batches(tmp_path, source, rows=rows).run()
+    whole = release(UNIFORM, source, tmp_path / "whole.csv", place_column="venue")
+    assert (done.rows, done.places, done.cost) == (whole.rows, whole.places, whole.cost)
+    for (_, place), labels in by_key(source, labels_of(tmp_path / "out.csv")).items():
+        assert (len(set(labels)) == 1) == bool(place)
+
+
+def test_the_anchor_is_in_an_earlier_batch(tmp_path):
+    lat, lon = LATTICE.projection.inverse(np.array([[-2000.0, 0], [2000, 0], [2000, 0]])).T
+    source = Visits(lat, lon, user=["a"] * 3, attributes={"venue": np.array(["x"] * 3, object)})
+    keep = sf.Mechanism(np.eye(len(LATTICE)), LATTICE)
+    done = in_batches(tmp_path, source, rows=1, drawn=keep).run()
+    assert len(set(labels_of(tmp_path / "out.csv"))) == 1
+    said = float(done.cost.split("at most ")[1].split(" km ")[0])
+    assert 4.0 <= said <= 4.05
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_places_are_charged_once_in_any_batches(tmp_path, rows):
+    ledger = Ledger.create(tmp_path / "l.db", "90/km")
+    metered, source = Blur(UNIFORM, ledger, PROMISE), visits(times=3)
+    for name, spent in (("one.csv", 3 + 6), ("two.csv", 3 + 12)):
+        done = in_batches(tmp_path, source, name, rows, metered).run()
+        assert done.places == 6
+        assert [ledger.balance(user).spent for user in USERS] == [spent, spent]
+    first, second = (by_key(source, labels_of(tmp_path / f"{name}.csv")) for name in ("one", "two"))
+    assert all(first[key] == second[key] for key in first if key[1])
+
+
+def test_who_has_too_little_left_is_found_before_the_first_batch(tmp_path):
+    ledger = Ledger.create(tmp_path / "l.db", "9/km")
+    metered, source = Blur(UNIFORM, ledger, PROMISE), visits(times=4)  # 3 places and 8 visits without one
+    with pytest.raises(BudgetError, match="'ada' has spent 0/km of 9/km"):
+        in_batches(tmp_path, source, rows=2, drawn=metered)
+    assert not ledger.users
+    named = source.select(np.array([bool(name) for name in source.attributes["venue"]]))
+    for _ in range(9):  # their places cost 3 once
+        in_batches(tmp_path, named, rows=2, drawn=metered).run()
+    assert [ledger.balance(user).spent for user in USERS] == [3, 3]
+    in_batches(tmp_path, visits(times=3), rows=2, drawn=metered).run()  # 6 more
+
+
+@pytest.mark.parametrize("charged", [True, False])
+def test_noise_and_tuplings_share_reports_across_batches(tmp_path, charged):
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35))
+    tupling = Tupling(UNIFORM, 2, np.full(len(LATTICE), 1 / len(LATTICE)))
+    ledger = Ledger.create(tmp_path / "l.db", "900/km")
+    source = visits(times=4)
+    for drawn in (Blur(noise, ledger, noise.promise),) if charged else (noise, tupling):
+        in_batches(tmp_path, source, "out.parquet", rows=3, drawn=drawn).run()
+        table = pq.read_table(tmp_path / "out.parquet")
+        reports = [str(row) for row in table.to_pylist()]
+        for (_, place), found in by_key(source, reports).items():
+            assert (len(set(found)) == 1) == bool(place)
+
+
+def test_an_interrupted_release_with_places_goes_on(tmp_path):
+    source = visits(times=40)
+    columns = {"lat": source.lat, "lon": source.lon, "user": source.user, "venue": source.attributes["venue"]}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+
+    def stop(done):
+        if done.rows > 100:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_batches(tmp_path, tmp_path / "in.parquet").run(stop)
+    hidden = tmp_path / ".out.csv.release"
+    assert {path.stat().st_mode & 0o077 for path in hidden.iterdir()} == {0}
+    done = in_batches(tmp_path, tmp_path / "in.parquet", resume=True).run()
+    assert "rows had been drawn before the interruption" in str(done)
+    assert (done.rows, done.places) == (400, 6)
+    assert "240 rows name 6 places" in done.cost
+    for (_, place), labels in by_key(source, labels_of(tmp_path / "out.csv")).items():
+        assert (len(set(labels)) == 1) == bool(place)
+    assert not hidden.exists()
+
+
+def test_one_place_has_one_spelling_and_many_types(tmp_path):
+    names = pa.array(["caf\u00e9", "cafe\u0301", " caf\u00e9 ", "x"]).dictionary_encode()
+    for venue in (names, pa.array([[1], [1], [1], [2]]), pa.array([1.5, 1.5, 1.5, None])):
+        table = pa.table({"lat": [48.85] * 4, "lon": [2.35] * 4, "user": ["a"] * 4, "venue": venue})
+        in_batches(tmp_path, table, rows=1).run()
+        assert len(set(labels_of(tmp_path / "out.csv")[:3])) == 1
+
+
+def test_distances_are_those_on_the_ground_or_more():
+    rng = np.random.default_rng(5)
+    lat, there_lat = rng.uniform(-90, 90, (2, 2000))
+    lon = rng.uniform(-180, 180, 2000)
+    there_lon = lon + rng.choice([1e-5, 1e-2, 1, 100], 2000) * rng.uniform(-1, 1, 2000)
+    there_lat = np.where(rng.random(2000) < 0.5, np.clip(lat + rng.uniform(-1e-3, 1e-3, 2000), -90, 90), there_lat)
+    truth = np.array(Geod(ellps="WGS84").inv(lon, lat, there_lon, there_lat)[2])
+    found = apart_m(lat, lon, there_lat, there_lon)
+    assert (found >= truth - 1e-6).all()
+    assert (found <= truth * 1.0111 + 1e-6).all()
+
+
 def test_a_remembered_report_that_the_mechanism_does_not_make_is_refused(tmp_path):
     ledger = Ledger.create(tmp_path / "l.db", "90/km")
     release(Blur(UNIFORM, ledger, PROMISE), visits(), tmp_path / "one.csv", place_column="venue")
@@ -191,7 +301,7 @@ def test_a_budget_that_does_not_suffice_writes_nothing(tmp_path):
 
 def test_refusals(tmp_path):
     source = visits()
-    with pytest.raises(DataError, match="no column 'shop' of places"):
+    with pytest.raises(DataError, match="no column of places is called 'shop'"):
         release(UNIFORM, source, tmp_path / "out.csv", place_column="shop")
     nobody = Visits(source.lat, source.lon, attributes=dict(source.attributes))
     with pytest.raises(DataError, match="no column names the users") as caught:
@@ -204,7 +314,7 @@ def test_refusals(tmp_path):
         release(UNIFORM, someone, tmp_path / "out.csv", place_column="venue")
     labels = sf.Mechanism(np.eye(2), sf.Space("ab"))
     (tmp_path / "l.csv").write_text("letter,venue\na,x\n")
-    with pytest.raises(InputError, match="for visits, not for labels"):
+    with pytest.raises(InputError, match="names places, but what is released is the column"):
         release(labels, tmp_path / "l.csv", tmp_path / "out.csv", column="letter", place_column="venue")
 
 
@@ -234,3 +344,35 @@ def test_many_rows_outside_are_a_mistake_unless_allowed(tmp_path):
     bay = Lattice(LATTICE.vertices[:-1], 500, LATTICE.origin, str(LATTICE.crs))
     with pytest.raises(InputError, match="cannot be moved"):
         release(sf.Mechanism(np.eye(len(bay)), bay), few, tmp_path / "out.csv", outside="nearest")
+
+
+def test_each_place_counts_once_in_what_is_said_beforehand(tmp_path):
+    """One person, 95 rows: at three places, whose names differ in blanks and in how Unicode composes them."""
+    names = ["home ", "caf\u00e9", "gym", "home", "cafe\u0301"]
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
+
+    def said(places, **more):
+        rows = len(places)
+        table = pa.table({"lat": [48.85] * rows, "lon": [2.35] * rows, "user": ["ada"] * rows, "venue": places})
+        pq.write_table(table, tmp_path / "in.parquet")
+        mechanism = more.pop("mechanism", noise)
+        made = prepare(mechanism, tmp_path / "in.parquet", tmp_path / "out.csv", place_column="venue", **more)
+        assert prepare_frame(mechanism, table, place_column="venue").people == made.people
+        return next((each for each in made.promises if "of one person" in each), "")
+
+    alike = pa.array((names * 19)[:95], pa.string())
+    assert "asks for 3 reports of one person: 3 times epsilon, 3/km" in said(alike)
+    assert "asks for 3 reports of one person" in said(alike, batch_rows=7)
+    assert "asks for 5 reports of one person" in said(pa.array(["home", None, "", "gym", None], pa.string()))
+    assert "asks for 1 report of one person: epsilon once" in said(pa.array([7, 7, 7]))
+    ledger = Ledger.create(tmp_path / "l.db", "9/km")
+    assert "asks for at most 3 reports of one person" in said(alike, mechanism=Blur(noise, ledger))
+    assert not said(pa.array([], pa.string()))
+
+
+def test_nothing_is_said_of_the_reports_of_nobody():
+    empty = pa.table({"n": pa.array([], pa.string()), "user": pa.array([], pa.string())})
+    letters = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
+    promised = " ".join(prepare_frame(letters, empty, column="n", user="user").promises)
+    assert "of one person" not in promised
+    assert "Proved" in promised

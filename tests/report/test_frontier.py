@@ -24,6 +24,9 @@ def test_the_attackers_error_is_left_out_where_it_is_the_loss():
     assert line[:, 1].tolist() == [100 * point.hit_rate for point in points]
     assert hits.lines[-1].get_ydata()[0] == 100 * 0.4  # without a report
     assert cost.get_xlabel() == "epsilon (per km)"
+    least = min(point.distortion / point.loss for point in points)
+    assert least > 0.9
+    assert f"errs by {sf.rounding.percent_at_least(least)} of what is lost, or by more" in figure.get_suptitle()
     for point in points:
         assert isinstance(point.design, Design)
         assert point.hit_rate == sf.leakage.bayes_vulnerability(point.design.mechanism, PRIOR)
@@ -43,11 +46,31 @@ def test_planar_noise_is_hollow_and_has_no_panel_of_its_own():
     points = sweep({"everyone": prior}, loss=loss, visits=visits, medians=True, epsilons=[0.2, 4.0])
     assert [isinstance(point.design, NoiseDesign) for point in points] == [False, True]
     cost, error = frontier(points, "km").axes
+    assert np.asarray(error.lines[0].get_ydata()).tolist() == [point.distortion for point in points]
     whole, hollow = cost.lines
     assert np.asarray(whole.get_ydata()).tolist() == [point.loss for point in points]
     assert np.asarray(hollow.get_xydata()).tolist() == [[4.0, points[1].loss]]
     assert hollow.get_markerfacecolor() == "white"
     assert "hollow: planar noise" in cost.get_title()
-    assert np.asarray(error.lines[0].get_ydata()).tolist() == [point.distortion for point in points]
     (alone,) = (figure.axes[0] for figure in [frontier(points[1:], "km")])
     assert alone.get_ylabel() == "mean distance from the true point (km)"
+
+
+def test_epsilons_far_apart_have_a_logarithmic_axis():
+    for epsilons, scale in (((0.1, 2.0), "linear"), ((0.01, 2.0), "log")):
+        cost, *_ = drawn(METRIC, epsilons)[1].axes
+        assert cost.get_xscale() == scale
+        low, high = cost.get_xlim()
+        assert low <= min(epsilons) <= max(epsilons) <= high
+
+
+def test_many_people_with_long_names_leave_the_figure_readable():
+    names = [f"{k} {'x' * 300}" for k in range(6)]
+    for many, dotted in ((names[:2], 2), (names, 0)):
+        points = sweep(dict.fromkeys(many, PRIOR), loss=METRIC, metric=METRIC, epsilons=[0.5])
+        figure = frontier(points, "km")
+        _, hits = figure.axes
+        told = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert [len(text) <= 40 for text in told] == [True] * len(many)
+        assert ("dotted" in hits.get_title()) == bool(dotted)
+        assert len(hits.lines) == len(many) + dotted

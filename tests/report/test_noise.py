@@ -31,9 +31,9 @@ def test_every_section():
         "e^(1/km x (distance + 2.83 m)) times likelier from one point than from another, for any two points",
         "wherever they are",
         "2.726 times for points 1 km apart",
-        "made of 20 places of nobody; anyone who sees reports or the file can see where these places are",
+        "made of '20 places of nobody'; anyone who sees reports or the file can see where these places are",
         "On average over 20 places of nobody, you appear at least",
-        "the writer's own words, from which nothing is proved: loss.",
+        "the writer's own words, from which nothing is proved: 'loss'.",
     ):
         assert part in text
     cost = next(line for line in text.splitlines() if line.startswith("On average"))

@@ -1,5 +1,6 @@
 """The picture shows what it says, and needs places."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,16 @@ def city():
 def blurred(prior, ground):
     rows = np.exp(-0.5 * ground.array)
     return sf.Mechanism(rows / rows.sum(axis=1, keepdims=True), prior.space)
+
+
+@pytest.mark.parametrize(("shape", "said"), [((2, 1), "0.1 %"), ((20, 10), "0.1 %"), ((21, 10), "0.01 %")])
+def test_cells_are_clear_only_far_below_their_average(shape, said):
+    grid = sf.Grid.covering(sf.Region.parse("8 km x 6 km around 48.85,2.35"), shape=shape)
+    ground, prior = grid.metric("euclidean", unit="km"), sf.Prior.uniform(grid)
+    figure = sf.report.picture(blurred(prior, ground), prior, ground)
+    assert f"clear: below {said}" in [text.get_text() for text in figure.legends[0].get_texts()]
+    opacity = np.asarray(figure.axes[0].collections[0].get_alpha())
+    assert opacity.min() == 1.0
 
 
 def test_panels_hold_prior_row_and_posterior(city, tmp_path):
@@ -39,7 +50,9 @@ def test_panels_hold_prior_row_and_posterior(city, tmp_path):
     np.testing.assert_allclose(panels[1], 100 * mechanism.matrix[true])
     np.testing.assert_allclose(panels[2], 100 * mechanism.posterior(prior)[report])
     for ax in figure.axes[:3]:
-        assert "(km)" in ax.get_xlabel()
+        assert {text.get_text() for text in ax.texts} >= {"N", "2 km"}
+    for ax in figure.axes[3:6]:
+        assert "(%)" in ax.get_xlabel()
     sf.report.save_picture(figure, tmp_path / "p.png")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
@@ -125,3 +138,48 @@ def test_reports_elsewhere_are_drawn_where_they_are():
         [np.asarray(path.vertices)[:4].mean(axis=0) for path in figure.axes[1].collections[0].get_paths()]
     )
     np.testing.assert_allclose(drawn, reports, atol=1e-6)
+
+
+def test_lines_are_around_half_and_nine_tenths(city):
+    prior, ground = city
+    mechanism = blurred(prior, ground)
+    figure = sf.report.picture(mechanism, prior, ground, place=prior.space.labels[5])
+    cells = figure.axes[1].collections[0]
+    shares = np.asarray(cells.get_array()) / 100
+    middles = prior.space.coordinates / 1000
+    lines = {patch.get_label(): patch.get_path() for patch in figure.axes[1].patches}
+    for share, name in ((0.5, "50 % are inside"), (0.9, "90 % are inside")):
+        inside = lines[name].contains_points(middles)
+        assert shares[inside].sum() >= share
+        assert np.sort(shares)[::-1][: inside.sum() - 1].sum() < share
+    assert set(lines) == {patch.get_label() for patch in figure.axes[2].patches}
+
+
+def test_an_outline_is_drawn_and_one_of_elsewhere_is_refused(city):
+    prior, ground = city
+    mechanism, outline = blurred(prior, ground), sf.report.maps.invented_outline()
+    visits = sf.synthetic_city(users=20, days=7)
+    figure = sf.report.picture(mechanism, prior, ground, outline=outline, visits=visits)
+    assert "Old Town" in {text.get_text() for text in figure.axes[0].texts}
+    grid = sf.Grid.covering("4 km x 3 km around 48.85,2.35", cell="1 km")
+    there, metric = sf.Prior.uniform(grid), grid.metric("euclidean", unit="km")
+    with pytest.raises(sf.errors.InputError, match="lies elsewhere"):
+        sf.report.picture(blurred(there, metric), there, metric, outline=outline)
+
+
+def test_an_outline_of_the_whole_earth_is_drawn(city):
+    prior, ground = city
+    ring = [[-180, -90], [180, -90], [180, 90], [-180, 90], [-180, -90]]
+    point = {
+        "type": "Feature",
+        "properties": {"name": "Antipode"},
+        "geometry": {"type": "Point", "coordinates": [150, -40]},
+    }
+    world = {
+        "type": "FeatureCollection",
+        "features": [point, {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}}],
+    }
+    outline = sf.report.maps.outline_of(json.dumps(world), "world")
+    figure = sf.report.picture(blurred(prior, ground), prior, ground, outline=outline)
+    figure.draw_without_rendering()
+    assert "Antipode" not in {text.get_text() for text in figure.axes[0].texts}

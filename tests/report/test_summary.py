@@ -98,7 +98,7 @@ def test_no_printed_number_promises_more_than_is_true(block):
 
 def check_promise(text, found, metric):
     p, epsilon = rows(found.mechanism), found.problem.guarantees[0].epsilon
-    pattern = rf"No report is more than e\^\({NUMBER} x distance"
+    pattern = rf"[Nn]o report is more than e\^\({NUMBER} x distance"
     (printed,) = numbers(pattern, text)
     assert printed >= Fraction(epsilon)
     (times,) = numbers(r"another[^:]*: NUMBER times", text)
@@ -116,7 +116,9 @@ def check_promise(text, found, metric):
     assert pairs == np.isfinite(metric.array).sum() - len(metric)
     assert ("at a finite distance" in text) == bool(np.isinf(metric.array).any())
     if len(found.problem.guarantees) > 1:
-        claim, lower = numbers(r"errs by at least AMOUNT on average \(proved: AMOUNT\)", text)
+        claim, lower = numbers(
+            r"errs by at least AMOUNT on average \(proved(?: for these distances)?: AMOUNT\)", text
+        )
         true = exact_error(found.mechanism, found.problem.prior, found.problem.guarantees[1].distance.array)
         assert claim <= true * (1 + ROUNDING)
         assert lower <= true
@@ -156,13 +158,15 @@ def check_cost(text, found, ground):
 
 def check_attack(text, found, ground):
     prior, mechanism = found.problem.prior, found.mechanism
-    (hits,) = numbers(r"finds yours at most NUMBER % of the time", text)
+    sure = re.search("finds yours (perhaps )?every time", text)
+    (hits,) = (100,) if sure else numbers(r"finds yours at most NUMBER % of the time", text)
     wrong = exact_error(mechanism, prior, 1.0 - np.eye(len(prior)))
     assert 1 - wrong <= hits / 100 + ROUNDING * 1000  # masses of the prior sum to one up to rounding
     (error,) = numbers(r"guess errs by at least AMOUNT on average", text)
     assert error <= exact_error(mechanism, prior, ground.array)
-    (bits,) = numbers(r"One report tells at most NUMBER bits", text)
-    assert mutual_information_bits(mechanism, prior) <= float(bits) + float(ROUNDING)
+    if "may tell all that there is to know" not in text:
+        (bits,) = numbers(r"One report tells at most NUMBER bits", text)
+        assert mutual_information_bits(mechanism, prior) <= float(bits) + float(ROUNDING)
 
 
 def check_optimality(text, found):
@@ -200,16 +204,16 @@ def test_the_attacker_is_they_and_no_sentence_is_quaint():
 @pytest.mark.parametrize(
     ("matrix", "told"),
     [
-        ([[0.75, 0.25], [0.25, 0.75]], ("75 %", "0.189 bits")),
-        ([[0.5, 0.5], [0.5, 0.5]], ("50 %", "0 bits")),
-        ([[1.0], [1.0]], ("50 %", "0 bits")),
-        (np.eye(4), ("100 %", "2 bits")),
+        ([[0.75, 0.25], [0.25, 0.75]], ("at most 75 % of the time", "0.189 bits")),
+        ([[0.5, 0.5], [0.5, 0.5]], ("at most 50 % of the time", "0 bits")),
+        ([[1.0], [1.0]], ("at most 50 % of the time", "0 bits")),
+        (np.eye(4), ("every time", "2 bits")),
     ],
 )
 def test_what_is_exact_is_told_without_slack(matrix, told):
     mechanism = Mechanism(matrix)
     text = " ".join(attack_sentences(mechanism, Prior.uniform(mechanism.secrets), None))
-    assert f"at most {told[0]} of the time" in text
+    assert f"finds yours {told[0]}: about" in text
     assert f"at most {told[1]} of the value" in text
 
 

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from sfumato.rounding import (
     about,
+    about_percent,
     amount,
     amount_at_least,
     amount_at_most,
     at_least,
     at_most,
+    briefly_at_most,
     factor_at_most,
     gap_at_most,
     percent,
@@ -25,6 +27,16 @@ from sfumato.rounding import (
 every = st.floats(allow_nan=False, allow_infinity=False)
 digits = st.integers(1, 12)
 shares = st.floats(0, 1)
+
+
+@given(every, digits)
+def test_brief_bounds_keep_their_side_in_few_digits(value, places):
+    assert float(briefly_at_most(value, places)) >= value
+
+
+def test_rounding_error_makes_no_brief_bound_long():
+    assert (at_most(29.950000001), briefly_at_most(29.950000001)) == ("29.950000001", "29.96")
+    assert briefly_at_most(math.inf) == "infinite"
 
 
 @given(every, digits)
@@ -168,3 +180,12 @@ def test_gaps():
     assert gap_at_most(math.inf) == "unknown"
     assert gap_at_most(0.0) == "0 %"
     assert gap_at_most(0.012301) == "1.3 %"
+
+
+def test_estimates_of_shares_say_about_once():
+    assert [about_percent(share) for share in (0.0, 5e-5, 0.12, 1.0)] == [
+        "about 0 %",
+        "under 0.01 %",
+        "about 12 %",
+        "about 100 %",
+    ]

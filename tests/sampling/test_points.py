@@ -83,6 +83,7 @@ def test_points_beyond_the_reach_are_moved_where_that_is_asked_for():
     )
 
 
+@pytest.mark.slow
 def test_noise_for_visits_serves_them_all():
     visits = sf.synthetic_city()
     noise = CoordinateNoise.for_visits(visits, "1/km", fineness=1.0)

@@ -1,6 +1,5 @@
 """The distribution privacy experiment: its numbers by enumeration, its claims where they are theorems."""
 
-import csv
 import itertools
 import math
 
@@ -185,24 +184,9 @@ def test_figure(rows):
         sweep_figure([], panels=names, compared=10, delta=1e-3)
 
 
-def test_example(load_example, tmp_path, capsys):
-    example = load_example("distribution_privacy")
-    options = ["--cell", "2 km", "--dummies", "0", "10", "--slopes", "2", "--out", str(tmp_path)]
-    example.main(options)
-    printed = capsys.readouterr().out
-    assert "planar geometric, 10 mixture dummies" in printed
-    assert "1,000 mixture dummies: epsilon 0.093" in printed
-    assert (tmp_path / "distribution-privacy.png").stat().st_size > 50_000
-    with open(tmp_path / "distribution-privacy.csv", newline="", encoding="utf-8") as file:
-        written = list(csv.DictReader(file))
-    assert {row["source"] for row in written} == {"none", "uniform", "mixture", "optimised"}
-    assert [name for name in written[0] if name.startswith("epsilon")] == ["epsilon_lower", "epsilon_upper"]
-    assert all(float(row["epsilon_lower"]) <= float(row["epsilon_upper"]) for row in written)
-
-
 @pytest.mark.slow
 def test_two_boroughs(shared_data):
-    """Numbers that docs/distribution-privacy.md gives of people from Manhattan and from Brooklyn."""
+    """People from Manhattan and from Brooklyn, on the cells of an earlier run."""
     visits = sf.read_visits(shared_data / "foursquare_nyc.parquet")
     grid = sf.Grid.covering("6 km x 9 km around 40.745,-73.985", cell="400 m")
     groups = Groups.from_visits(grid, visits, "home_area", "Manhattan", "Brooklyn")

@@ -1,13 +1,14 @@
 """Repeated releases: the study's curves against single reports, and what must hold of them."""
 
-import csv
-
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.attacks import blind, optimal
+from sfumato.errors import DataError
 from sfumato.studies.repeated_releases import BOTH, FRESH, MEMO, figures, repetition
+from sfumato.studies.repeated_releases.paper import PAPER
+from sfumato.studies.reproduction import Setting
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", cell="500 m")
 BELIEF = sf.Prior(GRID, np.array([4, 0, 1, 2, 3, 1, 0, 5]) / 16)  # two places are never visited
@@ -60,13 +61,15 @@ def test_figure(found):
     assert right.get_yscale() == "log"
 
 
-def test_example(load_example, tmp_path, capsys):
-    example = load_example("repeated_releases")
-    example.main(["--cell", "1 km", "--reports", "1", "5", "--trials", "200", "--out", str(tmp_path)])
-    assert "error without a report" in capsys.readouterr().out
-    assert (tmp_path / "repeated-releases.png").stat().st_size > 30_000
-    with open(tmp_path / "repeated-releases.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["scheme"], row["reports"]) for row in rows] == [
-        (name, t) for name in (FRESH, MEMO, BOTH) for t in ("1", "5")
-    ]
+def test_a_file_without_users_is_refused_before_the_work():
+    alone = sf.Visits([48.85, 48.86], [2.35, 2.34])
+    with pytest.raises(DataError, match="'city' have no users"):
+        PAPER.parts(Setting(True, {"city": alone}, given=True))
+
+
+def test_the_busiest_person_is_taken():
+    visits = sf.Visits([48.85, 48.86, 48.87], [2.35, 2.34, 2.33], ["ada", "bob", "bob"])
+    (part,) = PAPER.parts(Setting(True, {"city": visits}, given=True))
+    own, region, *_ = part.arguments
+    assert len(own) == 2
+    assert region == "8 km x 6 km around 48.86500,2.33500"

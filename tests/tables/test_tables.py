@@ -104,5 +104,18 @@ def test_refusals_name_what_was_given(tmp_path: Path) -> None:
         read_rows(tmp_path / "none.csv")
     with pytest.raises(InputError, match="cannot be read from 'int'"):
         read_columns(3, ["c"])  # type: ignore[arg-type]
+
+
+def test_folders_without_what_is_hidden_in_them(tmp_path):
+    with pytest.raises(DataError, match="holds no CSV, Parquet or Arrow files"):
+        read_columns(tmp_path, ["n"])
+    for name in ("b", "_day=2/a", "_temporary/0/task_1/c", ".out.release-1/rows/d", "_e", ".f"):
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.table({"n": [len(name)], "m": [0]}), path)
+    assert read_columns(tmp_path, ["n"]).to_pydict() == {"n": [len("_day=2/a"), len("b")]}
+    assert read_columns(tmp_path, []).num_rows == 2
+    with pytest.raises(DataError, match="has no column 'x'"):
+        read_columns(tmp_path, ["x"])
     with pytest.raises(FileError, match="names no kind of table"):
         write_table(TABLE, tmp_path / "t.xlsx")

@@ -1,11 +1,12 @@
 """Adversaries: each sees the report, guesses the secret, and errs by an expected amount."""
 
 from .attack import Attack, Minimax, evaluate
+from .followed import followed
 from .informed import informed, misinformed, told_of_main_places
 from .known_prior import Goals, bayes, blind, goals, optimal
 from .prior_free import per_guess, prior_free, unweighted
 from .true_place import PlaceAttack, true_place
-from .within_radius import chance_within
+from .within_radius import chance_of_points, chance_within
 
 __all__ = [
     "Attack",
@@ -14,8 +15,10 @@ __all__ = [
     "PlaceAttack",
     "bayes",
     "blind",
+    "chance_of_points",
     "chance_within",
     "evaluate",
+    "followed",
     "goals",
     "informed",
     "misinformed",

@@ -13,10 +13,10 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.units import length_m
 from ..errors import InputError, argument, python
-from ..geo import Places, Visits
+from ..geo import Places, Projection, Visits
 from ..geo.projection import LIMIT_KM
 from ..geo.true_points import TruePoints
-from ..rounding import UNIT, up
+from ..rounding import UNIT, amount, down, up
 
 _CHUNK: Final = 256  # squares at a time
 _MOST: Final = 60_000  # squares in all
@@ -79,23 +79,51 @@ def chance_within(
         raise InputError(f"a radius of {radius} is not positive.", "use a length such as '500 m'.")
     if not tolerance > 0:
         raise InputError(f"a tolerance of {tolerance} is not positive.", f"use {argument('tolerance', 0.005)}.")
-    points = places.true_points(visits, user)
+    return chance_of_points(
+        places.true_points(visits, user), mechanism.matrix, reach, places.projection, tolerance=tolerance
+    )
+
+
+def chance_of_points(
+    points: TruePoints,
+    channel: Floats,
+    reach: float,
+    plane: Projection,
+    *,
+    off: float = 0.0,
+    tolerance: float = 5e-3,
+    squares: int = _MOST,
+) -> Bracket:
+    """Return how often the best attacker's guess is within a radius of weighted points; see `chance_within`.
+
+    Args:
+        points: The true points, and for which secrets they are taken.
+        channel: p(o|s), array (secrets, observables).
+        reach: The radius in metres, above 0.
+        plane: The plane of the points.
+        off: How far the probabilities of one secret may be from the true ones, all errors added up, at most.
+        tolerance: The search ends where the answer is known up to this share of it,
+        squares: or after so many squares.
+
+    Raises:
+        InputError: If the radius is too large for a plane.
+    """
     farthest = points.reach * (1 + _RELATIVE) + reach
     if not farthest <= 1000 * LIMIT_KM:
         raise InputError(
-            f"a radius of {radius} reaches beyond {LIMIT_KM:,} km from the middle of the places.",
+            f"a radius of {amount(reach, 'm')} reaches beyond {LIMIT_KM:,} km from the middle of the places.",
             "use a length such as '500 m'.",
         )
     least = max(0.0, reach * (1 - _RELATIVE) - _PAD_M)
-    most = reach * places.projection.stretch(farthest) * (1 + _RELATIVE) + _PAD_M
-    lower, upper = _covered(points, mechanism.matrix, least, most, tolerance)
-    slack = 2 * (len(points.xy) + sum(mechanism.shape) + mechanism.shape[1] + 32) * UNIT
-    high = min(1.0, up(upper * (1 + slack)))
-    return Bracket.between(min(lower * (1 - slack), high), high)
+    most = reach * plane.stretch(farthest) * (1 + _RELATIVE) + _PAD_M
+    lower, upper = _covered(points, channel, least, most, tolerance, squares)
+    slack = 2 * (len(points.xy) + sum(channel.shape) + channel.shape[1] + 32) * UNIT
+    high = min(1.0, up(up(upper * (1 + slack)) + off))
+    return Bracket.between(min(max(0.0, down(lower * (1 - slack) - off)), high), high)
 
 
 def _covered(
-    points: TruePoints, matrix: Floats, least: float, most: float, tolerance: float
+    points: TruePoints, matrix: Floats, least: float, most: float, tolerance: float, most_squares: int
 ) -> tuple[float, float]:
     """Return what guesses achieve within the lesser radius, and a bound of what any achieves within the larger.
 
@@ -105,6 +133,7 @@ def _covered(
         least: Metres.
         most: Metres.
         tolerance: The relative width at which the search ends.
+        most_squares: How many squares it may take.
     """
     low, high = points.xy.min(axis=0), points.xy.max(axis=0)
     # Guesses outside the hull of the points are no better than the nearest inside.
@@ -126,7 +155,7 @@ def _covered(
         seen += len(squares)
         squares = np.concatenate(still)
         achieved, bound = float(best.sum()), float(np.maximum(best, np.maximum(settled, unsettled)).sum())
-        if not len(squares) or bound <= achieved * (1 + tolerance) or seen + 4 * len(squares) > _MOST:
+        if not len(squares) or bound <= achieved * (1 + tolerance) or seen + 4 * len(squares) > most_squares:
             return achieved, bound
         squares, side = (squares[:, None, :] + side / 2 * _QUARTERS).reshape(-1, 2), side / 2
 

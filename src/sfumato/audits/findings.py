@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from ..core import Bracket, Side
+from ..core.notebook import cut, notebook_figures, notebook_table
 from ..core.units import per_unit
 from ..divergences import NAMED
 from ..errors import InputError
@@ -138,6 +139,15 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"Audit of {self.subject}: {len(self.entries)} entries, {len(self.notes)} notes"
+
+    def _repr_html_(self) -> str:
+        """Return the audit as notebooks show it: a row for each notion and measure."""
+        rows = [
+            (cut(each.title), cut(f"{each.parameter} {each.amount()}"), each.standing) for each in self.entries
+        ]
+        return notebook_table(
+            f"Audit of {cut(self.subject)}", rows, " ".join(self.notes), figures=notebook_figures(self)
+        )
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

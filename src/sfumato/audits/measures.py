@@ -96,6 +96,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     logs = (n + m + 16) * 2.0**-51 * (1 + math.log2(n * m))
     if prior is not None:
         hit = bayes_vulnerability(mechanism, prior)
+        before = prior_vulnerability(prior)
         yield _entry(
             "bayes-vulnerability",
             "Bayes vulnerability",
@@ -103,8 +104,9 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             hit,
             sums * hit,
             f"The best attacker finds {what_is_found(mechanism.secrets)} with probability at most "
-            f"{at_most(hit * (1 + sums))}; without seeing a report, with {about(prior_vulnerability(prior))}.",
+            f"{at_most(min(1.0, hit * (1 + sums)))}; without seeing a report, with {about(before)}.",
             "Smith, FoSSaCS 2009",
+            most=1.0,
         )
         leaked = min_entropy_leakage_bits(mechanism, prior)
         yield _entry(
@@ -117,14 +119,16 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "Smith, FoSSaCS 2009",
         )
         bits = mutual_information_bits(mechanism, prior)
+        told, whole = at_most(bits + logs), about(prior.entropy_bits)
         yield _entry(
             "mutual-information",
             "Mutual information",
             "bits",
             bits,
             logs,
-            f"A report tells at most {at_most(bits + logs)} of the {about(prior.entropy_bits)} bits of the "
-            "secret on average.",
+            f"A report tells at most {told} of the {whole} bits of the secret on average."
+            if float(told) <= float(whole)
+            else f"A report may tell all of the secret, about {whole} bits.",
             "Shannon, 1948",
         )
         if metric is not None and np.isfinite(metric.array).all():
@@ -204,12 +208,13 @@ def _entry(
     *,
     unit: str = "",
     side: Side = Side.AT_MOST,
+    most: float = math.inf,
 ) -> Entry:
     return Entry(
         key,
         title,
         parameter,
-        Bracket(max(0.0, value - rounding), value, value + rounding),
+        Bracket(min(max(0.0, value - rounding), most), min(value, most), min(value + rounding, most)),
         side,
         unit,
         sentence=sentence,

@@ -13,7 +13,7 @@ from ..core.frozen import Short
 from ..divergences import Divergence
 from ..evidence import prove_metric_privacy
 from ..privacy import Notion, Priors
-from ..rounding import exactly
+from ..rounding import counted, exactly
 from .choice import AuditInputs, asked, chosen, fixed
 from .findings import Audit, Entry
 from .measures import check_measure, measures
@@ -59,7 +59,12 @@ class AuditPlan(Short):
             notes.append("No prior was given: what an attacker gains under one was not measured.")
         if metric is None:
             notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
-        return Audit(repr(self.mechanism), tuple(entries), tuple(notes))
+        return Audit(_words(self.mechanism), tuple(entries), tuple(notes))
+
+
+def _words(mechanism: Mechanism) -> str:
+    secrets, reports = mechanism.shape
+    return f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
 
 
 def planned(mechanism: Mechanism, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:

@@ -10,14 +10,22 @@ from typing import Final, final
 from ..core import Side, units
 from ..core.frozen import Short
 from ..errors import InputError
+from ..privacy import KINDS
 from ..rounding import at_least
 from .findings import Audit, Entry
-from .measures import COORDINATE_PRIVACY
+from .measures import COORDINATE_PRIVACY, NEEDS
 from .request import Request
 
 _FORM: Final = re.compile(r"^(?P<request>[^<>=≤≥]*(?:\([^()]*\))?)\s*(?P<sign><=|>=|≤|≥)\s*(?P<bound>.+?)\s*$")
 _AMOUNT: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*(?:%|(?:/|per\s)?\s*[^\W\d_]*)")
 _METRIC_PRIVACY: Final = "metric-privacy"
+_PER_DISTANCE: Final = frozenset(
+    (
+        *(kind.description.key for kind in KINDS if "metric" in kind.needs()),
+        *(key for key, needs in NEEDS.items() if "metric" in needs),
+    )
+)
+_STATED: Final = "distances that the file states and nothing confirms."
 _APART: Final = 1e-6  # of the value: bounds that are farther apart are both told
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
@@ -86,11 +94,16 @@ class Requirement(Short):
             request = Request(_METRIC_PRIVACY, request.given)
         return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
 
-    def hold_against(self, audit: Audit) -> Verdict:
+    def hold_against(self, audit: Audit, *, stated: bool = False) -> Verdict:
         """Return whether what the audit found keeps the requirement.
 
         A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
         privacy.
+
+        Args:
+            audit: What was found.
+            stated: Whether its distances are words of a file that nothing confirms: what counts in them then
+                decides nothing.
 
         Raises:
             InputError: If the audit has no such entry, or the unit does not fit.
@@ -98,6 +111,8 @@ class Requirement(Short):
         entry = self._entry(audit)
         bound, found = self._value(entry), entry.bracket
         shown = _quantity(bound, entry)
+        if stated and entry.key in _PER_DISTANCE:
+            return Verdict(self, Outcome.UNDECIDED, entry, f"{entry.parameter} counts in {_STATED}")
         kept, broken = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
         holds = found.upper <= bound if self.at_most else found.lower >= bound
         fails = found.lower > bound if self.at_most else found.upper < bound

@@ -22,8 +22,12 @@ _COMMANDS: Final = (
     "tuple",
     "release",
     "estimate",
+    "accuracy",
     "compare",
     "learn",
+    "report",
+    "studio",
+    "reproduce",
     "ledger",
 )
 """The commands, in the order of the help; each is the function ``command`` of its file in ``commands/``,

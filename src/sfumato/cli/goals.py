@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError
+from .design_options import DesignOptions
 from .messages import option, say
 from .progress import StopOnInterrupt
 
@@ -23,19 +24,17 @@ SEARCHED: Final = 200
 _AMOUNT: Final = re.compile(r"\s*[-+]?\.?\d.*", re.DOTALL)
 
 
-def asked_for(loss: str, attacker_finds: str | None, others: Mapping[str, object]) -> str | None:
+def asked_for(asked: DesignOptions) -> str | None:
     """Return the option whose goal an epsilon is searched for; None where there is none.
 
     Args:
-        loss: ``--loss``: a kind of loss, or an amount such as ``"500 m"``.
-        attacker_finds: ``--attacker-finds``.
-        others: Options that have no place beside a search, with their values; None where they were not given.
+        asked: The options.
 
     Raises:
-        InputError: If one of them was given, or both goals were.
+        InputError: If both goals were given, or an option that has no place beside a search.
     """
-    goals = ["--loss"] if _AMOUNT.fullmatch(loss) else []
-    goals += ["--attacker-finds"] if attacker_finds is not None else []
+    goals = ["--loss"] if _AMOUNT.fullmatch(asked.loss) else []
+    goals += ["--attacker-finds"] if asked.attacker_finds is not None else []
     if not goals:
         return None
     if len(goals) > 1:
@@ -43,33 +42,31 @@ def asked_for(loss: str, attacker_finds: str | None, others: Mapping[str, object
             "--loss with an amount and --attacker-finds were both given, and an epsilon is searched for one goal.",
             "leave one of them out.",
         )
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(
-                f"{name} was given beside {goals[0]}, which searches for the epsilon of the least loss.",
-                "leave one of them out.",
-            )
+    asked.refuse(
+        ("epsilon", "distortion", "max_loss", "objective", "pairs"),
+        f"was given beside {goals[0]}, which searches for the epsilon of the least loss.",
+        "leave one of them out.",
+    )
     return goals[0]
 
 
-def goal_of(name: str, text: str, visits: Visits, user: str | None, unit: str) -> DesignGoal:
+def goal_of(name: str, asked: DesignOptions, visits: Visits, unit: str) -> DesignGoal:
     """Return the goal that an option names.
 
     Args:
         name: ``--loss`` or ``--attacker-finds``.
-        text: Its value.
+        asked: The options.
         visits: The visits of the prior.
-        user: The user whose visits they are; None for everyone's.
         unit: The unit of the loss.
     """
     from ..core import units
     from ..optimal import AttackerGoal, LossGoal
 
     with option(name):
-        if name == "--attacker-finds":
-            return AttackerGoal.parse(text, visits, user)
-        units.parse(text, unit=unit, what="the loss")
-        return LossGoal(text)
+        if asked.attacker_finds is not None:
+            return AttackerGoal.parse(asked.attacker_finds, visits, asked.user)
+        units.parse(asked.loss, unit=unit, what="the loss")
+        return LossGoal(asked.loss)
 
 
 def searched(site: Site, prior: Prior, goal: DesignGoal, within: str | None, **request: Any) -> FoundEpsilon:

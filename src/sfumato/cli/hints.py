@@ -48,8 +48,6 @@ _ANOTHER: Final = "the file has its epsilon; for another one, make another desig
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("design", "--sweep"): _MANY,
     ("design", "--epsilons"): _MANY,
-    ("design", "--report"): "the report (.md) is always written, beside the mechanism file.",
-    ("design", "--prior"): "the prior is how often the visits are in each cell; --smoothing adds to it.",
     ("design", "--seed"): "nothing in a design is random.",
     ("sweep", "--prior"): "the prior is how often the visits are in each cell; --smoothing adds to it.",
     ("sweep", "--seed"): "nothing in a design is random.",
@@ -71,7 +69,13 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("estimate", "--epsilon"): "the file has its epsilon: give the file that the reports were released with.",
 }
 
-# Names of files, by the name of the argument.
+# Commands of a ledger that are given a value without its option: what to type.
+UNNAMED: Final[Mapping[str, str]] = {
+    "show": "name the user with --user: sfumato ledger show budget.db --user ada.",
+    "check": "name the end of the record with --head: sfumato ledger check budget.db --head 3f9a...",
+}
+
+# Names of files and studies, by the name of the argument.
 EXAMPLES: Final[Mapping[str, str]] = {
     "file": "city.sfm",
     "visits": "visits.csv",
@@ -80,6 +84,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "reports": "reports.csv",
     "address": "budget.db",
     "old": "budgets.json",
+    "name": "change-in-formalism",
+    "files": "visits.csv",
 }
 
 _FILES: Final = {"-i", "-f", "--data", "--file", "--input", "--in", "--mechanism", "--reports", "--visits"}
@@ -129,6 +135,8 @@ def option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: 
     if wrong is not None and wrong in own:
         return _about(wrong) + (_example(command, program) if wrong.param_type_name == "argument" else "")
     if str(error.message).startswith("Got unexpected extra argument"):
+        if command.name in UNNAMED and program.endswith("ledger"):
+            return UNNAMED[command.name]
         return f"write values with spaces in quotes: '500 m'.{_example(command, program)}"
     meant = [each for each in (tried, *OPTIONS.get(tried, ())) if each]
     name = "sfumato" if command is None else command.name

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import typer
 
-from ..errors import InputError, SfumatoError, Spelling
+from ..errors import InputError, SfumatoError, Spelling, at_command_line
 from ..escaping import plain
 
 PARTIAL: Final = 3
@@ -65,7 +65,7 @@ def spelling(command: Any) -> Spelling:
     def written(name: str, value: str) -> str | None:
         found = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
         if found is None:
-            return None
+            return at_command_line(name, value)
         if found.param_type_name == "argument":
             return str(found.name)
         if found.is_flag:

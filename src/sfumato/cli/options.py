@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from typer import Argument, Option
 
 DEFAULT_EPSILON: Final = "1/km"
+LEAST_VISITS: Final = 20
 
 # What is read.
 _FORMATS: Final = "A file of visits: CSV, Parquet, GeoParquet, GPX and others; '-' reads a pipe."
@@ -67,6 +68,21 @@ AttackerFinds = Annotated[
 Objective = Annotated[str, Option(help="The loss to make small: expected or worst-case.")]
 Failure = Annotated[float, Option(help="The probability that a bound or an interval is wrong.")]
 
+EachUser = Annotated[
+    bool,
+    Option(
+        "--each-user",
+        help="Design for each user, from their own visits, into a folder (--output). The same command goes on "
+        "after an interruption.",
+    ),
+]
+LeastVisits = Annotated[
+    int | None,
+    Option(help=f"With --each-user: leave out users with fewer visits in the region. [default: {LEAST_VISITS}]"),
+]
+Processes = Annotated[
+    int | None, Option(help="With --each-user: how many processes design. [default: one for each core]")
+]
 HeldOut = Annotated[
     float | None,
     Option(
@@ -85,9 +101,21 @@ BoundTime = Annotated[
     float,
     Option(help="Seconds to prove a bound that no mechanism for points with this promise beats; 0 leaves it out."),
 ]
+FrontierTime = Annotated[
+    float,
+    Option(help="Seconds for designs with other epsilons, which the report shows this one among; 0 for none."),
+]
 Seed = Annotated[int, Option(help="The same seed gives the same result.")]
 
 # What is written.
 MechanismOutput = Annotated[Path | None, Option("--output", "-o", help="Write the mechanism file (.sfm).")]
+TableOrPage = Annotated[
+    Path | None, Option("--output", "-o", help="Write the table (.csv), or everything as a page (.html).")
+]
 TableOutput = Annotated[Path | None, Option("--output", "-o", help="Write the table (.csv).")]
+Outline = Annotated[
+    Path | None, Option(help="Draw the maps on this outline of land and water (.geojson, in degrees).")
+]
+Figure = Annotated[Path | None, Option(help="Write the figure here (.png, .svg, .pdf).")]
 Picture = Annotated[bool, Option(help="Draw what was found (.png), if matplotlib is installed.")]
+Dark = Annotated[bool, Option("--dark", help="Draw figures for a dark background.")]

@@ -13,19 +13,76 @@ from .messages import note
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..report.theme import Theme
+
 _LONGEST: Final = 240  # bytes of a name: most systems take 255, and what is unfinished has a longer one
 
 
-def check_ending(path: Path | None, ending: str) -> None:
+def check_ending(path: Path | None, ending: str, *, page: bool = False) -> None:
     """Check that the name of an output has the ending of what is written there.
+
+    Args:
+        path: The output.
+        ending: The ending.
+        page: Whether it may be a page (.html) instead.
+
+    Raises:
+        InputError: If it has another.
+        MissingExtraError: If it is a page, and none can be made.
+    """
+    if path is not None and page and path.suffix.lower() == ".html":
+        from ..report.document import check_pages
+
+        check_pages()
+    elif path is not None and path.suffix.lower() != ending:
+        raise InputError(
+            f"the output {str(path)!r} does not end in "
+            f"{ending}{' or .html' if page and ending != '.html' else ''}.",
+            f"write it as {path.stem}{ending}.",
+        )
+
+
+def check_picture(path: Path | None) -> None:
+    """Check that the name of a picture has the ending of one.
 
     Raises:
         InputError: If it has another.
     """
-    if path is not None and path.suffix.lower() != ending:
-        raise InputError(
-            f"the output {str(path)!r} does not end in {ending}.", f"write it as {path.stem}{ending}."
-        )
+    from ..report.theme import check_suffix
+
+    if path is not None:
+        check_suffix(path)
+
+
+def check_drawable() -> None:
+    """Find out before the work whether figures can be drawn at all.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    from ..report.theme import blank
+
+    blank(1, 1)
+
+
+def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -> Path | None:
+    """Return where the picture of a result is written: ``--figure``, or beside the result; None for none.
+
+    Args:
+        figure: ``--figure``.
+        target: The file of the result.
+        wanted: ``--picture``.
+        dark: ``--dark``.
+
+    Raises:
+        InputError: If the name is not that of a picture, or no picture is wanted.
+    """
+    if figure is not None and not wanted:
+        raise InputError("--figure was given with --no-picture.", "leave one of them out.")
+    if dark and not wanted:
+        raise InputError("--dark was given with --no-picture.", "leave one of them out.")
+    check_picture(figure)
+    return figure if figure is not None else target.with_suffix(".png") if wanted else None
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
@@ -66,13 +123,14 @@ def check_folder(folder: Path | None) -> None:
     _check(nearest / folder.name)
 
 
-def draw(figure: Callable[[], Figure], path: Path, what: str) -> list[Path]:
+def draw(figure: Callable[[], Figure], path: Path, what: str, *, dark: bool) -> list[Path]:
     """Write a figure if matplotlib is installed; otherwise print a note.
 
     Args:
         figure: Draws it.
         path: Where it is written.
         what: The figure in words: ``"maps"``.
+        dark: Whether it is for a dark background.
 
     Returns:
         The file, if it was written.
@@ -80,11 +138,18 @@ def draw(figure: Callable[[], Figure], path: Path, what: str) -> list[Path]:
     from ..report import save_picture
 
     try:
-        save_picture(figure(), path)
+        save_picture(figure(), path, theme_of(dark=dark))
     except MissingExtraError as error:
         note(error, f"no {what} drawn.")
         return []
     return [path]
+
+
+def theme_of(*, dark: bool) -> Theme:
+    """Return the colours that ``--dark`` asks for."""
+    from ..report import DARK, LIGHT
+
+    return DARK if dark else LIGHT
 
 
 def _check(path: Path) -> None:

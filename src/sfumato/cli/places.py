@@ -116,7 +116,7 @@ def cells_over(
     if cells is None:
         return Grid.covering(visits, shape=(area or visits.region()).shape_of(USUAL_CELLS), region=area)
     with option("--cells"):
-        match = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", cells)
+        match = re.fullmatch(r"\s*(\d{1,9})\s*[x×]\s*(\d{1,9})\s*", cells)
         if match is None:
             raise InputError(f"{cells!r} is not understood.", "write columns x rows: '20x15'.")
         return Grid.covering(visits, shape=(int(match[1]), int(match[2])), region=area)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..files.many import DesignNews
     from ..optimal import Progress
     from ..releases import RowsDone
 
@@ -71,5 +72,22 @@ def rows_line() -> Iterator[Callable[[RowsDone], None]]:
             share = "" if not done.total else f" of {done.total:,}"
             left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
             status.update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
+
+        yield report
+
+
+@contextmanager
+def designs_line() -> Iterator[Callable[[DesignNews], None]]:
+    """Show one live line of many designs on the error stream; nothing where it is not a terminal."""
+    from .screen import Screen
+
+    heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"
+    with Screen(stderr=True).status(heading) as status:
+
+        def report(news: DesignNews) -> None:
+            status.update(
+                f"{news.done:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
+                f"{news.seconds_left / 60:,.0f} min left"
+            )
 
         yield report

@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .messages import say
+from .messages import PARTIAL, say
 
 if TYPE_CHECKING:
+    from ..audits import Outcome
     from ..files import MechanismFile, NoiseFile
     from ..releases.budget import Blur, Ledger
+    from ..report.document import ProvedPromises
 
 
-def print_promises(held: MechanismFile) -> bool:
-    """Prove what the file promises; return whether nothing that it promises fails."""
-    from ..core import Prior
+def print_promises(held: MechanismFile) -> ProvedPromises:
+    """Prove what the file promises, print it, and return what became of it."""
+    from ..audits import Outcome
+    from ..core import MetricPrivacy, Prior
     from ..evidence import prove
+    from ..files import DistanceSource, promised_pairs, source_of
     from ..report import audited
+    from ..report.document import ProvedPromises
     from .screen import print_summary
 
     prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
-    print_summary(audited(held, epsilons, distortions))
-    return all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+    summary = audited(held, epsilons, distortions)
+    print_summary(summary)
+    proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+    metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
+    if not held.guarantees:
+        return ProvedPromises(summary, None)
+    if not proved or not all(map(promised_pairs, metrics)):
+        return ProvedPromises(summary, Outcome.FAILS)
+    unconfirmed = (source_of(held.mechanism, each) is DistanceSource.UNCONFIRMED for each in held.guarantees)
+    return ProvedPromises(summary, Outcome.UNDECIDED if any(unconfirmed) else Outcome.HOLDS)
+
+
+def exit_code(outcome: Outcome | None) -> int:
+    """Return 0 where everything holds, 1 where something fails, 3 where something is not decided."""
+    from ..audits import Outcome
+
+    return {Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}.get(outcome, 0) if outcome is not None else 0
 
 
 def metered(held: MechanismFile | NoiseFile, ledger: Ledger) -> Blur:

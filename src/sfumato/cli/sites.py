@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..errors import InputError
+from .design_options import DesignOptions
 from .messages import option, say
 from .places import cells_over, lattice_over, metric_on, promise_of
+from .sweep_options import SweepOptions
 
 if TYPE_CHECKING:
     from ..core import CoordinatePrivacy, Loss, Metric
     from ..core.guarantees import Asked
     from ..geo import Places, Visits
+
+PlaceOptions: TypeAlias = DesignOptions | SweepOptions
+"""Options that say where a design is made."""
 
 POINTS_GAP: Final = 1e-4
 """The gap aimed at for lattices: the spacing costs more."""
@@ -42,52 +46,36 @@ class Site:
     search: tuple[str, ...] = ()
 
 
-def wants_cells(
-    cells: Mapping[str, str | None], of_lattice: Mapping[str, object], of_cells: Mapping[str, object]
-) -> bool:
+def wants_cells(asked: PlaceOptions, *, of_lattice: tuple[str, ...], of_cells: tuple[str, ...]) -> bool:
     """Return whether the options ask for cells; otherwise places are points.
 
     Args:
-        cells: The options that ask for cells, with their values.
-        of_lattice: The options that mean something for a lattice only.
-        of_cells: The options that mean something for cells only.
+        asked: The options.
+        of_lattice: Those that mean something for a lattice only.
+        of_cells: Those that mean something for cells only.
 
     Raises:
         InputError: If options of one kind were given with the other.
     """
-    asked = [name for name, value in cells.items() if value is not None]
-    for name in (name for name, value in (of_lattice if asked else of_cells).items() if value is not None):
-        if asked:
-            raise InputError(f"{name} is for points, but {asked[0]} asks for cells.", "leave one of them out.")
-        raise InputError(f"{name} is for cells, but places are points here.", f"{_CELLS}; or leave it out.")
-    return bool(asked)
+    cells = asked.given("cell", "cells", "hexagons")
+    if cells:
+        asked.refuse(of_lattice, f"is for points, but {cells[0]} asks for cells.", "leave one of them out.")
+        return True
+    names = (*of_cells, "objective") if asked.objective == "worst-case" else of_cells
+    asked.refuse(names, "is for cells, but places are points here.", f"{_CELLS}; or leave it out.")
+    return False
 
 
 def site_of_points(
-    visits: Visits,
-    user: str | None,
-    loss: str,
-    epsilon: str | float | None,
-    *,
-    region: str | None,
-    spacing: str | None,
-    kind: str,
-    near: str | None,
-    time_limit: float,
-    most: int | None = None,
+    asked: PlaceOptions, visits: Visits, loss: str, epsilon: str | float | None, *, most: int | None
 ) -> Site:
     """Return the lattice that the options ask for, with the loss of the true point.
 
     Args:
-        visits: The visits to cover.
-        user: The user whose visits count for the loss; None for everyone's.
-        loss: ``--loss``.
+        asked: The options.
+        visits: The visits to cover; those of ``--user`` count for the loss.
+        loss: The kind of loss.
         epsilon: As the user wrote it; None where nothing is promised per metre.
-        region: ``--region``.
-        spacing: ``--spacing``; None where it is to be chosen.
-        kind: ``--lattice``.
-        near: ``--near``.
-        time_limit: ``--time-limit``.
         most: The most vertices, where the spacing is to be chosen; None for as many as take about a minute.
     """
     from ..core import CoordinatePrivacy
@@ -104,13 +92,13 @@ def site_of_points(
     if epsilon is not None:
         with option("--epsilon"):
             promise = CoordinatePrivacy(epsilon)
-    lattice, said = lattice_over(visits, promise, region, spacing, kind, near, most)
-    check_lattice(lattice, time_limit)
+    lattice, said = lattice_over(visits, promise, asked.region, asked.spacing, asked.lattice, asked.near, most)
+    check_lattice(lattice, asked.time_limit)
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
     return Site(
         lattice,
-        lattice.loss(visits, loss, user=user),
+        lattice.loss(visits, loss, user=asked.user),
         metric_on(lattice, "euclidean", "--metric"),
         () if promise is None else (promise,),
         said,
@@ -118,43 +106,24 @@ def site_of_points(
 
 
 def site_of_cells(
-    visits: Visits,
-    user: str | None,
-    loss: str,
-    objective: str,
-    metric: str,
-    epsilon: str | float | None,
-    within: str | None,
-    *,
-    region: str | None,
-    cell: str | None,
-    cells: str | None,
-    hexagons: str | None,
-    time_limit: float,
+    asked: PlaceOptions, visits: Visits, loss: str, epsilon: str | None = None, within: str | None = None
 ) -> Site:
     """Return the cells that the options ask for, with the distances of their centres.
 
     Args:
-        visits: The visits to cover.
-        user: The user whose visits count for the loss; None for everyone's.
-        loss: ``--loss``.
-        objective: ``--objective``.
-        metric: ``--metric``.
+        asked: The options.
+        visits: The visits to cover; those of ``--user`` count for the loss.
+        loss: The kind of loss.
         epsilon: As the user wrote it; None where no metric privacy is promised.
-        within: ``--within``.
-        region: ``--region``.
-        cell: ``--cell``.
-        cells: ``--cells``.
-        hexagons: ``--hexagons``.
-        time_limit: ``--time-limit``.
+        within: As the user wrote it; None where places are protected at any distance.
     """
     from ..core import ThresholdPrivacy
     from ..geo.true_points import DISTANCES
     from ..optimal import check_size
 
-    places = cells_over(visits, region, cell, cells, hexagons)
-    check_size(len(places), len(places), time_limit)
-    distances = metric_on(places, metric, "--metric")
+    places = cells_over(visits, asked.region, asked.cell, asked.cells, asked.hexagons)
+    check_size(len(places), len(places), asked.time_limit)
+    distances = metric_on(places, asked.metric, "--metric")
     promises: tuple[Asked, ...] = ()
     if within is not None:
         with option("--epsilon and --within"):
@@ -162,6 +131,6 @@ def site_of_cells(
     elif epsilon is not None:
         promises = (promise_of(epsilon, distances, "--epsilon"),)
     # The distance of the true point is an average over those in a cell: it has no worst case.
-    averaged = loss in DISTANCES and objective != "worst-case"
-    costs = places.loss(visits, loss, user=user) if averaged else metric_on(places, loss, "--loss")
+    averaged = loss in DISTANCES and asked.objective != "worst-case"
+    costs = places.loss(visits, loss, user=asked.user) if averaged else metric_on(places, loss, "--loss")
     return Site(places, costs, distances, promises)

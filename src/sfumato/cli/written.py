@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,41 +12,64 @@ import typer
 from .best import loss_on, promise_of_points, with_best
 from .messages import PARTIAL, say
 from .outputs import draw
-from .places import USUAL_CELLS
 
 if TYPE_CHECKING:
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design, NoiseDesign
     from ..report import Summary
+    from ..report.maps import Outline
+    from .reported import Reporting
     from .sites import Site
 
 
-def write_design(
-    result: Design,
-    site: Site,
-    visits: Visits,
-    apart: Visits | None,
-    source: str,
-    target: Path,
-    *,
-    solver: str,
-    picture: bool,
-    bound_time: float = 0.0,
-) -> None:
-    """Write and print a design; exit with code 3 if its optimum was not reached.
+@dataclass(frozen=True, slots=True)
+class DesignOutput:
+    """The files of a design for places, and what its report tells beside the design.
 
-    Args:
-        result: The design.
+    Attributes:
         site: Where it was made.
         visits: The visits of its prior.
         apart: Visits that were held out; None for none.
         source: Where they come from, in words.
         target: The mechanism file; the report and the maps are beside it.
-        solver: ``--solver``.
-        picture: Whether maps are drawn.
+        picture: Where maps are drawn; None for none.
+        dark: Whether they are for a dark background.
         bound_time: Seconds for the best conceivable; 0 leaves it out.
+        outline: What the maps are drawn on; None for nothing.
+        reporting: The report to sign, and the limits on risks.
     """
+
+    site: Site
+    visits: Visits
+    apart: Visits | None
+    source: str
+    target: Path
+    picture: Path | None
+    dark: bool
+    bound_time: float
+    outline: Outline | None
+    reporting: Reporting
+
+
+def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: str) -> None:
+    """Write and print a design for places; exit with code 3 if its optimum was not reached.
+
+    Args:
+        result: The program, or the planar noise that loses less.
+        output: Where it goes.
+        solver: ``--solver``.
+    """
+    from ..optimal import Design
+
+    if isinstance(result, Design):
+        _write_program(result, output, solver)
+    else:
+        _write_noise(result, output)
+
+
+def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
+    """Write and print a program."""
     from ..evidence import as_dict
     from ..files import MechanismFile, save
     from ..geo import Lattice
@@ -54,7 +78,7 @@ def write_design(
     from ..report import summarise
     from ..rounding import counted
 
-    problem = result.problem
+    problem, site, target = result.problem, output.site, output.target
     remarks = [*([site.said] if site.said else []), *site.search]
     reports = result.mechanism.observables
     if isinstance(site.places, Lattice) and reports != site.places:
@@ -64,7 +88,9 @@ def write_design(
             "the visits are the protected person's own, that is a second release, which the promise does not "
             "cover."
         )
-    summary = summarise(result, site.distances, source=source, visits=visits, held_out=apart, remarks=remarks)
+    summary = summarise(
+        result, site.distances, source=output.source, visits=output.visits, held_out=output.apart, remarks=remarks
+    )
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
         result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
@@ -72,71 +98,112 @@ def write_design(
     save(held, target)
     drawn: list[Path] = []
     promise = promise_of_points(result)
-    if bound_time and promise is not None:
-        summary = with_best(summary, promise, visits, loss_on(result.mechanism, visits), bound_time)
-    _report(summary, target)
-    if picture:
-        drawn = draw(
-            lambda: maps(result.mechanism, problem.prior, site.distances), target.with_suffix(".png"), "maps were"
+    if output.bound_time and promise is not None:
+        summary = with_best(
+            summary, promise, output.visits, loss_on(result.mechanism, output.visits), output.bound_time
         )
-    _say(target, drawn)
+    _report(summary, target)
+    if output.picture is not None:
+        drawn = draw(
+            lambda: maps(
+                result.mechanism, problem.prior, site.distances, outline=output.outline, visits=output.visits
+            ),
+            output.picture,
+            "maps were",
+            dark=output.dark,
+        )
+    _say(target, drawn, output.reporting)
+    code = output.reporting.write(
+        held, target, source=output.source, visits=output.visits, remarks=remarks, outline=output.outline
+    )
     if not result.finished:
         if result.status is Status.INACCURATE:
             say(f"Hint: {_advice(result, solver)}.", err=True)
-        raise typer.Exit(PARTIAL)
+        raise typer.Exit(code or PARTIAL)
+    if code:
+        raise typer.Exit(code)
 
 
-def write_noise(
-    result: NoiseDesign,
-    site: Site,
-    visits: Visits,
-    apart: Visits | None,
+def write_column(
+    result: Design,
     source: str,
     target: Path,
     *,
-    picture: bool,
-    bound_time: float = 0.0,
-) -> None:
-    """Write and print planar noise that loses less than a program; see `write_design`.
+    remarks: Sequence[str],
+    reporting: Reporting,
+    picture: Path | None,
+    dark: bool,
+) -> bool:
+    """Write and print a design for categories or numbers; return whether its optimum was reached.
 
     Args:
-        result: The noise, with what it and the program lose.
-        site: Where it was made.
-        visits: The visits that its remap was made of.
-        apart: Visits that were held out; None for none.
-        source: Where they come from, in words.
-        target: The noise's file; the report and the maps are beside it.
-        picture: Whether maps are drawn.
-        bound_time: Seconds for the best conceivable; 0 leaves it out.
+        result: The design.
+        source: Where its prior comes from, in words.
+        target: The mechanism file; the report is beside it.
+        remarks: Sentences on what reports can tell.
+        reporting: The report to sign, and the limits on risks.
+        picture: Where bars are drawn; None for none.
+        dark: Whether they are for a dark background.
     """
-    from ..core import Prior, units
+    from ..evidence import as_dict
+    from ..files import MechanismFile, save
+    from ..report import summarise, values_picture
+
+    problem = result.problem
+    summary = summarise(result, source=source, remarks=remarks)
+    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
+    held = MechanismFile(
+        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+    )
+    save(held, target)
+    _report(summary, target)
+    drawn: list[Path] = []
+    if picture is not None:
+        drawn = draw(lambda: values_picture(result.mechanism, problem.prior), picture, "bars were", dark=dark)
+    _say(target, drawn, reporting)
+    code = reporting.write(held, target, source=source, visits=None, remarks=remarks)
+    if code:
+        raise typer.Exit(code)
+    return result.finished
+
+
+def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
+    """Write and print planar noise that loses less than a program."""
+    from ..core import units
     from ..files import NoiseFile, save
-    from ..geo import Grid
     from ..report import Section, Summary, noise_maps, summarise_noise
 
-    region = visits.region()
-    cells = Grid.covering(visits, shape=region.shape_of(USUAL_CELLS)) if min(region.size_m) > 0 else None
-    held = NoiseFile(result.mechanism, None if cells is None else Prior.from_visits(cells, visits), source)
+    site, target = output.site, output.target
+    held = NoiseFile.for_visits(result.mechanism, output.visits, output.source)
     save(held, target)
-    told = summarise_noise(held, result.certificate, places=source)
+    told = summarise_noise(held, result.certificate, places=output.source)
     short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)
     spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
     unsure = () if result.finished else short
     why = Section("Choice", (*unsure, *site.search, *spacing, result.choice.sentence))
     sections = [*told.sections[:1], why, *told.sections[1:]]
-    if apart is not None:
-        sections.append(Section("Held out", (_held_out(result.mechanism, apart),)))
+    if output.apart is not None:
+        sections.append(Section("Held out", (_held_out(result.mechanism, output.apart),)))
     summary = Summary(told.title, tuple(sections))
-    if bound_time:
+    if output.bound_time:
         lost = units.factor(result.choice.unit, "km") * result.choice.noise.upper
-        summary = with_best(summary, result.promise, visits, lost * (1 + 1e-12), bound_time)
+        summary = with_best(summary, result.promise, output.visits, lost * (1 + 1e-12), output.bound_time)
     _report(summary, target)
     drawn: list[Path] = []
-    if picture and held.prior is not None:
-        drawn = draw(lambda: noise_maps(held), target.with_suffix(".png"), "maps were")
-    _say(target, drawn)
-    if not result.finished:
-        raise typer.Exit(PARTIAL)
+    if output.picture is not None and held.prior is not None:
+        drawn = draw(
+            lambda: noise_maps(held, outline=output.outline, visits=output.visits),
+            output.picture,
+            "maps were",
+            dark=output.dark,
+        )
+    _say(target, drawn, output.reporting)
+    remarks = (*unsure, *site.search, result.choice.sentence)
+    code = output.reporting.write(
+        held, target, source=output.source, visits=output.visits, remarks=remarks, outline=output.outline
+    )
+    if code or not result.finished:
+        raise typer.Exit(code or PARTIAL)
 
 
 def _held_out(noise: CoordinateNoise, visits: Visits) -> str:
@@ -165,8 +232,10 @@ def _report(summary: Summary, target: Path) -> None:
     print_summary(summary)
 
 
-def _say(target: Path, drawn: Sequence[Path]) -> None:
+def _say(target: Path, drawn: Sequence[Path], reporting: Reporting) -> None:
     say(f"Written: {', '.join(map(str, [target, target.with_suffix('.md'), *drawn]))}")
+    if reporting.path is None:
+        say(f"For the page to read and sign, add --report {target.with_suffix('.html')}.")
 
 
 def _advice(result: Design, solver: str) -> str:

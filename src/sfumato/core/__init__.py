@@ -11,9 +11,11 @@ from .guarantees import (
     as_distance,
     blind_error,
 )
+from .joint_space import JointSpace
 from .loss import AnyLoss, Loss, LossPoints, as_loss, hamming, loss
 from .mechanism import Mechanism
 from .metric import Metric
+from .number_bins import NumberBins
 from .prior import Prior
 from .space import WGS84, Space
 from .spanner import Spanner, direct_pairs, greedy_spanner, neighbours
@@ -26,11 +28,13 @@ __all__ = [
     "DistortionPrivacy",
     "Guarantee",
     "Guarantees",
+    "JointSpace",
     "Loss",
     "LossPoints",
     "Mechanism",
     "Metric",
     "MetricPrivacy",
+    "NumberBins",
     "Prior",
     "Side",
     "Space",

@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 # What a number may be instead of Python's own.
 _ALSO: Final[dict[type, tuple[type, ...]]] = {
-    float: (float, int, np.integer, np.floating),
     int: (int, np.integer),
+    float: (float, int, np.integer, np.floating),
     bool: (bool, np.bool_),
 }
 _NAMES: Final[Mapping[str, str]] = {
@@ -29,8 +29,11 @@ _NAMES: Final[Mapping[str, str]] = {
     "bool": "truth value",
     "PathLike": "path",
     "ArrowStream": "table",
+    "ArrowBatch": "table",
+    "LazyTable": "table",
     "Iterable": "list",
     "Sequence": "list",
+    "Collection": "list",
     "Mapping": "mapping",
     "Callable": "function",
     "Hashable": "label",

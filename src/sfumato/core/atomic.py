@@ -10,12 +10,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FileError
+from .hidden import hidden_name
 
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space or write elsewhere.",
     errno.EDQUOT: "your quota of the disk is used up: free some space or write elsewhere.",
     errno.ENOENT: "its folder does not exist: create it first.",
     errno.ENOTDIR: "its folder is not a folder: check the path.",
+    errno.ENAMETOOLONG: "choose a shorter name.",
     errno.EISDIR: "it is a folder: give the name of a file.",
     errno.EACCES: "choose a place where you may write.",
     errno.EPERM: "choose a place where you may write.",
@@ -58,7 +60,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
 
     Raises:
-        FileError: If its folder is missing, nothing can be written there, or it is a folder itself.
+        FileError: If its folder is missing, nothing can be written there, its name is too long, or it is a folder
+        itself.
     """
     _, temporary = _begun(path)
     temporary.unlink(missing_ok=True)
@@ -68,9 +71,11 @@ def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the file to write and an empty one beside it that will take its place."""
     try:
         target = Path(os.path.realpath(path))
+        with suppress(FileNotFoundError):
+            os.lstat(target)  # its name may be too long for the folder, where that of a temporary file is not
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
+        temporary = target.with_name(hidden_name(target.name, f".{secrets.token_hex(6)}.part"))
         # Not tempfile: the file must get the rights that the user's umask gives.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except (OSError, ValueError) as error:
@@ -91,5 +96,5 @@ def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> Fi
     reason = os.strerror(number) if number else str(error)
     return FileError(
         f"{os.fspath(path)!r} could not be written ({reason}).",
-        _HINTS.get(number or 0, "nothing was left behind; write elsewhere or try again."),
+        _HINTS.get(number or 0, "write elsewhere or try again."),
     )

@@ -18,6 +18,7 @@ from .arrays import Floats
 from .frozen import Frozen
 from .loss import AnyLoss, Loss
 from .metric import Metric
+from .naming import called
 from .space import Space
 
 
@@ -67,7 +68,7 @@ class MetricPrivacy(Frozen):
 
     def __str__(self) -> str:
         per = f"/{plain(self.metric.unit)}" if self.metric.unit else ""
-        return f"epsilon {exactly(self.epsilon)}{per}, {plain(self.metric.name)}"
+        return f"epsilon {exactly(self.epsilon)}{per}, {called(self.metric.name)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -292,7 +293,8 @@ def blind_error(prior: Floats, distance: Floats) -> float:
         prior: Array (secrets,).
         distance: Array (guesses, secrets).
     """
-    return float(np.min(distance @ prior))
+    with np.errstate(over="ignore"):
+        return float(np.min(distance @ prior))
 
 
 def _positive(value: float, what: str, hint: str) -> None:

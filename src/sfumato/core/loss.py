@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from .space import Space
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
 _ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance,
 _MOST = 1e-6  # but no more of any: one far place must not loosen the check of the near ones
+_OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhattan", "l2": "euclidean"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -157,8 +159,8 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
         columns: The values that the columns are of.
 
     Returns:
-        False where the name is not one of a distance of the package (`Space.metric`,
-        ``member``) or the spaces lack what it needs: then nothing can be compared.
+        False where the name, in small letters or large ones, is not one of a distance of
+        the package (`Space.metric`, ``member``) or the spaces lack what it needs: then nothing can be compared.
 
     Raises:
         InputError: If the name determines other distances, or distances in another unit.
@@ -186,13 +188,23 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
 
 
 def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None:
-    if name == "member":
+    kind = _kind(name)
+    if kind == "member":
         array, found = member(rows, columns), ""
-    elif name not in KINDS:
+    elif kind not in KINDS:
         return None
     else:
         try:
-            array, found = between(rows, columns, name)
+            array, found = between(rows, columns, kind)
         except InputError:  # no coordinates, labels that are not sets, categories that were not kept
             return None
     return array * units.factor(found, unit)
+
+
+def _kind(name: str) -> str:
+    """Return what a name stands for, however it is written: ``Euclidean`` is no other distance."""
+    words = unicodedata.normalize("NFKC", name).casefold().replace("-", " ").replace("_", " ").split()
+    if words and words[-1] in ("distance", "distances", "metric"):
+        words.pop()
+    joined = "-".join(words)
+    return _OTHER_NAMES.get(joined.replace("-", ""), joined)

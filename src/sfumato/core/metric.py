@@ -114,7 +114,7 @@ class Metric(Frozen):
     def within(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n)."""
         bound = units.parse(limit, unit=self.unit, what="the limit")
-        near = self.array <= bound * (1 + 1e-12)
+        near = (self.array <= bound * (1 + 1e-12)) & np.isfinite(self.array)
         np.fill_diagonal(near, val=False)
         return readonly(near)
 
@@ -183,8 +183,9 @@ def _checked(array: Floats, name: str) -> Floats:
 def _triangle(array: Floats, name: str) -> bool:
     scale = _TOLERANCE * max(float(array[np.isfinite(array)].max(initial=0.0)), 1e-300)
     for k in range(len(array)):
-        detour = array[:, k, None] + array[None, k, :]
-        broken = array > detour + scale
+        with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any distance
+            detour = array[:, k, None] + array[None, k, :]
+            broken = array > detour + scale
         if broken.any():
             i, j = np.argwhere(broken)[0]
             warnings.warn(

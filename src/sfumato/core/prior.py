@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
+from ..rounding import about, percent
 from .arguments import checked
 from .arrays import Floats, floats, readonly
 from .frozen import Frozen
+from .notebook import cut, notebook_figures, notebook_table
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
+_SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,7 +46,8 @@ class Prior(Frozen):
                 f"the prior of {space.labels[i]!r} is negative ({array[i]:g}).",
                 "use probabilities of at least 0.",
             )
-        total = float(array.sum())
+        with np.errstate(over="ignore"):  # what sums to infinity does not sum to one
+            total = float(array.sum())
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InputError(
                 f"the prior sums to {total:.12g}, not to 1.",
@@ -77,7 +81,10 @@ class Prior(Frozen):
                 f"the smoothing {smoothing} is not a number of at least 0.",
                 "use 0 for none, 1 for Laplace's rule.",
             )
-        total = float((weights + smoothing).sum())
+        with np.errstate(over="ignore"):
+            total = float((weights + smoothing).sum())
+        if total == np.inf:
+            return cls.from_counts(space, weights * _SMALLER, smoothing=smoothing * _SMALLER)
         if not total > 0:
             raise InputError(
                 "all counts are zero.",
@@ -109,6 +116,21 @@ class Prior(Frozen):
             f"Prior on {len(self)} values, {len(self.support)} of them possible, "
             f"entropy {self.entropy_bits:.2f} of {np.log2(len(self)):.2f} bits"
         )
+
+    def _repr_html_(self) -> str:
+        """Return the prior as notebooks show it."""
+        p = self.probabilities
+        likeliest = np.argsort(-p, kind="stable")[:3].tolist()
+        rows = [
+            ("Values", f"{len(self):,}"),
+            ("Possible", f"{len(self.support):,}"),
+            (
+                "Entropy",
+                f"about {about(self.entropy_bits, 3)} bits of at most {about(float(np.log2(len(self))), 3)}",
+            ),
+            *((f"Likeliest: {cut(self.space.labels[i])}", percent(float(p[i]))) for i in likeliest if p[i] > 0),
+        ]
+        return notebook_table("Prior", rows, shares=p, figures=notebook_figures(self))
 
     @property
     def support(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -152,4 +174,4 @@ class Prior(Frozen):
             raise InputError(
                 "the known places all have probability zero.", "name places that the prior holds possible."
             )
-        return Prior(self.space, readonly((1 - weight) * p + weight * known / known.sum()))
+        return Prior(self.space, readonly((1 - weight) * p + weight * (known / known.sum())))

@@ -20,7 +20,9 @@ def shortest_paths(steps: Floats) -> Floats:
     lengths = steps.copy()
     np.fill_diagonal(lengths, 0.0)
     for k in range(len(lengths)):
-        np.minimum(lengths, lengths[:, k, None] + lengths[None, k, :], out=lengths)
+        with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any length
+            detour = lengths[:, k, None] + lengths[None, k, :]
+        np.minimum(lengths, detour, out=lengths)
     return lengths
 
 

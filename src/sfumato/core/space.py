@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from .frozen import Frozen
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
+_FARTHEST = 1e150  # the squares of such numbers are still numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -81,6 +83,11 @@ class Space(Frozen):
         if coordinates is not None:
             given = numbers(coordinates, "coordinates")
             array = floats(given[:, None] if given.ndim == 1 else given, "coordinates", shape=(len(found), None))
+            if (np.abs(array) > _FARTHEST).any():
+                raise InputError(
+                    f"a coordinate is beyond {_FARTHEST:g}, where no distances can be computed.",
+                    "use a larger unit.",
+                )
         if crs == WGS84:
             if array is None or array.shape[1] != 2:
                 raise InputError(
@@ -208,9 +215,11 @@ class Space(Frozen):
 
 
 def _plain(label: Any) -> Any:
-    """Turn numpy scalars into Python's own and sets into frozensets."""
+    """Turn numpy scalars into Python's own, sets into frozensets, and each NaN into the same one."""
     if isinstance(label, np.generic):
-        return label.item()
+        label = label.item()
+    if isinstance(label, float) and math.isnan(label):
+        return math.nan  # which equals itself as a label, so that a second one is found
     if isinstance(label, set):
         return frozenset(label)
     return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label

@@ -15,6 +15,7 @@ from .shortest_paths import paths_along
 
 Pairs = NDArray[np.intp]
 
+_MOST: Final = float(np.finfo(np.float64).max)
 _TIE: Final = 1e-12  # relative: sums of distances that differ by rounding alone are equal
 
 
@@ -83,8 +84,8 @@ def greedy_spanner(metric: Metric, dilation: float) -> Spanner:
     paths = np.where(np.eye(len(metric), dtype=bool), 0.0, np.inf)
     edges = []
     for i, j in pairs:
-        d = distances[i, j]
-        if paths[i, j] > dilation * d * (1 + _TIE):
+        d, path = float(distances[i, j]), float(paths[i, j])
+        if path > 0 and (d == 0 or path / d > dilation * (1 + _TIE)):
             edges.append((i, j))
             _join(paths, i, j, d)
     return Spanner(metric, np.array(edges, dtype=np.intp))
@@ -119,7 +120,8 @@ def direct_pairs(metric: Metric) -> Spanner:
     """
     d = metric.array
     between = np.zeros_like(d, dtype=bool)
-    bound = d * (1 + _TIE)
+    with np.errstate(over="ignore"):
+        bound = np.minimum(d * (1 + _TIE), _MOST)  # a sum beyond all floats is longer than any distance
     for z in range(len(d)):
         to, on = d[:, z, None], d[None, z, :]
         # Both steps must be shorter than the pair, or values at distance zero would remove each other.
@@ -136,10 +138,11 @@ def _finite_pairs(metric: Metric) -> Pairs:
 def _join(paths: Floats, i: int, j: int, length: float) -> None:
     """Update all shortest paths for a new edge."""
     # The edge from i to j helps only values that come nearer to i by it, and the other way round.
-    left = np.flatnonzero(paths[:, i] + length < paths[:, j])
-    right = np.flatnonzero(paths[:, j] + length < paths[:, i])
-    block = paths[np.ix_(left, right)]
-    np.minimum(block, paths[left, i, None] + length + paths[None, j, right], out=block)
+    with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any path
+        left = np.flatnonzero(paths[:, i] + length < paths[:, j])
+        right = np.flatnonzero(paths[:, j] + length < paths[:, i])
+        block = paths[np.ix_(left, right)]
+        np.minimum(block, paths[left, i, None] + length + paths[None, j, right], out=block)
     paths[np.ix_(left, right)] = block
     paths[np.ix_(right, left)] = block.T
 
@@ -149,5 +152,6 @@ def _dilation(metric: Metric, pairs: Pairs) -> float:
     paths = paths_along(pairs, distances[pairs[:, 0], pairs[:, 1]], size)
     asked = np.isfinite(distances) & ~np.eye(size, dtype=bool)
     path, distance = paths[asked], distances[asked]
-    ratio = np.divide(path, distance, out=np.where(path > 0, np.inf, 1.0), where=distance > 0)
+    with np.errstate(over="ignore"):  # a quotient beyond all floats is infinite, which is what unconnected means
+        ratio = np.divide(path, distance, out=np.where(path > 0, np.inf, 1.0), where=distance > 0)
     return float(ratio.max(initial=1.0))

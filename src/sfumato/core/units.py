@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import Final
 
 from ..errors import UnitError
@@ -129,7 +130,34 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     except UnitError as error:
         others = f", or in {_fitting(unit)}" if unit else ""
         raise UnitError(f"{what} {text!r}: {error.problem}", f"write it as {example!r}{others}.") from None
-    return value / scale if per else value * scale
+    converted = value / scale if per else value * scale
+    if not math.isfinite(converted):
+        raise UnitError(f"{what} {text!r} is too large for a number in {unit}.", f"write it as {example!r}.")
+    return converted
+
+
+def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
+    """Read a quantity as `parse` does, without any rounding.
+
+    A float stands for the shortest decimal that it prints as: 0.1 is 1/10. What is too small for a float is 0.
+
+    Raises:
+        UnitError: If the text is not a finite quantity or its unit does not fit.
+    """
+    value = parse(text, per=per, unit=unit, what=what)
+    match = _QUANTITY.match(text) if isinstance(text, str) else None
+    if match is None or not value:
+        return Fraction(repr(value))
+    source, target = canonical(match[3]), canonical(unit)
+    scale = Fraction(1)
+    if match[3] and source != target:
+        scale = Fraction(repr(_TABLE[source][1])) / Fraction(repr(_TABLE[target][1]))
+    return Fraction(match[1]) / scale if per else Fraction(match[1]) * scale
+
+
+def is_length(unit: str) -> bool:
+    """Return whether a unit is one of length."""
+    return _TABLE.get(canonical(unit), ("", 0.0))[0] == "length"
 
 
 def per_unit(unit: str) -> str:

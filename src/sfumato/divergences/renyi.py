@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from ..core.arrays import Floats
 from ..errors import InputError
 from .distributions import log_ratios, power_sum
 from .divergence import Divergence
+
+_LARGEST: Final = 1e300  # a larger order is nearer to the max divergence than floats can tell
 
 
 @final
@@ -50,10 +51,10 @@ class Renyi(Divergence):
     @property
     def name(self) -> str:
         """The name of the divergence in texts."""
-        return f"Renyi divergence of order {self.order:g}"
+        return f"Rényi divergence of order {self.order:g}"
 
     def _between(self, p: Floats, q: Floats) -> Floats:
-        if math.isinf(self.order):
+        if self.order > _LARGEST:
             return np.asarray(log_ratios(p, q).max(axis=-1))
         if self.order == 1:
             return power_sum(p, q, 1.0)

@@ -9,6 +9,7 @@ from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
 from .optimality import Optimality, check_optimality, prove_optimality
 from .place_distortion import PlaceDistortion
 from .planar import NoiseCertificate, NoiseProof, prove_planar_noise
+from .recipes import bits_epsilon, gaussian_rho, laplace_epsilon, staircase_epsilon, subset_epsilon
 from .sensitive import (
     class_error_below,
     class_information_above_bits,
@@ -33,6 +34,7 @@ __all__ = [
     "Steepest",
     "VertexPrivacy",
     "as_dict",
+    "bits_epsilon",
     "bound_to",
     "certify",
     "check_optimality",
@@ -47,6 +49,8 @@ __all__ = [
     "epsilon_between_points",
     "expected_loss_above",
     "exponents_above",
+    "gaussian_rho",
+    "laplace_epsilon",
     "loss_bound",
     "prove",
     "prove_coordinate_privacy",
@@ -54,7 +58,9 @@ __all__ = [
     "prove_optimality",
     "prove_planar_noise",
     "relative_gap",
+    "staircase_epsilon",
     "steepest",
+    "subset_epsilon",
     "worst_border",
     "worst_loss_above",
     "worst_ratios",

@@ -11,6 +11,7 @@ from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..intervals import exp_below, exp_below_exact
+from ..rounding import up
 
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less
 
@@ -102,7 +103,8 @@ def _upper(mechanism: Mechanism, ratios: Floats, d: Floats) -> tuple[float, tupl
     distances = np.where(protected, d, np.inf)
     with np.errstate(divide="ignore"):
         logs = np.where(protected, np.log(ratios), 0.0)
-    tight = np.where(protected, logs / distances, -np.inf)
+    with np.errstate(over="ignore"):  # a quotient beyond all floats is infinite, which is a bound
+        tight = np.where(protected, logs / distances, -np.inf)
     s, t = np.unravel_index(int(np.argmax(tight)), tight.shape)
     pair = (int(s), int(t))
     if tight[pair] == np.inf:
@@ -110,8 +112,11 @@ def _upper(mechanism: Mechanism, ratios: Floats, d: Floats) -> tuple[float, tupl
     # The logarithms only propose a bound; the exponentials then prove it.
     for margin in (1e-14, 1e-13, 1e-12, 1e-10):
         slack = margin * (1 + np.abs(logs))
-        bound = float(np.max((logs + slack) / distances, initial=0.0))
-        bound = float(np.nextafter(bound, np.inf))
+        with np.errstate(over="ignore"):
+            bound = float(np.max((logs + slack) / distances, initial=0.0))
+        if bound == np.inf:
+            break
+        bound = up(bound)
         if not _doubtful(ratios, d, bound).size:
             return bound, pair
     return float("inf"), pair

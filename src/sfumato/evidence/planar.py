@@ -15,7 +15,7 @@ from ..core.arrays import Floats, numbers
 from ..core.frozen import Short
 from ..errors import InputError
 from ..intervals import Interval, above, exact, exp_above
-from ..rounding import amount_at_least, amount_at_most, at_most
+from ..rounding import amount_at_least, amount_at_most, at_most, up
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
 _WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
@@ -54,8 +54,9 @@ class NoiseProof(Short):
         apart = numbers(distance_m, "the distance")
         if not (apart >= 0).all():
             raise InputError("a distance is negative or not a number.", "use distances of at least 0.")
-        per_m = np.nextafter(self.upper * units.factor("m", self.promise.unit) * (1 + 2.0**-51), math.inf)
-        return exp_above(np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf))
+        per_m = up(self.upper * units.factor("m", self.promise.unit) * (1 + 2.0**-51))
+        with np.errstate(over="ignore"):  # an exponent beyond all floats is infinite, which is a bound
+            return exp_above(np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf))
 
     @property
     def sentence(self) -> str:

@@ -1,17 +1,25 @@
 """The mechanism file (.sfm): written, read back and checked; and matrices and tables of other programs."""
 
+from .grounds import DistanceSource, Yardstick, measured_by, promised_pairs, source_of
 from .matrix import export_table, read_matrix
 from .mechanism_file import MechanismFile, load, load_tupling, read_any, read_mechanism_file, save
 from .noise_file import NoiseFile
+from .npy import read_npy
 
 __all__ = [
+    "DistanceSource",
     "MechanismFile",
     "NoiseFile",
+    "Yardstick",
     "export_table",
     "load",
     "load_tupling",
+    "measured_by",
+    "promised_pairs",
     "read_any",
     "read_matrix",
     "read_mechanism_file",
+    "read_npy",
     "save",
+    "source_of",
 ]

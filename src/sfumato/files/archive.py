@@ -28,6 +28,7 @@ _MAX_MEMBERS: Final = 1000
 # JSON takes up to sixty times its size in memory: both are bounded before it is parsed.
 _MAX_MANIFEST: Final = 1 << 24
 _MAX_VALUES: Final = 1 << 20
+_SAID: Final = 200  # characters of what zipfile says
 _MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
 # What zipfile raises on bytes that are not a valid archive.
 _UNSOUND: Final = (
@@ -85,7 +86,7 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArra
     """Return the manifest and the arrays of a container, every checksum verified.
 
     Raises:
-        FileError: If there is no such file, or it is not a valid container of a version
+        FileError: If the file does not exist, or it is not a valid container of a version
             that this package knows.
     """
     try:
@@ -226,4 +227,5 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is empty.", "give a mechanism file (.sfm) that sfumato wrote.")
     if start != b"PK\x03\x04":
         return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
-    return FileError(f"it is cut off or damaged ({error}).", "get an intact copy, or write it again.")
+    said = str(error)[:_SAID]  # which may be as long as the file
+    return FileError(f"it is cut off or damaged ({said}).", "get an intact copy, or write it again.")

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from ..core import (
     CoordinatePrivacy,
     DistortionPrivacy,
+    JointSpace,
     Loss,
     Mechanism,
     Metric,
     MetricPrivacy,
+    NumberBins,
     Prior,
     Space,
     ThresholdPrivacy,
@@ -202,6 +204,11 @@ class Contents:
         return known[place]
 
     def _built_space(self, entry: Fields) -> Space:
+        if entry.text("kind") == "bins":
+            first, width, count = (entry.integer(key) for key in ("first", "width", "count"))
+            return NumberBins(first, width, count, entry.text("unit"))
+        if entry.text("kind") == "joint":
+            return self._joint(entry)
         if entry.text("kind") != "labels":
             try:
                 return places_from(entry.values)
@@ -211,6 +218,17 @@ class Contents:
         labels = [decoded_label(value) for value in entry.items("labels")]
         coordinates = self._array(entry, "coordinates", np.float64, 2) if entry.has("coordinates") else None
         return Space(labels, coordinates, entry.text("unit"), entry.text("crs") if entry.has("crs") else None)
+
+    def _joint(self, entry: Fields) -> Space:
+        names, places = entry.items("names"), entry.items("parts")
+        spaces = self.manifest.items("spaces")
+        sound = len(names) == len(set(map(str, names))) == len(places) and all(type(name) is str for name in names)
+        if not sound or not all(type(place) is int and 0 <= place < len(spaces) for place in places):
+            raise FileError("its joint space does not name its columns.", DAMAGED)
+        if any(Fields.of(spaces[place], "a column").text("kind") == "joint" for place in places):
+            raise FileError("its joint space holds a joint space.", DAMAGED)
+        parts = [self._shared("spaces", place, self._spaces, self._built_space) for place in places]
+        return JointSpace(dict(zip(names, parts, strict=True)))
 
     def _built_loss(self, entry: Fields) -> Loss:
         return Loss(self._array(entry, "array", np.float64, 2), entry.text("unit"), name=entry.text("name"))
@@ -259,7 +277,8 @@ def _check_axioms(array: Floats, name: str) -> None:
     slack = 1e-7 * float(array[np.isfinite(array)].max(initial=0.0))
     detour = np.empty_like(array)
     for k in range(n):
-        np.add(array[:, k, None], array[None, k, :] + slack, out=detour)
+        with np.errstate(over="ignore"):  # a sum beyond all floats is longer than any distance
+            np.add(array[:, k, None], array[None, k, :] + slack, out=detour)
         if (array > detour).any():
             raise FileError(
                 f"the {name} in it breaks the triangle inequality, although the file says that it holds.", DAMAGED

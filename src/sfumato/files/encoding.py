@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, Prior, Space, ThresholdPrivacy
+from ..core import (
+    DistortionPrivacy,
+    Guarantee,
+    JointSpace,
+    Loss,
+    Mechanism,
+    Metric,
+    NumberBins,
+    Prior,
+    Space,
+    ThresholdPrivacy,
+)
 from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
 from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
@@ -150,6 +161,15 @@ class _Parts:
         if isinstance(space, Places):
             entry = space.describe()
             known = places_from(entry) == space  # or what is read back would be another space
+        elif isinstance(space, NumberBins):
+            known, entry = type(space) is NumberBins, space.describe()
+        elif isinstance(space, JointSpace):
+            known = type(space) is JointSpace
+            entry = {
+                "kind": "joint",
+                "names": list(space.names),
+                "parts": [self.space(each) for each in space.parts],
+            }
         else:
             known = type(space) is Space
             entry = {

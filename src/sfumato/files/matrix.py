@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -14,11 +15,13 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.weights import ONE_WORD, TWO_WORDS, as_words
 from ..errors import DataError, InputError
-from ..tables import label_column, read_columns, read_rows, write_table
+from ..tables import label_column, read_columns, read_rows, readable, write_table
+from .npy import read_npy
 
 SUFFIXES: Final = (".npy", ".csv", ".parquet")
 
 _LONG: Final = ("secret", "observable")
+_WHOLE: Final = re.compile(r"-?[0-9]{1,4000}")
 
 
 @checked
@@ -35,7 +38,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
         path: The file.
 
     Raises:
-        DataError: If there is no such file, or it holds no such table.
+        DataError: If the file does not exist, or it holds no such table.
         InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
     """
     try:
@@ -78,7 +81,7 @@ def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 def _read(path: str | os.PathLike[str]) -> Mechanism:
     suffix = Path(path).suffix.lower()
     if suffix == ".npy":
-        return Mechanism(_array(path))
+        return Mechanism(read_npy(path).astype(np.float64))
     if suffix not in SUFFIXES:
         raise DataError(
             f"{os.fspath(path)!r} names no kind of matrix.", f"let the name end in one of {', '.join(SUFFIXES)}."
@@ -87,21 +90,6 @@ def _read(path: str | os.PathLike[str]) -> Mechanism:
     if set(_LONG) <= set(names):
         return _of_long(path, names, columns)
     return _of_wide(path, names, columns)
-
-
-def _array(path: str | os.PathLike[str]) -> Floats:
-    try:
-        array = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise DataError(
-            f"{os.fspath(path)!r} cannot be read ({error.strerror or error}).", "check the path."
-        ) from error
-    except ValueError as error:
-        raise DataError(f"{os.fspath(path)!r} is not an array of numbers.", "save it with numpy.save.") from error
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
-        kind = getattr(array, "dtype", type(array).__name__)
-        raise DataError(f"{os.fspath(path)!r} holds no real numbers, but {kind}.", "save an array of floats.")
-    return array.astype(np.float64)
 
 
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
@@ -123,7 +111,8 @@ def _csv(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
 
 def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
     table = read_columns(path, ())
-    return list(table.column_names), [column.to_pylist() for column in table.columns]
+    with readable(repr(os.fspath(path))):
+        return list(table.column_names), [column.to_pylist() for column in table.columns]
 
 
 def _of_wide(path: str | os.PathLike[str], names: list[str], columns: list[list[Any]]) -> Mechanism:
@@ -164,7 +153,10 @@ def _of_weights(
 ) -> Mechanism:
     try:
         integers = [int(value) for value in column]
-    except (TypeError, ValueError) as error:
+        for value, integer in zip(column, integers, strict=True):
+            if not isinstance(value, str) and value != integer:
+                raise ValueError(f"{value}")
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise DataError(
             f"{os.fspath(path)!r} has a weight that is not an integer ({error}).", "write whole numbers."
         ) from None
@@ -183,11 +175,13 @@ def _of_weights(
 
 
 def _labels(values: Sequence[Any]) -> list[Hashable]:
-    """Return labels; text that is a whole number becomes one, as Parquet would have kept it."""
-    if all(isinstance(value, str) and value.strip().lstrip("-").isdigit() for value in values):
-        numbers = [int(value) for value in values]
+    """Return labels, if they can be; text that is a whole number becomes one, as Parquet would have kept it."""
+    if all(isinstance(value, str) and _WHOLE.fullmatch(value.strip()) for value in values):
+        numbers = [int(value.strip()) for value in values]
         if all(str(number) == value.strip() for number, value in zip(numbers, values, strict=True)):
             return list(numbers)
+    if any(isinstance(value, list | dict) for value in values):
+        raise DataError("a column of labels holds lists or mappings.", "write texts or numbers.")
     return [value.strip() if isinstance(value, str) else value for value in values]
 
 

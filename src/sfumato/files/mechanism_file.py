@@ -21,7 +21,8 @@ from .decoding import MOST_GUARANTEES, Contents
 from .encoding import encoded, encoded_noise
 from .manifest import DAMAGED
 from .noise_file import NoiseFile
-from .stated import stated
+from .sound import check_sound
+from .stated import UNCONFIRMED_LOSS, stated
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,8 +59,8 @@ class MechanismFile:
     Raises:
         InputError: If the prior, the loss or a guarantee is for other secrets or
             observables; distances have the name of others; a distortion guarantee comes
-            without a prior; the prices belong to another objective or do not fit; or JSON
-            cannot hold the claims.
+            without a prior; a unit is no short word; a length is below zero; the prices
+            belong to another objective or do not fit; or JSON cannot hold the claims.
     """
 
     mechanism: Mechanism
@@ -111,6 +112,7 @@ class MechanismFile:
         costs = None if loss is None else as_loss(loss, *mechanism.shape)
         if optimality is not None:
             check_optimality(mechanism, prior, costs, promised, optimality)
+        check_sound(mechanism, costs, promised, optimality)
         metric = [each for each in promised if isinstance(each, MetricPrivacy)]
         object.__setattr__(self, "mechanism", mechanism.promising(metric))
         object.__setattr__(self, "tupling", tupling)
@@ -137,6 +139,11 @@ class MechanismFile:
         promised = (*self.guarantees, *self.tuple_guarantees)
         drawn = self.tupling or self.mechanism
         return type(self), (drawn, self.prior, self.loss, promised, self.claims, self.optimality)
+
+    @property
+    def loss_is_stated(self) -> bool:
+        """Whether the loss is a table of the writer's own, which nothing in the file confirms."""
+        return any(note.startswith(UNCONFIRMED_LOSS) for note in self.stated)
 
     def alone(self) -> Self:
         """Return this very file, or refuse if its reports are sent among dummies.
@@ -198,7 +205,7 @@ def read_any(path: str | os.PathLike[str]) -> MechanismFile | NoiseFile:
         path: The file.
 
     Raises:
-        FileError: If there is no such file; or it is not one of a mechanism, is cut off,
+        FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
             damaged, inconsistent or written by a newer version.
     """
     try:

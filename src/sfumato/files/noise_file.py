@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Self
 
 from ..core import Prior
 from ..core.arguments import checked
 from ..core.frozen import Frozen
+from ..core.naming import quoted
 from ..errors import InputError, python
 from ..escaping import plain
 from ..evidence import NoiseProof, prove_planar_noise
-from ..geo import Cells
+from ..geo import Cells, Grid, Visits
 from ..mechanisms.planar import CoordinateNoise
+from ..rounding import counted
 from .claims import json_of
 
-_LONGEST = 300  # characters of a source
+_LONGEST: Final = 300  # characters of a source
+_SHOWN: Final = 120  # of these in a sentence
+_CELLS: Final = 108  # of the prior: 12 x 9 over 8 km x 6 km
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,12 +89,28 @@ class NoiseFile(Frozen):
         proof = prove_planar_noise(promise, noise.noise.rate, noise.step_m, noise.reach_m)
         object.__setattr__(self, "proof", proof)
 
+    @classmethod
+    def for_visits(cls, noise: CoordinateNoise, visits: Visits, source: str = "") -> Self:
+        """Return the file of noise whose table was made of visits, with a prior on about 100 cells over them.
+
+        Args:
+            noise: The noise.
+            visits: The visits; of less than two dimensions they give no prior.
+            source: Where they come from, in a few words; by default how many they are.
+        """
+        region = visits.region()
+        cells = Grid.covering(visits, shape=region.shape_of(_CELLS)) if min(region.size_m) > 0 else None
+        said = source or f"{counted(len(visits), 'visit')} of one person"
+        return cls(noise, None if cells is None else Prior.from_visits(cells, visits), said)
+
     @property
     def whose(self) -> str:
         """Whose places the table was made of, in a sentence; "" where there is no table."""
         if self.noise.remap is None:
             return ""
-        made = f"It was made of {self.source or 'places that the file does not name'}"
+        made = "It was made of places that the file does not name"
+        if self.source:
+            made = f"Its writer says that it was made of {quoted(self.source, _SHOWN)}"
         return (
             "After the noise, a table moves each report to the best place for what it reveals. "
             f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "

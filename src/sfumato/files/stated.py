@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
 from ..core.loss import as_named
+from ..core.naming import called
 from ..errors import InputError
 from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
+
+UNCONFIRMED_LOSS: Final = "the loss ("
+"""Beginning of the words on a loss that nothing confirms."""
 
 
 def stated(
@@ -35,7 +40,7 @@ def stated(
         if isinstance(guarantee, MetricPrivacy):
             metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
             if not as_named(metric, secrets, secrets):
-                found.append(f"distances ({metric.name}) as the file states them, not checked")
+                found.append(f"distances ({called(metric.name)}) as the file states them, not checked")
         elif isinstance(guarantee, PlaceDistortion):
             visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
             found.append(
@@ -50,7 +55,7 @@ def stated(
         held = any(isinstance(each, PlaceDistortion) for each in guarantees)
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
-        found.append(f"the loss ({loss.name}) as the file states it, not checked{why}")
+        found.append(f"{UNCONFIRMED_LOSS}{called(loss.name)}) as the file states it, not checked{why}")
     found += _moved(secrets, observables)
     return tuple(dict.fromkeys(found))
 
@@ -72,7 +77,7 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     if refused is not None:
         raise refused
     what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
-    return [f"the attacker's {what} ({distance.name}) as the file states them, not checked"]
+    return [f"the attacker's {what} ({called(distance.name)}) as the file states them, not checked"]
 
 
 def _moved(secrets: Space, observables: Space) -> list[str]:

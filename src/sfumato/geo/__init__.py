@@ -8,6 +8,7 @@ from .grid import Grid
 from .hexagons import Hexagons
 from .lattice import Lattice
 from .places import Places
+from .polygon import Polygon
 from .projection import Projection
 from .read import FORMATS, check_table_of_text, read_visits, rows_without_columns
 from .region import Region
@@ -23,6 +24,7 @@ __all__ = [
     "Lattice",
     "PlaceColumns",
     "Places",
+    "Polygon",
     "Projection",
     "RawVisits",
     "Region",

@@ -14,11 +14,11 @@ from .visits import Visits
 CENTRE: Final = (40.0, -30.0)
 """Latitude and longitude of the middle: the open Atlantic, where no one lives."""
 
-_METRES_PER_DEGREE: Final = (111_035.0, 85_394.0)  # north and east at 40 N
-_HALF_M: Final = (4000.0, 3000.0)  # half the width and half the height of the city
+METRES_PER_DEGREE: Final = (111_035.0, 85_394.0)  # north and east at 40 N
+HALF_M: Final = (4000.0, 3000.0)  # half the width and half the height of the city
 
 # Name, metres east and north of the middle, spread in metres, share of the people living there.
-_AREAS: Final = (
+AREAS: Final = (
     ("Old Town", -300.0, 200.0, 600.0, 0.30),
     ("Harbour", -2300.0, -1100.0, 500.0, 0.18),
     ("Northfield", 900.0, 1700.0, 650.0, 0.22),
@@ -36,7 +36,7 @@ _EVENING: Final = (
     (0.0, 0.0, 2000.0, 0.10),  # elsewhere
 )
 _AGES: Final = (("18-29", 0.30), ("30-44", 0.32), ("45-64", 0.26), ("65+", 0.12))
-_BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and north, radius
+BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and north, radius
 _MONDAY: Final = np.datetime64("2024-01-01T00:00:00", "us")
 
 
@@ -63,12 +63,12 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
     # Uniform numbers only: of all draws their stream is the one that NumPy keeps the same.
     random = np.random.Generator(np.random.PCG64(seed))
-    area = _choice(random.random(users), [share for *_, share in _AREAS])
+    area = _choice(random.random(users), [share for *_, share in AREAS])
     age = _choice(random.random(users), [share for _, share in _AGES])
     work = _choice(random.random(users), [share for *_, share in _WORK])
-    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in _AREAS])[area])
+    homes = _scattered(random.random((users, 2)), np.array([row[1:4] for row in AREAS])[area])
     works = _scattered(random.random((users, 2)), np.array([row[:3] for row in _WORK])[work])
-    homes = np.where(_on_land(homes)[:, None], homes, np.array([row[1:3] for row in _AREAS])[area])
+    homes = np.where(_on_land(homes)[:, None], homes, np.array([row[1:3] for row in AREAS])[area])
     works = np.where(_on_land(works)[:, None], works, np.array([row[:2] for row in _WORK])[work])
 
     # One row per user, day and kind of visit; which of them happen is drawn last.
@@ -95,12 +95,12 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
     seconds = np.floor(3600 * hour[person, day, kind]).astype(np.int64)
     moment = _MONDAY + (day * 86_400 + seconds) * np.timedelta64(1, "s")
     return Visits(
-        np.round(CENTRE[0] + y / _METRES_PER_DEGREE[0], 6),
-        np.round(CENTRE[1] + x / _METRES_PER_DEGREE[1], 6),
+        np.round(CENTRE[0] + y / METRES_PER_DEGREE[0], 6),
+        np.round(CENTRE[1] + x / METRES_PER_DEGREE[1], 6),
         user=np.array([f"u{number:03}" for number in range(users)], dtype=object)[person],
         time=moment,
         attributes={
-            "area": np.array([row[0] for row in _AREAS], dtype=object)[area[person]],
+            "area": np.array([row[0] for row in AREAS], dtype=object)[area[person]],
             "age_group": np.array([row[0] for row in _AGES], dtype=object)[age[person]],
         },
         notes=(f"These visits are synthetic: an invented city, made from the seed {seed}.",),
@@ -120,6 +120,6 @@ def _scattered(uniform: Floats, around: Floats) -> Floats:
 
 
 def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    inside = (np.abs(where) < _HALF_M).all(axis=-1)
-    bay = np.hypot(where[..., 0] - _BAY[0], where[..., 1] - _BAY[1]) < _BAY[2]
+    inside = (np.abs(where) < HALF_M).all(axis=-1)
+    bay = np.hypot(where[..., 0] - BAY[0], where[..., 1] - BAY[1]) < BAY[2]
     return inside & ~bay

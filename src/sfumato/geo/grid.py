@@ -188,7 +188,8 @@ class Grid(Cells):
         A point on a border belongs to the cell east or north of it, on the grid's own
         east or north border to the last cell.
         """
-        xy = (self.projection.forward(lat, lon) - self.origin) / self.cell_m
+        with np.errstate(over="ignore"):  # infinitely many cells away is outside
+            xy = (self.projection.forward(lat, lon) - self.origin) / self.cell_m
         size = np.array([self.columns, self.rows])
         inside: NDArray[np.bool_] = np.all((xy >= -_SLACK) & (xy <= size + _SLACK), axis=1)
         column, row = np.clip(np.floor(np.where(inside[:, None], xy, 0.0)), 0, size - 1).astype(np.intp).T

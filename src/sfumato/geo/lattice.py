@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,7 @@ from .vertices import (
 from .visits import Visits
 
 Length = float | str
+_FINEST_M: Final = 1e-9  # metres; floats still tell vertices apart at the rim of the plane
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -97,11 +98,16 @@ class Lattice(Places):
             raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
         if not (math.isfinite(spacing_m) and spacing_m > 0):
             raise InputError(f"a spacing of {spacing_m:g} m is not positive.", "use a length such as 500.")
+        if spacing_m < _FINEST_M:
+            raise InputError(
+                f"vertices {spacing_m:g} m apart cannot be told apart on a plane.", "use a length such as 500."
+            )
         if len(found) > MOST_CELLS:
             raise InputError(f"{len(found):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
         west, south = (float(end) for end in np.asarray(origin, dtype=np.float64))
         table = VertexTable.of(found)
-        xy = np.array((west, south)) + spacing_m * (found @ (TRIANGLE if kind == "triangular" else np.eye(2)))
+        with np.errstate(over="ignore"):  # infinitely far away is beyond the reach
+            xy = np.array((west, south)) + spacing_m * (found @ (TRIANGLE if kind == "triangular" else np.eye(2)))
         Projection.from_crs(crs).check_reach(xy)
         low = found.min(axis=0)
         digits = max(2, len(str(int((found - low).max()))))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ..core import Loss, LossPoints, Space, units
+from ..core import Loss, LossPoints, Space, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.space import WGS84
@@ -21,7 +21,7 @@ from .true_points import DISTANCES, TruePoints
 from .vertex_weights import Draw, Rounding
 from .visits import Visits
 
-TRUE_POINT: Final = " distance of the true point"
+TRUE_POINT: Final = naming.TRUE_POINT
 """How the names of losses end that are counted from true points."""
 
 

@@ -114,10 +114,11 @@ class Projection:
         Raises:
             InputError: If one is farther than `LIMIT_KM`, or has no position on the plane.
         """
-        reach = float(np.hypot(*xy.T).max())
+        with np.errstate(over="ignore"):  # infinitely far away is too far
+            reach = float(np.hypot(*xy.T).max())
         if not reach <= 1000 * LIMIT_KM:
             raise InputError(
-                f"the places reach {reach / 1000:,.0f} km from the centre of their plane "
+                f"the places reach {reach / 1000:,.6g} km from the centre of their plane "
                 f"({self.lat:g}, {self.lon:g}), and beyond {LIMIT_KM:,} km distances on it are more than 1 % off.",
                 "use a plane centred on the places, as sfumato does for itself, and a smaller region.",
             )
@@ -136,7 +137,9 @@ class Projection:
             A factor of at least 1, rounded up.
         """
         angle = reach_m / _HALF_AXIS_M
-        return 1.0 if angle == 0 else angle / math.sin(angle) * (1 + 1e-14)
+        if reach_m == 0:
+            return 1.0
+        return (angle / math.sin(angle) if angle > 0 else 1.0) * (1 + 1e-14)  # a small angle may vanish as a float
 
     def inverse(self, xy: ArrayLike) -> Floats:
         """Return latitudes and longitudes, array (n, 2), of metres east and north, array (n, 2)."""

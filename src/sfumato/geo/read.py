@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
-from ..tables import IN_MEMORY, ArrowStream, Source, as_path, is_frame
+from ..tables import IN_MEMORY, ArrowStream, Source, as_path, is_frame, readable
 from .formats import EVERY, Format, RawVisits, Wanted, cleaned, read_frame
 from .visits import Visits
 
@@ -34,7 +34,7 @@ def read_visits(
     """Read visits from a file, a folder, or a table in memory.
 
     The formats are those of `sfumato.geo.FORMATS`, such as CSV and TSV (also compressed by
-    gzip), Parquet, GeoParquet, GPX and published collections of check-ins. Folders of
+    gzip), Parquet, GeoParquet, Arrow, GPX, GeoJSON and published collections of check-ins. Folders of
     GeoLife or GPX files are read as a whole. The content shows which format it is. Columns
     are found by the names that are in common use (``lat``, ``Latitude``, ``lng``,
     ``user_id``, ``timestamp``, ...), or by the names given. Rows without a position, at
@@ -54,7 +54,7 @@ def read_visits(
         polar: Whether places in Antarctica are meant.
 
     Raises:
-        DataError: If there is no such file, it is in no known format, holds no visit, or
+        DataError: If the file does not exist, is in no known format, holds no visit, or
             its columns or positions cannot be what they should.
         InputError: If it is neither a path nor a table, the format is unknown, or columns are
             named where there are none.
@@ -83,7 +83,7 @@ def rows_without_columns(path: Path) -> RawVisits | None:
         The rows; None for a table, and for a folder that holds no such files.
 
     Raises:
-        DataError: If there is no such file, or it is in no known format.
+        DataError: If the file does not exist, or it is in no known format.
     """
     if path.is_dir():
         for format_ in EVERY:
@@ -94,7 +94,10 @@ def rows_without_columns(path: Path) -> RawVisits | None:
     chosen = _recognised(source)
     if chosen.text:
         _check_text(source)
-    return None if chosen.columns else chosen.read(source, Wanted({}, None))
+    if chosen.columns:
+        return None
+    with readable(str(source)):
+        return chosen.read(source, Wanted({}, None))
 
 
 def _folder(folder: Path, key: str | None) -> RawVisits:
@@ -124,7 +127,8 @@ def _file(source: Source, key: str | None, wanted: Wanted) -> RawVisits:
         )
     if chosen.text:
         _check_text(source)
-    return chosen.read(source, wanted)
+    with readable(str(source)):
+        return chosen.read(source, wanted)
 
 
 def _recognised(source: Source) -> Format:
@@ -146,7 +150,7 @@ def check_table_of_text(source: Source) -> None:
     """
     if source.start.startswith((b"{", b"[")):
         raise DataError(
-            f"{source} looks like JSON, which is not read.", f"convert it to CSV or GeoParquet: {_KNOWN}"
+            f"{source} looks like JSON that is not GeoJSON.", f"convert it to CSV or GeoParquet: {_KNOWN}"
         )
     if source.start.startswith(b"PK\x03\x04"):
         raise DataError(f"{source} is a ZIP archive or a spreadsheet.", f"unpack it, or save it as CSV: {_KNOWN}")

@@ -16,6 +16,7 @@ from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument
 from ..rounding import counted
 from ..tables import Objects, Times
+from .polygon import Polygon
 from .region import Region
 
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
@@ -143,8 +144,8 @@ class Visits(Frozen):
             )
         return self.select(self.user == found)
 
-    def inside(self, region: Region) -> Visits:
-        """Return the visits inside a region, its borders included.
+    def inside(self, region: Region | Polygon) -> Visits:
+        """Return the visits inside a region, its borders included, or inside a polygon.
 
         Raises:
             DataError: If there is none.

@@ -1,7 +1,7 @@
 """Interval arithmetic: formulas and exponentials with a proved side (FLINT)."""
 
 from .exponentials import exp_above, exp_below, exp_below_exact
-from .interval import Interval, above, below, exact, least, normal
+from .interval import Interval, above, below, exact, least, negative, normal, rational_interval
 
 __all__ = [
     "Interval",
@@ -12,5 +12,7 @@ __all__ = [
     "exp_below",
     "exp_below_exact",
     "least",
+    "negative",
     "normal",
+    "rational_interval",
 ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from fractions import Fraction
+from typing import Any, Final
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 _PRECISION = 240  # bits: differences of nearly equal tails keep enough of them
+_PRECISIONS: Final = (64, 128, 256, 512, 1024, 4096, 16384)
 
 Interval = Any
 """An interval of FLINT (``arb``), which carries no types."""
@@ -17,6 +19,25 @@ Interval = Any
 def exact(value: float) -> Interval:
     """Return the interval that holds one float or integer and nothing else."""
     return arb(value)
+
+
+def rational_interval(value: Fraction) -> Interval:
+    """Return an interval around a fraction, as narrow as the precision of the formula that it is part of."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def negative(formula: Callable[[], Interval]) -> bool:
+    """Return whether a formula over intervals is below 0, decided with as many bits as that takes.
+
+    Args:
+        formula: It must not be exactly 0; were it, the answer would be no.
+    """
+    for bits in _PRECISIONS:
+        with ctx.workprec(bits):
+            value = formula()
+            if value < 0 or value > 0:
+                return bool(value < 0)
+    return False
 
 
 def above(formula: Callable[[], Interval]) -> float:

@@ -8,6 +8,7 @@ from ..core import Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats
 
+_MOST = float(np.finfo(np.float64).max)
 _NEAR = 1e-4  # below this relative difference the divergence's terms cancel, and its series is exact
 
 
@@ -72,9 +73,11 @@ def joint_information_bits(joint: Floats) -> float:
         >>> joint_information_bits(np.array([[0.5, 0.0], [0.0, 0.5]]))
         1.0
     """
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
     seen = joint > 0
-    return max(float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum()), 0.0)
+    given = joint / np.where(seen.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)
+    with np.errstate(over="ignore"):  # only where both values are too rare to count
+        lift = np.minimum(given / np.where(seen.any(axis=0), joint.sum(axis=0), 1.0), _MOST)
+    return max(float((joint[seen] * np.log2(lift[seen])).sum()), 0.0)
 
 
 def divergences_bits(rows: Floats, reference: Floats) -> Floats:
@@ -88,14 +91,16 @@ def divergences_bits(rows: Floats, reference: Floats) -> Floats:
     """
     reached = reference > 0
     p, q = rows[:, reached], reference[reached]
-    ratio = p / q
-    difference = (p - q) / q
+    with np.errstate(over="ignore"):  # where a quotient is beyond all floats, the logarithms are subtracted
+        ratio, difference = p / q, (p - q) / q
     logarithm = np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)
+    far = np.isinf(ratio)
+    logarithm[far] = np.log(p[far]) - np.log(np.broadcast_to(q, p.shape)[far])
     near = np.abs(difference) < 0.5
     logarithm[near] = np.log1p(difference[near])
-    terms = ratio * logarithm - difference
+    terms = p * logarithm - (p - q)
     close = np.abs(difference) < _NEAR
     t = difference[close]
-    terms[close] = t * t * (1 / 2 - t * (1 / 6 - t * (1 / 12 - t / 20)))
-    divergences: Floats = (terms @ q) / np.log(2)
+    terms[close] = t * t * (1 / 2 - t * (1 / 6 - t * (1 / 12 - t / 20))) * np.broadcast_to(q, p.shape)[close]
+    divergences: Floats = terms.sum(axis=1) / np.log(2)
     return divergences

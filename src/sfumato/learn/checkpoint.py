@@ -35,7 +35,7 @@ def save(path: str | os.PathLike[str], identity: str, state: dict[str, Any]) -> 
 
 
 def load(path: str | os.PathLike[str], identity: str) -> dict[str, Any] | None:
-    """Return the state in a file, or None if there is no such file.
+    """Return the state in a file, or None if the file does not exist.
 
     Only tensors and plain values are read: a file cannot run code.
 

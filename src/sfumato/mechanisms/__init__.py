@@ -1,5 +1,6 @@
 """Closed forms: mechanisms that need no solver, families by name, and the sensitivity of queries."""
 
+from . import planar
 from .basis import LatticeBasis
 from .coin import coin, coin_of_distortion, constant
 from .continuous import Gaussian, Laplace
@@ -13,6 +14,7 @@ from .geometric_median import GeometricMedian, geometric_median
 from .hashing import Hashed, LocalHashing
 from .matching import Matched, matched
 from .noise import AdditiveNoise, Clamped, Noise, NoiseRecipe, RealNoise
+from .noise_accuracy import NoiseAccuracy, noise_accuracy
 from .permute_and_flip import PermuteAndFlip
 from .planar_gaussian import PlanarGaussian
 from .planar_geometric import PlanarGeometric, planar_geometric
@@ -83,6 +85,7 @@ __all__ = [
     "Matched",
     "MechanismFamily",
     "Noise",
+    "NoiseAccuracy",
     "NoiseRecipe",
     "PairAccountant",
     "PermuteAndFlip",
@@ -122,8 +125,10 @@ __all__ = [
     "matched",
     "mean_sensitivity",
     "mixture_dummies",
+    "noise_accuracy",
     "optimised_dummies",
     "plan_dummies",
+    "planar",
     "planar_geometric",
     "published_for_delta",
     "published_for_epsilon",

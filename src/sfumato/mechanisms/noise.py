@@ -224,7 +224,7 @@ class RealNoise(AdditiveNoise):
         return 1.0
 
     def mechanism(self) -> NoReturn:
-        """Refuse: there is no matrix of real numbers.
+        """Refuse: real numbers are too many for a matrix.
 
         Raises:
             InputError: Always.

@@ -125,6 +125,7 @@ class Bits(Recipe):
         bit: The mechanism of one bit, 2 x 2, in the order 0, 1.
     """
 
+    rowwise: ClassVar[bool] = True
     count: int
     bit: Mechanism
     _tables: AliasTables = field(init=False, repr=False, compare=False)

@@ -1,6 +1,7 @@
 """Optimal design: problem, solver, answer, proof."""
 
 from .better import design
+from .blend import Blend, DesignLine, LineDesign, likeliest
 from .choice import Choice, NoiseDesign
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
@@ -8,6 +9,7 @@ from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordina
 from .design import design_private
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
+from .equilibrium import Equilibrium, equilibrium
 from .generate import LinearSolver
 from .highs import Highs
 from .linear import LinearProgram, Solution
@@ -26,6 +28,7 @@ __all__ = [
     "Answer",
     "AttackerGoal",
     "Auto",
+    "Blend",
     "Choice",
     "Clarabel",
     "ClosedForm",
@@ -33,9 +36,12 @@ __all__ = [
     "CoordinateBound",
     "Design",
     "DesignGoal",
+    "DesignLine",
     "EpsilonTrial",
+    "Equilibrium",
     "FoundEpsilon",
     "Highs",
+    "LineDesign",
     "LinearProgram",
     "LinearSolver",
     "LossGoal",
@@ -57,9 +63,11 @@ __all__ = [
     "coordinate_bound",
     "design",
     "design_private",
+    "equilibrium",
     "find_epsilon",
     "least_information",
     "least_vulnerability",
+    "likeliest",
     "seconds_for_points",
     "suited_lattice",
     "sweep",

@@ -116,7 +116,8 @@ def design(
         tie_break: Whether to break ties as described, which takes longer than the design
             itself; by default in spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Asked from time to time whether to stop, with the same effect.
+        stop: Asked from time to time whether to stop, with the same effect. With ``solver=Auto(folder=...)`` the
+            same call goes on where it was stopped.
         progress: Called with the progress of each step.
         start: A design for a similar problem, whose rows the solver starts from.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core import Mechanism
+from ..core.notebook import cut, notebook_figures, notebook_table
+from ..core.units import per_unit
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .choice import Choice
@@ -23,7 +25,7 @@ class Design:
         problem: What was asked.
         solver: The back-end used.
         log: The progress, step by step.
-        seconds: The time it took.
+        seconds: The time it took; where it went on from a folder, since then.
         tie_gap: How far, relatively and at most, its distortion privacy is from the most
             of any mechanism of equal loss; None where no tie was broken.
         enough: The largest gap that counts as reached: the one asked for, or 1e-4.
@@ -51,6 +53,43 @@ class Design:
     def finished(self) -> bool:
         """Whether the gap is as small as was asked for, or as a spanner allows."""
         return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
+
+    def _repr_html_(self) -> str:
+        """Return the design as notebooks show it: what is proved, what it costs, how near it is to the best."""
+        c = self.certificate
+        proofs = [
+            (
+                f"Promise {'proved' if proof.holds else 'NOT proved'}",
+                f"{cut(proof.guarantee)}: epsilon at most {at_most(proof.upper, 6)}{per_unit(proof.unit)}",
+            )
+            for proof in c.metric_privacy
+        ]
+        errors = [
+            (
+                f"Error of the best attacker {'proved' if proof.holds else 'NOT proved'}",
+                f"at least {amount_at_least(proof.lower, proof.unit)}",
+            )
+            for proof in c.distortion
+        ]
+        rows = [
+            ("Secrets and reports", " and ".join(f"{size:,}" for size in self.mechanism.shape)),
+            *proofs,
+            *errors,
+            ("Loss on average", f"at most {amount_at_most(c.loss, c.loss_unit)} ({cut(self.problem.loss.name)})"),
+            ("From the best possible", f"at most {amount_at_most(c.absolute_gap, self._unit)}"),
+            ("Status", self.status.value),
+        ]
+        return notebook_table("Design", rows, figures=notebook_figures(self))
+
+    @property
+    def _unit(self) -> str:
+        """The unit of what was optimised."""
+        distance = self.problem.distance
+        return (
+            distance.unit
+            if self.certificate.objective == DISTORTION and distance is not None
+            else self.certificate.loss_unit
+        )
 
     def __repr__(self) -> str:
         c = self.certificate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,9 +30,11 @@ class Auto(Solver):
 
     Args:
         threads: Worker threads of the structured method; by default one per core.
+        folder: Where the structured method keeps its state, to go on from; see `Structured`.
     """
 
     threads: int = field(default_factory=cores)
+    folder: str | os.PathLike[str] | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -56,7 +59,7 @@ class Auto(Solver):
         best: Answer | None = None
         infeasible: InfeasibleError | None = None
         asked = control
-        for solver in (Structured(self.threads), Highs(), Highs("simplex"), Clarabel()):
+        for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):
             try:
                 best = _better(problem, control, best, solver.answer(problem, asked, start))
             except SolverError:
@@ -118,7 +121,7 @@ def solver_of(given: Solver | str | None) -> Solver:
     """Return a solver, by its name in `SOLVERS` or as given; the automatic choice for None.
 
     Raises:
-        InputError: If there is no solver of this name.
+        InputError: If no solver has this name.
     """
     if isinstance(given, Solver):
         return given

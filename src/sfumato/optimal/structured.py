@@ -41,11 +41,14 @@ class Structured(Solver):
         threads: Worker threads, each with one thread of BLAS; by default one per core.
         symmetry: Whether symmetries of the problem (of a square grid, say) are used.
         iteration_limit: The most iterations.
+        folder: Where the state between iterations is kept, every few seconds and at a stop, so that the same
+            design with the same folder goes on from it; by default nowhere. Remove it when the design is done.
     """
 
     threads: int = field(default_factory=cores)
     symmetry: bool = True
     iteration_limit: int = 500
+    folder: str | os.PathLike[str] | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -54,6 +57,7 @@ class Structured(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
+        folder = None if self.folder is None else interior.state_folder(self.folder)
         reduced = reduce(problem, _narrowed(problem, control))
         try:
             result = interior.solve(
@@ -64,6 +68,7 @@ class Structured(Solver):
                 threads=self.threads,
                 with_symmetry=self.symmetry,
                 memory=check_memory,
+                folder=folder,
             )
         except interior.StoppedError:
             raise SolverError(

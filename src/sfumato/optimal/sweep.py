@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any, Final
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
+from ..core.fresh_processes import fresh_processes
 from ..core.frozen import Short
 from ..core.guarantees import Asked
 from ..errors import InputError, SfumatoError, argument
@@ -89,6 +89,7 @@ class _Chain:
     tie_break: bool | None
     time_limit: float
     threads: int
+    keep: str
 
     def errors(self, minimum: float) -> DistortionPrivacy:
         """Return the attacker's errors, of the true point where the visits are known."""
@@ -135,6 +136,7 @@ def sweep(
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     processes: int = 1,
+    keep: str = BETTER,
     stop: Stop | None = None,
     progress: Callable[[Point], None] | None = None,
 ) -> list[Point]:
@@ -164,6 +166,7 @@ def sweep(
         processes: Worker processes; each takes a share of the priors, or of the
             epsilons where there is one prior. A script that asks for more than one needs
             the guard ``if __name__ == "__main__":``.
+        keep: ``better``, or ``program`` to look at that one alone; see `design`.
         stop: Asked between designs whether to stop.
         progress: Called with each point when it is there.
 
@@ -206,6 +209,7 @@ def sweep(
             tie_break,
             time_limit,
             threads,
+            keep,
         )
         for who, prior in priors.items()
         for share in shares
@@ -219,9 +223,7 @@ def sweep(
                 if progress is not None:
                     progress(point)
     else:
-        # Fresh processes: a fork would copy the locks of BLAS and of HiGHS in any state.
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        with fresh_processes(processes) as pool:
             for future in as_completed([pool.submit(_run, chain) for chain in chains]):
                 for point in future.result():
                     found.append(point)
@@ -298,14 +300,15 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 time_limit=chain.time_limit,
                 start=last,
                 medians=chain.visits if chain.medians and minimum is None else None,
-                keep=BETTER,
+                keep=chain.keep,
             )
         except SfumatoError as error:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
         hits = nan if isinstance(made, NoiseDesign) else bayes_vulnerability(made.mechanism, chain.prior)
         kept = made if isinstance(made, NoiseDesign) else replace(made, answer=None)
-        true, left_out = chain.visits is not None, chain.without_noise(made, guarantees)
+        true = chain.visits is not None
+        left_out = chain.without_noise(made, guarantees) if chain.keep == BETTER else ""
         if isinstance(made, Design) and made.problem.observables == chain.prior.space:
             last = made  # with other reports its rows are others
         yield Point(

@@ -19,6 +19,9 @@ from .rows import AnyMechanism, Mask, channel, unequal
 Row = list[int]
 """The probabilities of a row in a common unit."""
 
+Pair = tuple[int, int] | None
+"""Positions of two secrets; None where all are alike."""
+
 _MOST: Final = 2**17  # entries that are read again: some hundredths of a second
 _LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
 
@@ -50,7 +53,7 @@ def largest_range(mechanism: AnyMechanism, ranges: Floats, errors: Floats, mask:
 
 def largest_mass(
     mechanism: AnyMechanism, masses: Floats, errors: Floats, mask: Mask, *, alone: bool = False
-) -> Fraction | None:
+) -> tuple[Fraction, Pair] | None:
     """Return the largest excess of mass, sum over o of max(0, p(o|s) - p(o|s')), of the pairs in a mask.
 
     Args:
@@ -61,13 +64,13 @@ def largest_mass(
         alone: Whether only reports count that the other secret never makes.
 
     Returns:
-        The fraction; None where it would take too long to find.
+        The fraction and a pair that attains it; None where it would take too long to find.
     """
 
     def mass(p: Row, q: Row, unit: int) -> Fraction:
         return Fraction(sum(a - b for a, b in zip(p, q, strict=True) if a > b and not (alone and b)), unit)
 
-    return _largest(mechanism, masses, errors, mask, mass, Fraction(0))
+    return _attained(mechanism, masses, errors, mask, mass, Fraction(0))
 
 
 def largest_rate(
@@ -117,17 +120,31 @@ def _largest(
     of_pair: Callable[[Row, Row, int], Fraction | None],
     least: Fraction,
 ) -> Fraction | None:
+    found = _attained(mechanism, values, errors, mask, of_pair, least)
+    return None if found is None else found[0]
+
+
+def _attained(
+    mechanism: AnyMechanism,
+    values: Floats,
+    errors: Floats,
+    mask: Mask,
+    of_pair: Callable[[Row, Row, int], Fraction | None],
+    least: Fraction,
+) -> tuple[Fraction, Pair] | None:
+    """Return the largest value and the first pair that attains it: of near ties the floats may name another."""
     pairs = _in_question(mechanism, values, errors, mask)
     if pairs is None:
         return None
-    best = least
+    best, attains = least, None
     rows, unit = _rows(mechanism, pairs)
     for s, t in pairs.tolist():
         found = of_pair(rows[s], rows[t], unit)
         if found is None:
             return None
-        best = max(best, found)
-    return best
+        if found > best:
+            best, attains = found, (s, t)
+    return best, attains
 
 
 def _in_question(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> NDArray[np.intp] | None:
@@ -137,8 +154,9 @@ def _in_question(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: 
         return np.empty((0, 2), dtype=np.intp)
     if float(matrix[matrix > 0].min()) < _LEAST:
         return None
-    known = float((values - errors)[mask].max())
-    pairs = np.argwhere(mask & (values + errors >= known))
+    with np.errstate(over="ignore"):
+        known = float((values - errors)[mask].max())
+        pairs = np.argwhere(mask & (values + errors >= known))
     return pairs if len(pairs) * matrix.shape[1] <= _MOST else None
 
 

@@ -202,6 +202,7 @@ class Finding:
         rounding: A bound of what floating point may have got wrong.
         witness: What attains the value.
         factor: e to the least value, where that is known as a fraction, of at least 1.
+        most: No value is larger, whatever rounding adds.
     """
 
     notion: Notion
@@ -209,6 +210,7 @@ class Finding:
     rounding: float
     witness: Witness
     factor: Fraction | None = None
+    most: float = math.inf
 
     @classmethod
     def of_factor(cls, notion: Notion, factor: Fraction, witness: Witness) -> Self:
@@ -222,7 +224,7 @@ class Finding:
         if self.factor is not None:
             return Logarithm(self.factor)
         exact = math.isinf(self.value) or self.rounding == 0
-        return self.value if exact else math.nextafter(self.value + self.rounding, math.inf)
+        return self.value if exact else min(math.nextafter(self.value + self.rounding, math.inf), self.most)
 
     @property
     def lower(self) -> float:

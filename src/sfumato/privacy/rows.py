@@ -148,7 +148,9 @@ def least_epsilon(
     inverse, active = MaxDivergence(delta), mask.copy()
     epsilon, worst = 0.0, None
     while math.isfinite(epsilon):
-        found = excesses(matrix, active, epsilon * np.where(active, scales, 0.0))
+        with np.errstate(over="ignore"):  # a product beyond all floats is infinite: all is allowed
+            exponents = epsilon * np.where(active, scales, 0.0)
+        found = excesses(matrix, active, exponents)
         active &= found > delta
         _, pair = largest(found, active)
         if pair is None:

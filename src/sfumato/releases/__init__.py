@@ -1,20 +1,28 @@
 """Releasing tables of reports."""
 
+from .frames import PreparedFrame, ReleasedFrame, create_duckdb_function, prepare_frame
 from .kernel import Kernel, PrivateBatch, Wishes
 from .local import RowsDone
 from .marks import Mark, read_mark
 from .outcome import Release
-from .release import PreparedRelease, prepare, release
+from .prepared import PreparedRelease
+from .release import prepare, release
+from .reporters import positions_in
 
 __all__ = [
     "Kernel",
     "Mark",
+    "PreparedFrame",
     "PreparedRelease",
     "PrivateBatch",
     "Release",
+    "ReleasedFrame",
     "RowsDone",
     "Wishes",
+    "create_duckdb_function",
+    "positions_in",
     "prepare",
+    "prepare_frame",
     "read_mark",
     "release",
 ]

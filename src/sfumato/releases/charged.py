@@ -9,8 +9,8 @@ from typing import Any
 from ..errors import DataError, InputError, argument
 from ..sampling import SystemWords
 from .budget import Blur, Charge
-from .fingerprint import fingerprint
-from .kernel import Kernel, PrivateBatch
+from .kernel import Kernel, Located, PrivateBatch
+from .users import rows_of_names
 
 
 @dataclass(slots=True, eq=False)
@@ -23,26 +23,33 @@ class ChargedDraw:
     Attributes:
         kernel: What draws.
         blur: The mechanism with its ledger.
+        paid: Whether anybody was charged since this was made.
     """
 
     kernel: Kernel
     blur: Blur
+    paid: bool = field(init=False, default=False)
     _words: SystemWords = field(default_factory=SystemWords)
 
     def __post_init__(self) -> None:
         if self.kernel.single is None:
             raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
 
-    def afford(self, users: Iterable[tuple[str, int]]) -> None:
+    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """Refuse, before anybody is charged, reports for which a user has too little left.
 
         Args:
-            users: Users with their numbers of reports.
+            batches: All rows for which a report will be drawn, and the number of rows before each batch.
 
         Raises:
-            BudgetError: If one has.
+            DataError: If a row names no user.
+            BudgetError: If a user has too little left.
         """
-        self.blur.ledger.afford(self._charges(users))
+        needed: dict[str, int] = {}
+        for located, start in batches:
+            for user, reports in self._users(located, start):
+                needed[user] = needed.get(user, 0) + reports
+        self.blur.ledger.afford(self._charges(sorted(needed.items())))
 
     def draw(self, batch: Any, start: int, run: str) -> PrivateBatch:
         """Return the private rows of a batch, after charging for them.
@@ -57,13 +64,15 @@ class ChargedDraw:
             BudgetError: If a user has too little left; then nobody is charged for this batch.
         """
         located = self.kernel.locate(batch, self._words, start=start)
-        users = batch.column(self.kernel.user).take(located.rows)
-        self.blur.ledger.charge_many(self._charges(reports_of_users(users, start)), run=run, batch=start)
+        charges = self._charges(self._users(located, start))
+        self.paid |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
         return self.kernel.reported(located, self.kernel.drawn(located, self._words))
 
+    def _users(self, located: Located, start: int) -> list[tuple[str, int]]:
+        return reports_of_users(located.batch.column(self.kernel.user).take(located.rows), start)
+
     def _charges(self, users: Iterable[tuple[str, int]]) -> list[Charge]:
-        name, epsilon = fingerprint(self.blur.mechanism), self.blur.promise.epsilon
-        return [Charge(user, epsilon, reports, name) for user, reports in users]
+        return [self.blur.charge_for(user, reports) for user, reports in users]
 
 
 def reports_of_users(users: Any, start: int = 0) -> list[tuple[str, int]]:
@@ -76,18 +85,12 @@ def reports_of_users(users: Any, start: int = 0) -> list[tuple[str, int]]:
     Raises:
         DataError: If a row names no user.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = users.cast(users.type.value_type) if pa.types.is_dictionary(users.type) else users
     found: dict[str, int] = {}
-    for each in pc.value_counts(column).to_pylist():
-        value = each["values"]
-        name = "" if value is None or value != value else str(value).strip()
-        if not name:
+    for name, rows in rows_of_names(users).items():
+        if name is None:
             raise DataError(
                 f"a row from number {start + 1:,} on names no user, but budgets are those of users.",
                 f"name the column of users with {argument('release.user', 'column')}.",
             )
-        found[name] = found.get(name, 0) + each["counts"]
+        found[name] = rows
     return sorted(found.items())

@@ -41,7 +41,7 @@ class Disclosed(Short):
             roles: The columns that hold users and times, by role.
 
         Raises:
-            DataError: If there is no such column.
+            DataError: If no column has the name.
             InputError: If it holds the secret.
         """
         kept: dict[str, str] = {}

@@ -1,29 +1,115 @@
-"""The fingerprint of a mechanism: a hash by which it is recognised."""
+"""The fingerprint by which a mechanism is recognised: a hash of all that gives its reports their meaning."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
 
-from ..core import Mechanism
+import numpy as np
+
+from ..core import JointSpace, Mechanism, NumberBins, Space
+from ..errors import InputError
+from ..escaping import plain
+from ..geo import Places
 from ..mechanisms.planar import CoordinateNoise
 
+SIZE: Final = 32
+"""Bytes of a fingerprint."""
 
-def fingerprint(mechanism: Mechanism | CoordinateNoise) -> bytes:
-    """Return a hash of a mechanism's integers and labels, or of a noise's recipe, 32 bytes."""
-    if isinstance(mechanism, CoordinateNoise):
-        return _of_recipe(mechanism)
-    content = repr((mechanism.bits, mechanism.secrets.labels, mechanism.observables.labels, mechanism.shape))
-    found = hashlib.blake2b(content.encode(), digest_size=32)
-    found.update(" ".join(map(str, mechanism.weights.ravel().tolist())).encode())
-    return found.digest()
+_FORM: Final = b"sfumato 2"  # in other forms mechanisms would have other fingerprints
+_WORD: Final = 16  # bytes of one weight of two words
+_ADDRESS: Final = " at 0x"  # in the text of an object that says nothing of its value
 
 
-def _of_recipe(noise: CoordinateNoise) -> bytes:
-    centre = None if noise.projection is None else (noise.projection.lat, noise.projection.lon)
-    frames, targets = (None, None) if noise.remap is None else noise.remap.arrays()
-    windows = None if frames is None else frames.tolist()
-    recipe = repr(("noise", noise.epsilon, noise.step_m, noise.noise.rate, centre, noise.reach_m, windows))
-    found = hashlib.blake2b(recipe.encode(), digest_size=32)
-    if targets is not None:
-        found.update(targets.astype("<f8").tobytes())
-    return found.digest()
+def fingerprint(drawable: Any) -> bytes:
+    """Return a hash of a mechanism, 32 bytes: another one as soon as a report could mean something else.
+
+    It is of the integers and both spaces (labels, coordinates, unit, coordinate reference system; of places and
+    bins what they are made from), or of a recipe with all of its parameters. What is promised does not count, nor
+    in which process, file or order of sets the mechanism is held.
+
+    Args:
+        drawable: A `Mechanism`, noise, a frequency oracle, a tupling: all that a sampler draws from.
+
+    Raises:
+        InputError: If it has labels or parameters whose text says nothing of their value.
+    """
+    return hashlib.blake2b(_encoded(drawable), digest_size=SIZE, person=_FORM).digest()
+
+
+def _encoded(value: Any) -> bytes:
+    """Return a text of bytes that no other value has: a tag, and the parts with their lengths."""
+    if isinstance(value, Mechanism):
+        return _tagged("mechanism", value.bits, _Raw(_weights(value)), value.secrets, value.observables)
+    if isinstance(value, CoordinateNoise):
+        centre = None if value.projection is None else (value.projection.lat, value.projection.lon)
+        table = None if value.remap is None else value.remap.arrays()
+        return _tagged("noise", value.epsilon, value.step_m, value.noise.rate, centre, value.reach_m, table)
+    if isinstance(value, Places | NumberBins):
+        return _tagged("described", type(value).__name__, value.describe())
+    if isinstance(value, JointSpace):
+        return _tagged("joint", value.names, value.parts)
+    if isinstance(value, Space):
+        return _tagged("space", value.labels, value.coordinates, value.unit, value.crs)
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, np.generic):
+        return _encoded(value.item())
+    if isinstance(value, _Raw):
+        return value
+    if isinstance(value, Mapping):
+        pairs = sorted(_tagged("pair", *pair) for pair in value.items())
+        return _tagged("mapping", *map(_Raw, pairs))
+    if isinstance(value, frozenset | set):
+        return _tagged("set", *map(_Raw, sorted(map(_encoded, value))))
+    if isinstance(value, tuple | list):
+        return _tagged("sequence", *value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {each.name: getattr(value, each.name) for each in fields(value)}
+        return _tagged("made", type(value).__name__, parts)
+    return _tagged("value", _Raw(type(value).__name__.encode()), _Raw(_text(value)))
+
+
+class _Raw(bytes):
+    """Bytes that stand for themselves."""
+
+    __slots__ = ()
+
+
+def _tagged(tag: str, *parts: Any) -> bytes:
+    return b"".join(
+        len(part).to_bytes(8, "big") + part for part in (tag.encode(), *(_encoded(part) for part in parts))
+    )
+
+
+def _weights(mechanism: Mechanism) -> bytes:
+    if mechanism.weights.dtype != object:
+        return np.asarray(mechanism.weights, dtype="<i8").tobytes()
+    return b"".join(int(each).to_bytes(_WORD, "little") for each in mechanism.weights.ravel())
+
+
+def _array(array: np.ndarray[Any, Any]) -> bytes:
+    if array.dtype.kind == "f":
+        content = (array.astype("<f8") + 0.0).tobytes()  # minus zero is zero
+    elif array.dtype.kind in "iub":
+        content = array.astype("<i8").tobytes()
+    else:
+        return _tagged("array", array.shape, array.ravel().tolist())
+    return _tagged("array", array.shape, array.dtype.kind, _Raw(content))
+
+
+def _text(value: Hashable) -> bytes:
+    """Return the text of a value, which tells it from all others of its type.
+
+    Raises:
+        InputError: If the text is only an address in this process.
+    """
+    text = repr(value + 0.0 if isinstance(value, float) else value)
+    if _ADDRESS in text:
+        raise InputError(
+            f"a mechanism with {type(value).__name__} {plain(text)[:60]} cannot be recognised in another process.",
+            "use strings, numbers, tuples or frozensets as labels.",
+        )
+    return text.encode("utf-8", "surrogatepass")

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from fractions import Fraction
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-import numpy as np
-
 from .._version import __version__
-from ..core import Mechanism, Space
-from ..core.atomic import atomically
 from ..core.frozen import Short
-from ..errors import DataError, FileError
-from ..geo import Places
-from ..mechanisms.planar import CoordinateNoise
-from ..mechanisms.tupling import Tupling
+from ..errors import DataError, FileError, argument
 from .fingerprint import fingerprint
 
 KEY: Final = b"sfumato"
@@ -29,6 +20,11 @@ KEY: Final = b"sfumato"
 SUFFIX: Final = ".sfumato.json"
 """What is appended to the name of a CSV file for the small file beside it that holds the mark."""
 
+INSIDE: Final = "_sfumato.json"
+"""The small file in a folder that Spark wrote, which holds the mark; readers of tables leave out such names."""
+
+
+_SHOWN: Final = 8  # columns in a message
 _LARGEST: Final = 1 << 20  # bytes of a mark
 
 
@@ -38,19 +34,28 @@ class Mark(Short):
 
     Attributes:
         mechanisms: Hexadecimal fingerprints, in rising order.
+        columns: The name of each column with a mechanism of its own, and its fingerprint; empty where none has.
     """
 
     mechanisms: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, drawables: Mapping[str, Any]) -> Self:
-        """Return the mark of mechanisms."""
-        return cls(tuple(sorted({hexadecimal(each) for each in drawables.values()})))
+    def of(cls, drawables: Mapping[str, Any], *, columnwise: bool = False) -> Self:
+        """Return the mark of mechanisms.
+
+        Args:
+            drawables: The mechanisms, by name.
+            columnwise: Whether the names are those of columns, each of which has a mechanism of its own.
+        """
+        found = {name: fingerprint(each).hex() for name, each in drawables.items()}
+        return cls(tuple(sorted(set(found.values()))), tuple(found.items()) if columnwise else ())
 
     @property
     def text(self) -> str:
         """The mark as JSON."""
-        return json.dumps({"sfumato": __version__, "mechanisms": list(self.mechanisms)})
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        return json.dumps({"sfumato": __version__, "mechanisms": list(self.mechanisms), **columns})
 
     @classmethod
     def from_text(cls, text: bytes | str, source: str) -> Self:
@@ -60,26 +65,39 @@ class Mark(Short):
             DataError: If it holds none.
         """
         try:
-            found = json.loads(text)["mechanisms"]
+            held = json.loads(text)
+            found, columns = held["mechanisms"], held.get("columns", {})
             if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
                 raise ValueError("no list of texts")
+            if not isinstance(columns, dict) or not all(isinstance(each, str) for each in columns.values()):
+                raise ValueError("no texts for columns")
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataError(
                 f"the mark of the mechanism on {source} is damaged ({error}).", "get the table as it was released."
             ) from None
-        return cls(tuple(found))
+        return cls(tuple(found), tuple(columns.items()))
 
-    def check(self, drawable: Any, source: str) -> None:
+    def check(self, drawable: Any, source: str, column: str | None = None) -> None:
         """Refuse a table that was drawn from another mechanism.
 
         Args:
             drawable: The mechanism that it is taken to be drawn from.
             source: What messages call the table.
+            column: The column of its reports, where columns may have mechanisms of their own.
 
         Raises:
             DataError: If it was drawn from another one.
         """
-        mine = hexadecimal(drawable)
+        mine = fingerprint(drawable).hex()
+        own = dict(self.columns).get(column or "")
+        if own is not None:
+            if own != mine:
+                raise DataError(
+                    f"the column {column!r} of {source} was drawn from another mechanism: its mark is "
+                    f"{own[:12]}, that of the mechanism given is {mine[:12]}.",
+                    "give the mechanism file that the column was released with.",
+                )
+            return
         if mine not in self.mechanisms:
             raise DataError(
                 f"{source} was drawn from another mechanism: its mark is "
@@ -88,6 +106,13 @@ class Mark(Short):
                 if self.mechanisms
                 else f"{source} bears an empty mark.",
                 "give the mechanism file that the table was released with.",
+            )
+        if len(self.mechanisms) > 1 and self.columns:
+            fitting = [name for name, each in self.columns if each == mine] or [self.columns[0][0]]
+            raise DataError(
+                f"the columns of {source} were drawn from a mechanism each: "
+                f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
+                f"name the mechanism's own with {argument('column', fitting[0])}.",
             )
         if len(self.mechanisms) > 1:
             raise DataError(
@@ -100,7 +125,7 @@ def read_mark(path: Path) -> Mark | None:
     """Return the mark on a released table, or None where it bears none.
 
     Args:
-        path: A CSV, Parquet or Arrow file.
+        path: A CSV, Parquet or Arrow file, or a folder that Spark wrote.
 
     Raises:
         DataError: If the mark is damaged.
@@ -109,18 +134,21 @@ def read_mark(path: Path) -> Mark | None:
     from pyarrow import parquet
 
     name = repr(path.name)
-    beside = path.with_name(path.name + SUFFIX)
+    beside = path / INSIDE if path.is_dir() else mark_beside(path)
     try:
-        with path.open("rb") as stream:
-            head = stream.read(6)
+        head = b""
+        if not path.is_dir():
+            with path.open("rb") as stream:
+                head = stream.read(6)
         metadata: Mapping[bytes, bytes] = {}
         if head[:4] == b"PAR1":
             metadata = parquet.read_schema(str(path)).metadata or {}
         elif head == b"ARROW1":
             with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
                 metadata = reader.schema.metadata or {}
-        if KEY in metadata:
-            return Mark.from_text(metadata[KEY], name)
+        found = mark_in(metadata, name)
+        if found is not None:
+            return found
         if not metadata and beside.is_file() and beside.stat().st_size <= _LARGEST:
             return Mark.from_text(beside.read_bytes(), name)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
@@ -130,44 +158,26 @@ def read_mark(path: Path) -> Mark | None:
     return None
 
 
-def write_beside(path: str | os.PathLike[str], mark: Mark) -> None:
-    """Write the mark of a CSV file into a small file beside it.
+def mark_in(metadata: Mapping[bytes, bytes], source: str) -> Mark | None:
+    """Return the mark among the metadata of an Arrow table, also as pandas writes its ``attrs``; None without one.
+
+    Args:
+        metadata: The metadata.
+        source: What messages call the table.
 
     Raises:
-        FileError: If it cannot be written.
+        DataError: If the mark is damaged.
     """
-    target = Path(path)
-    with atomically(target.with_name(target.name + SUFFIX)) as temporary:
-        temporary.write_text(mark.text + "\n", encoding="utf-8")
+    if KEY in metadata:
+        return Mark.from_text(metadata[KEY], source)
+    text = None
+    with suppress(ValueError, AttributeError, RecursionError):
+        attributes = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
+        attributes = attributes or json.loads(metadata.get(b"pandas", b"{}")).get("attributes")
+        text = (attributes or {}).get("sfumato")
+    return Mark.from_text(text, source) if isinstance(text, str) else None
 
 
-def hexadecimal(drawable: Any) -> str:
-    """Return the fingerprint of a mechanism: of its integers or its recipe, its secrets and its reports."""
-    found = hashlib.blake2b(digest_size=20, person=b"sfumato release")
-    for part in _parts(drawable):
-        found.update(len(part).to_bytes(8, "big") + part)
-    return found.hexdigest()
-
-
-def _parts(value: Any) -> list[bytes]:
-    if isinstance(value, Mechanism):
-        return [b"mechanism", fingerprint(value), *_parts(value.secrets), *_parts(value.observables)]
-    if isinstance(value, CoordinateNoise):
-        return [b"noise", fingerprint(value)]
-    if isinstance(value, Tupling):
-        return [b"tupling", str(value.dummies).encode(), *_parts(value.inner), *_parts(value.source)]
-    if isinstance(value, Places):
-        return [b"places", json.dumps(value.describe(), sort_keys=True, default=str).encode()]
-    if isinstance(value, Space):
-        points = b"" if value.coordinates is None else np.asarray(value.coordinates, dtype="<f8").tobytes()
-        return [b"space", repr((value.labels, value.unit, value.crs)).encode(), points]
-    if is_dataclass(value):
-        parts = [type(value).__name__.encode()]
-        for field in fields(value):
-            parts += [field.name.encode(), *_parts(getattr(value, field.name))]
-        return parts
-    if isinstance(value, np.ndarray):
-        return [b"array", repr(value.shape).encode(), repr(value.tolist()).encode()]
-    if isinstance(value, int | float | str | Fraction | tuple | type(None)):
-        return [repr(value).encode()]
-    return [type(value).__name__.encode()]
+def mark_beside(path: Path) -> Path:
+    """Return the small file that holds the mark of a CSV file."""
+    return path.with_name(path.name + SUFFIX)

@@ -1,40 +1,24 @@
-"""The promise of a release, proved again before anything is drawn, and what reports of one person add up to."""
+"""The promise of a release in sentences: what was proved of one report, and what one person's add up to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from ..core import CoordinatePrivacy, Mechanism, MetricPrivacy
 from ..core.frozen import Short
-from ..errors import InputError
 from ..escaping import plain
-from ..evidence import VertexPrivacy, prove_coordinate_privacy, prove_metric_privacy, prove_planar_noise
-from ..mechanisms.family import LISTABLE, MechanismFamily
-from ..mechanisms.planar import CoordinateNoise
-from ..mechanisms.tupling import Tupling
-from ..rounding import amount_at_most, at_most, counted, up
+from ..rounding import amount_at_most, at_most, counted, float_above
+from .proved import ProvedPromise
 
-_SHOWN: Final = 3  # mechanisms in sentences
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ProvedPromise(Short):
-    """A promise of one report, proved from the mechanism's integers or its recipe.
-
-    Attributes:
-        epsilon: Per unit.
-        unit: What epsilon counts per, such as ``km``; empty where it has none.
-        slack_m: What is added to every distance, metres.
-        sentence: The promise, in words.
-    """
-
-    epsilon: float
-    unit: str
-    slack_m: float
-    sentence: str
+_SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
+Promises = Mapping[str, tuple[ProvedPromise, ...]]
+Kind = tuple[str, str, str, str]
+Kinds = dict[Kind, ProvedPromise]
+_UNLIKE: Final = "the mechanisms promise different things, so no single number is for all of them"
+_WITHOUT: Final = "not all mechanisms promise something, so nothing bounds what reports add up to"
+_ANYBODY: Final = "for any two true values"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +27,8 @@ class People(Short):
 
     Attributes:
         rows: Rows with a report at most.
-        most: The largest number of rows of one user; None where there is no column of users.
+        most: The largest number of rows of one user, or where places are named of their reports; None where no
+            column names the users.
         users: How many users there are; None where it is not known.
         exact: Whether both were counted, or are at most so many.
         nameless: Rows that name no user.
@@ -56,111 +41,159 @@ class People(Short):
     nameless: int = 0
 
 
-def proved(drawable: Any) -> tuple[ProvedPromise, ...]:
-    """Return what a mechanism promises of one report, each promise proved anew.
-
-    Args:
-        drawable: A mechanism, tupling, noise for coordinates or family.
-
-    Raises:
-        InputError: If a promise does not hold.
-    """
-    if isinstance(drawable, CoordinateNoise):
-        return (_of_noise(drawable),)
-    if isinstance(drawable, Tupling):
-        return proved(drawable.inner)
-    if isinstance(drawable, MechanismFamily):
-        mechanism = _listed(drawable)
-        return () if mechanism is None else proved(mechanism)
-    return tuple(_of_mechanism(drawable, each) for each in drawable.guarantees)
-
-
-def sentences(promises: Mapping[str, tuple[ProvedPromise, ...]], people: People) -> tuple[str, ...]:
+def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
     """Return what a release promises, and what it costs one person, in sentences.
 
     Args:
         promises: The proved promises of each mechanism, by name.
         people: How many reports one person makes.
+        columnwise: Whether every row has a report of each mechanism, one for each column.
     """
     said = []
     shown = [(name, each) for name, found in promises.items() for each in found]
-    for name, each in shown[:_SHOWN]:
-        said.append(f"Proved from the integers{f' of {plain(name)!r}' if name else ''}: {each.sentence}")
-    if len(shown) > _SHOWN:
+    for name, each in shown[: None if columnwise else _SHOWN]:
+        of = f" of {plain(name)!r}" if name else ""
+        said.append(f"Proved from {each.source}{of}: {each.sentence}")
+    if len(shown) > _SHOWN and not columnwise:
         said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more promises of the other mechanisms.")
     bare = [name for name, found in promises.items() if not found]
     if bare:
-        whose = "The mechanism" if len(promises) == 1 else f"{len(bare):,} of the mechanisms"
+        whose = (
+            "The mechanism"
+            if len(promises) == 1
+            else f"The mechanism of {', '.join(repr(plain(name)) for name in bare)}"
+            if columnwise
+            else f"{len(bare):,} of the mechanisms"
+        )
         said.append(
             f"{whose} states no promise that can be proved from integers here: nothing is promised of reports."
         )
-    worst = max((each for _, each in shown), key=lambda each: each.epsilon, default=None)
-    return (*said, *_of_people(worst, people))
+    kinds = [_tightest(found) for found in promises.values()]
+    if columnwise:
+        total, told = _together(kinds)
+        return (*said, told, *_of_people([] if total is None else [total], people))
+    return (*said, *_of_people(kinds, people))
 
 
-def _of_people(worst: ProvedPromise | None, people: People) -> tuple[str, ...]:
+def _tightest(found: Iterable[ProvedPromise]) -> Kinds:
+    """Return the best promise of each kind that one mechanism makes."""
+    best: Kinds = {}
+    for each in found:
+        best[each.kind] = min(best.get(each.kind, each), each, key=lambda one: (one.epsilon, one.slack_m))
+    return best
+
+
+def _shared(kinds: Sequence[Kinds]) -> list[list[ProvedPromise]]:
+    """Return the promises of each kind that all mechanisms make, kind by kind."""
+    return [[of[kind] for of in kinds] for kind in kinds[0] if all(kind in of for of in kinds)]
+
+
+def _worst(parts: Sequence[ProvedPromise]) -> ProvedPromise:
+    """Return what holds of any one report, whichever of these promises of one kind it comes with."""
+    return replace(
+        parts[0], epsilon=max(each.epsilon for each in parts), slack_m=max(each.slack_m for each in parts)
+    )
+
+
+def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
+    """Return what the columns of one row promise together, where that is a number, and the same in words."""
+    columns = f"Together the {len(kinds)} columns of a row are drawn independently"
+    if not all(kinds):
+        return None, f"{columns}; nothing bounds all of them, because not all promise something."
+    shared = [parts for parts in _shared(kinds) if parts[0].any_two or not parts[0].distance]
+    columns += ", and their promises add up"
+    if not shared:
+        return None, f"{columns}; they are of different kinds, so no single number says it."
+    totals, written = {}, []
+    for parts in shared:
+        total = float_above(sum((Fraction(each.epsilon) for each in parts), Fraction(0)))
+        whom = parts[0].whom and f"{parts[0].whom} in each of these columns"
+        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=whom)
+        summed = " + ".join(at_most(each.epsilon, 6) for each in parts)
+        whom = whom or "for any two people, whichever of these columns they differ in"
+        written.append(f"{parts[0].measure} {summed}, at most {at_most(total, 6)} {whom}")
+    return totals, f"{columns}: {'; '.join(written)}."
+
+
+def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
+    """Return what the reports of one person add up to.
+
+    Args:
+        kinds: The best promises of each mechanism that a report can come from; none where each row has a report
+            of several columns, of which no number is said.
+        people: How many reports one person makes.
+    """
     if people.most is None:
-        return (
-            "No column names the users, so nobody's reports can be counted: k reports of one person add up to "
-            "k times "
-            "epsilon.",
-        )
-    at_most_ = "" if people.exact else "at most "
-    most, whose = people.most, "" if people.users is None else f" ({people.users:,} users)"
-    said = f"{most:,} {'report' if most == 1 else 'reports'} of one person"
-    if worst is not None:
-        total = at_most(_above(Fraction(worst.epsilon) * most), 6) + (
-            f"/{plain(worst.unit)}" if worst.unit else ""
-        )
-        slack = f", and {most:,} times the slack" if worst.slack_m and most > 1 else ""
-        said += f": {most:,} times epsilon, {total}{slack}" if most > 1 else f": epsilon once, {total}"
-    found = [f"The source asks for {at_most_}{said}{whose}."]
+        return (f"No column names the users, so nobody's reports can be counted{_of_any(kinds)}.",)
+    most = people.most
+    if not most:
+        return ()
+    whose = "" if people.users is None else f" ({counted(people.users, 'user')})"
+    said = f"The source asks for {'' if people.exact else 'at most '}{counted(most, 'report')} of one person"
+    shared = _totals(_shared(kinds), most) if kinds else []
+    if kinds and not any(kinds):
+        found = [f"{said}{whose}."]
+    elif not kinds:
+        found = [f"{said}{whose}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
+    elif shared:
+        found = [f"{said}: {_listed(shared)}{whose}."]
+    else:
+        found = [f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.", _by_kind(kinds, most)]
     if people.nameless:
         rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
         found.append(f"{rows} {names} no user: each is counted as another person's.")
     return tuple(found)
 
 
-def _above(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else up(nearest)
+def _of_any(kinds: Sequence[Kinds]) -> str:
+    """Return what k reports of one person add up to, as the end of a sentence."""
+    if kinds and not any(kinds):
+        return ""
+    if not kinds:
+        return ": k reports of one person add up to k times what is proved of each column"
+    shared, several = _shared(kinds), len(kinds) > 1
+    if not shared:
+        return f"; {_WITHOUT if not all(kinds) else _UNLIKE}"
+    measures = {parts[0].measure for parts in shared}
+    measure = measures.pop() if len(measures) == 1 else "what is proved of one"
+    most = "at most k times" if several else "k times"
+    return f": k reports of one person add up to {most} {_largest(measure, several=several)}"
 
 
-def _listed(family: MechanismFamily) -> Mechanism | None:
-    try:
-        mechanism = family.mechanism()
-    except InputError:  # too many reports to list
-        return None
-    return mechanism if mechanism.weights.size <= LISTABLE else None
+def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
+    """Return what reports add up to that all come with a promise of one kind, kind by kind."""
+    groups: dict[Kind, list[ProvedPromise]] = {}
+    for found in kinds:
+        for kind, each in found.items():
+            groups.setdefault(kind, []).append(each)
+    parts = list(dict.fromkeys(_totals(list(groups.values()), most)))
+    told = "By kind of promise" if most == 1 else "Where all of them come with a promise of one kind"
+    return f"{told}: {_listed(parts)}."
 
 
-def _of_noise(noise: CoordinateNoise) -> ProvedPromise:
-    promise = noise.promise
-    proof = prove_planar_noise(promise, noise.noise.rate, noise.step_m, noise.reach_m)
-    if not proof.holds:
-        raise _broken(str(promise), proof.upper)
-    reach = f"within {amount_at_most(noise.reach_m, 'm')} of the centre"
-    return ProvedPromise(promise.epsilon, promise.unit, promise.slack_m, f"{promise.sentence(reach)}.")
+def _totals(groups: Sequence[Sequence[ProvedPromise]], most: int) -> list[str]:
+    """Return what as many reports add up to, for each kind of promise."""
+    found = [(_worst(group), len(group) > 1) for group in groups]
+    if len(found) > 1:  # or the sentence before says for whom
+        found = [(replace(each, whom=_ANYBODY) if each.any_two else each, many) for each, many in found]
+    return [_times(each, most, several=many) for each, many in found]
 
 
-def _of_mechanism(mechanism: Mechanism, guarantee: MetricPrivacy) -> ProvedPromise:
-    if isinstance(guarantee, VertexPrivacy):
-        if not prove_coordinate_privacy(mechanism, guarantee).holds:
-            raise _broken(str(guarantee), prove_coordinate_privacy(mechanism, guarantee).upper)
-        promise: CoordinatePrivacy = guarantee.promise
-        slack = guarantee.lattice.slack_m
-        said = f"{promise.sentence('that are served')} (with {amount_at_most(slack, 'm')} added for snapping)."
-        return ProvedPromise(promise.epsilon, promise.unit, slack, said)
-    proof = prove_metric_privacy(mechanism, guarantee)
-    if not proof.holds:
-        raise _broken(str(guarantee), proof.upper)
-    return ProvedPromise(guarantee.epsilon, guarantee.metric.unit, 0.0, f"{guarantee}.")
+def _times(promise: ProvedPromise, most: int, *, several: bool) -> str:
+    total = at_most(float_above(Fraction(promise.epsilon) * most), 6)
+    total += f"/{plain(promise.unit)}" if promise.unit else ""
+    total += f" {promise.whom}" if promise.whom else ""
+    total += f", with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
+    total += ", at the largest of their distances" if several and promise.middles and promise.unit else ""
+    measure = _largest(promise.measure, several=several)
+    said = f"{most:,} times {measure}, {total}" if most > 1 else f"{measure} once, {total}"
+    return f"at most {said}" if several else said
 
 
-def _broken(promise: str, upper: float) -> InputError:
-    return InputError(
-        f"the mechanism promises {promise}, but its integers give an epsilon of up to {at_most(upper, 9)}: "
-        "nothing "
-        "was drawn.",
-        "design it again, or promise what it keeps.",
-    )
+def _largest(measure: str, *, several: bool) -> str:
+    return f"the largest {measure}" if several and measure in ("epsilon", "rho") else measure
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = len(parts) - _SHOWN
+    return "; ".join([*parts[:_SHOWN], *([f"and likewise for {more:,} more"] if more > 0 else [])])

@@ -4,191 +4,69 @@ from __future__ import annotations
 
 import json
 import os
-import time as clock
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
-from ..core import Mechanism
 from ..core.arguments import checked
 from ..core.atomic import check_writable
-from ..core.frozen import Short
-from ..errors import DataError, FileError, InputError, SfumatoError, argument
-from ..mechanisms.family import MechanismFamily
-from ..mechanisms.planar import CoordinateNoise
-from ..mechanisms.tupling import Tupling
-from ..tables import BATCH_ROWS, TableStream, check_streamed
+from ..errors import InputError, argument
+from ..geo import Visits
+from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed
+from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
+from .beforehand import check_beforehand
 from .budget import Blur
-from .charged import ChargedDraw
-from .kernel import OUTSIDE, WITHIN, Kernel, Outside, PrivateBatch, Wishes
-from .local import (
-    AnySource,
-    DrawnPart,
-    Engine,
-    Identity,
-    RowsDone,
-    Tally,
-    Workplace,
-    all_users,
-    counted,
-    identity,
-    keep_record,
-    opened,
-    times_before,
-    unwritable,
-)
-from .marks import KEY, Mark, write_beside
+from .frames import kind_of, prepare_frame
+from .kernel import WITHIN, Kernel, Outside
+from .local import AnySource, check_released, counted, identity, opened
+from .marks import Mark, mark_beside
 from .outcome import Release
-from .promises import People, proved, sentences
-from .remembered import Remembered
+from .people_at_places import at_places
+from .prepared import PreparedRelease, Progress
+from .promises import sentences
+from .proved import proved
 
-ALLOWED: Final = 0.01
-"""The share of rows that may be moved or dropped, unless the caller allows more."""
-
-One = Mechanism | Tupling | CoordinateNoise | MechanismFamily | Blur
-Progress = Callable[[RowsDone], None]
+_PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
+Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)
 
 
-@dataclass(slots=True, repr=False)
-class PreparedRelease(Short):
-    """A release of which everything is known but the reports: read `promises`, then `run`.
+class _Rest(TypedDict, total=False):
+    """Arguments that are the same for files and for tables in memory."""
 
-    Attributes:
-        target: The file to write.
-        promises: What was proved of one report, what the reports of one person add up to, and which columns
-            stay, in sentences.
-        people: How many rows there are, and how many of one person.
-    """
+    column: str | Sequence[str] | None
+    lat: str | None
+    lon: str | None
+    user: str | None
+    time: str | None
+    keep: Sequence[str]
+    place_column: str | None
+    by: str | None
+    outside: Outside | None
+    within: float | str
+    allow: float
+    resume: bool
+    again: bool
+    progress: Progress | None
 
-    target: Path
-    promises: tuple[str, ...]
-    people: People
-    _kernel: Kernel
-    _stream: TableStream
-    _mark: Mark
-    _known: Identity | None
-    _allowed: float
-    _resume: bool
-    _facts: dict[str, str]
-    _remembered: Remembered | None
-    _charged: ChargedDraw | None
-    _size: int
-    _before: int = field(init=False, default=0)
 
-    def run(self, progress: Progress | None = None) -> Release:
-        """Draw the reports and write the table, whole or not at all.
+@overload
+def release(
+    mechanism: One | Several, source: AnySource, target: str | os.PathLike[str], **rest: Unpack[_Rest]
+) -> Release: ...
 
-        Args:
-            progress: Is told how far the release has come.
 
-        Raises:
-            DataError: If the source cannot be read, or rows are outside and this is refused.
-            FileError: If the target cannot be written.
-        """
-        import pyarrow as pa
-
-        begun = clock.monotonic()
-        place = Workplace.open(self.target, self._facts, resume=self._resume)
-        if self._known is not None:
-            self._before = times_before(self._known, self.target, again=True, run=place.run)
-        try:
-            tally = self._run(place, progress)
-        except pa.ArrowException as error:
-            place.remove()
-            raise DataError(
-                f"{self._stream.name} could not be released as such a table: {str(error).splitlines()[0]}.",
-                "give its columns plain types, or leave out those that are kept.",
-            ) from None
-        except (SfumatoError, OSError) as error:
-            if isinstance(error, SfumatoError) and not isinstance(error, FileError):
-                place.remove()
-                raise
-            if self._known is None or not place.parts or self._remembered is not None:
-                place.remove()
-                raise self._unseen(
-                    error if isinstance(error, FileError) else unwritable(self.target, error)
-                ) from None
-            problem = error.problem if isinstance(error, FileError) else unwritable(self.target, error).problem
-            hints = error.hints if isinstance(error, FileError) else unwritable(self.target, error).hints
-            raise FileError(problem, *hints, f"go on from there with {argument('resume', True)}.") from None
-        finally:
-            place.close()
-        notes = [*self._kernel.notes]
-        if place.removed:
-            notes.append(f"{place.removed:,} parts of an interrupted release were removed unread")
-        if tally.resumed:
-            notes.append(
-                f"{tally.resumed:,} rows had been drawn before the interruption, and were not drawn again"
-            )
-        if self._before:
-            notes.append(
-                f"this source had been released {self._before:,} "
-                f"{'time' if self._before == 1 else 'times'} before: {self._before + 1:,} releases add up"
-            )
-        kept = self._remembered
-        return Release(
-            tally.rows,
-            tally.dropped,
-            tally.moved,
-            tuple(self._kernel.schema.names),
-            tuple(notes),
-            places=0 if kept is None else kept.places,
-            cost=kept.cost if kept is not None else "" if self._charged is None else self._charged.blur.sentence,
-            farthest_m=tally.farthest_m,
-            promises=self.promises,
-            mark=self._mark.mechanisms,
-            seconds=clock.monotonic() - begun,
-        )
-
-    def _unseen(self, error: FileError) -> FileError:
-        """Say that users were charged for reports that nobody has seen, where they were."""
-        if self._charged is None and (self._remembered is None or self._remembered.metered is None):
-            return error
-        return FileError(
-            f"{error.problem} Users were charged for these reports, which nobody has seen.",
-            *error.hints,
-            "the ledger keeps places that were reported: they cost nothing when they are released again.",
-        )
-
-    def _run(self, place: Workplace, progress: Progress | None) -> Tally:
-        suffix = self.target.suffix.lower()
-        schema = self._kernel.schema.with_metadata({KEY: self._mark.text.encode()})
-        remembered, charged = self._remembered, self._charged
-        draw: Callable[[Any, DrawnPart], PrivateBatch] | None = None
-        if remembered is not None:
-            draw = lambda batch, part: remembered.draw(batch, part.start)  # noqa: E731
-        elif charged is not None:
-            draw = lambda batch, part: charged.draw(batch, part.start, place.run)  # noqa: E731
-        engine = Engine(
-            self._kernel,
-            self._stream,
-            self._allowed,
-            whole=remembered is not None,
-            size=self._size,
-            draw=draw,
-            in_turn=charged is not None,
-            extra=() if remembered is None or remembered.place_column is None else (remembered.place_column,),
-            progress=progress,
-        )
-        table = place.table
-        tally = engine.run(place, table, schema, suffix, self.people.rows)
-        if suffix == ".csv":
-            write_beside(self.target, self._mark)
-        if self._known is not None:
-            keep_record(self._known, self.target, self._mark, self._before + 1, place.run)
-        place.publish(table, self.target)
-        place.remove()
-        return tally
+@overload
+def release(mechanism: One | Several, source: Frame, target: None = None, **rest: Unpack[_Rest]) -> Frame: ...
 
 
 @checked
 def release(
-    mechanism: One | Mapping[str, One],
+    mechanism: One | Several,
     source: AnySource,
-    target: str | os.PathLike[str],
+    target: str | os.PathLike[str] | None = None,
     *,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     lat: str | None = None,
     lon: str | None = None,
     user: str | None = None,
@@ -201,14 +79,18 @@ def release(
     allow: float = ALLOWED,
     resume: bool = False,
     again: bool = False,
-    progress: Callable[[RowsDone], None] | None = None,
-) -> Release:
-    """Write a table in which every row of the source is replaced by a fresh report.
+    progress: Progress | None = None,
+) -> Any:
+    """Return or write a table in which every row of the source is replaced by a fresh report.
 
     Each row is drawn anew, with the operating system's cryptographic randomness, from the mechanism's integers.
     Rows keep their number and order. The table holds the label of the reported place and, where it has them, its
     latitude and longitude; nothing of the true place. It is read and drawn in batches on every core, whatever
     its size, and written whole or not at all. It bears the fingerprint of the mechanism, which `estimate` checks.
+
+    Without a target the source is a table in memory, and the private rows come back as a table of its kind: a data
+    frame of pandas, of geopandas (with points in EPSG:4326) or of Polars (eager or lazy), a table
+    or reader of pyarrow, a relation of DuckDB. A lazy one is computed, and drawn, in this call and never again.
 
     With a `Tupling` each row becomes a tuple of k + 1 reports: a list in Parquet and Arrow files, and in CSV
     columns that end in the report's place: ``label_1``, ``label_2``, ... The position says nothing about which
@@ -222,8 +104,7 @@ def release(
 
     With ``place_column`` a user's rows that name the same place get the same report, drawn for the
     first of them (its anchor), and what that costs is said in the outcome. With a `Blur` each
-    user is charged for what is drawn, and places are remembered in its ledger for later releases. With
-    ``place_column`` all rows are read into memory.
+    user is charged for what is drawn, and places are remembered in its ledger for later releases.
 
     Args:
         mechanism: A mechanism, tupling or family; its secrets are places, or the labels in ``column``. Or
@@ -231,8 +112,11 @@ def release(
             a latitude and a longitude, but no label. Or several by name, with ``by``.
         source: A Parquet, GeoParquet, Arrow or CSV file, a folder of such files (also partitioned), any other
             file that `read_visits` reads, visits, or a table in memory (`read_visits` says which).
-        target: The file to write, ``.csv``, ``.parquet`` or ``.arrow``; one that exists is replaced.
-        column: The column that holds the secret's label, or a whole number, where secrets are not places.
+        target: The file to write, ``.csv``, ``.parquet`` or ``.arrow``; one that exists is replaced. Without one
+            the private rows are returned.
+        column: The column that holds the secret's label, or a whole number, where secrets are not places. Several
+            for a mechanism on a `JointSpace` (by default those that it names), or for a mapping with a mechanism
+            for each of them, which are drawn independently; the private columns keep their names.
         lat: The column of latitudes, where its name does not show it; as for `read_visits`.
         lon: The column of longitudes.
         user: The column of users.
@@ -248,37 +132,48 @@ def release(
         within: How far rows are moved at most; one that is farther is an error.
         allow: The share of rows that may be moved or dropped.
         resume: Go on with a release that was interrupted. No row is drawn twice.
-        again: Release a source again that was released to the same folder before.
+        again: Release a source again that was released to the same folder before; with a ledger, begin anew where
+            users were charged for a release that was interrupted.
         progress: Is told how far the release has come.
 
+    Returns:
+        What was written, in numbers and words; without a target the private rows, of the kind of the source.
+
     Raises:
-        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was
-        released before. DataError: If the source cannot be read, or rows are outside and this is refused.
+        InputError: If the options do not fit the mechanism, its promise does not hold, the source was
+        released before, or it is not a table in memory and has no target. DataError: If the source cannot be
+        read, or rows are outside and this is refused.
         FileError: If the target cannot be written.
     """
-    prepared = prepare(
-        mechanism,
-        source,
-        target,
-        column=column,
-        lat=lat,
-        lon=lon,
-        user=user,
-        time=time,
-        keep=keep,
-        place_column=place_column,
-        by=by,
-        outside=outside,
-        within=within,
-        allow=allow,
-        resume=resume,
-        again=again,
-    )
-    return prepared.run(progress)
+    asked: dict[str, Any] = {
+        "column": column,
+        "lat": lat,
+        "lon": lon,
+        "user": user,
+        "time": time,
+        "keep": keep,
+        "place_column": place_column,
+        "by": by,
+        "outside": outside,
+        "within": within,
+        "allow": allow,
+    }
+    if target is not None:
+        return prepare(mechanism, source, target, **asked, resume=resume, again=again).run(progress)
+    if isinstance(source, str | os.PathLike | Visits):
+        raise InputError(
+            "no target was given, and only a table in memory comes back as one.",
+            f"name the file to write with {argument('target', 'private.parquet')}.",
+        )
+    for name, value in (("resume", resume), ("again", again)):
+        if value:
+            raise InputError(f"{argument(name, value)} is for files.", "leave it out.")
+    return prepare_frame(mechanism, source, **asked).run(progress).frame
 
 
+@checked
 def prepare(
-    mechanism: One | Mapping[str, One],
+    mechanism: One | Several,
     source: AnySource,
     target: str | os.PathLike[str],
     *,
@@ -287,7 +182,7 @@ def prepare(
     allow: float = ALLOWED,
     resume: bool = False,
     again: bool = False,
-    batch_rows: int = BATCH_ROWS,
+    batch_rows: int | None = None,
     **options: Any,
 ) -> PreparedRelease:
     """Return a release that has been proved and counted, before anything is drawn.
@@ -300,24 +195,21 @@ def prepare(
         outside: What to do with rows outside.
         allow: The share of rows that may be moved or dropped.
         resume: Go on with a release that was interrupted.
-        again: Release a source again.
-        batch_rows: Rows that are drawn and kept at a time.
+        again: Release a source again, or charge once more for what was interrupted.
+        batch_rows: Rows that are drawn and kept at a time; by default a million, with places fewer.
         options: The others.
 
     Raises:
-        InputError: If the options do not fit the mechanism, or its promise does not hold.
-        DataError: If the source cannot be read.
-        FileError: If the target is of no known kind.
+        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was released
+            before.
+        DataError: If the source cannot be read; with a ledger also if rows are outside, and this is refused.
+        BudgetError: If a user has too little left.
+        FileError: If the target is of no known kind, or cannot be written.
     """
     suffix = check_streamed(target)
-    if outside is not None and outside not in OUTSIDE:
-        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(OUTSIDE)}.")
-    if batch_rows < 1:
-        raise InputError(f"batches of {batch_rows} rows were asked for.", "use at least one row, such as 100,000.")
-    if not 0 <= allow <= 1:
-        raise InputError(
-            f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
-        )
+    size = batch_rows if batch_rows is not None else BATCH_ROWS if place_column is None else _PLACE_ROWS
+    if size < 1:
+        raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
     path = Path(os.path.realpath(target))
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
         raise InputError("the release would replace its own source.", "choose another target.")
@@ -325,52 +217,35 @@ def prepare(
     if folder is not None and path.is_relative_to(folder):
         raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
     check_writable(target)
-    metered = mechanism if isinstance(mechanism, Blur) else None
-    drawable = mechanism.mechanism if isinstance(mechanism, Blur) else mechanism
-    keep = options.pop("keep", ())
-    for name in keep:
-        if not isinstance(name, str):
-            raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
-    wishes = Wishes(**options, keep=tuple(keep), outside=outside or "error", lists=suffix != ".csv")
-    if wishes.column is not None and (metered or place_column):
-        raise InputError("places and budgets are for visits, not for labels.", f"leave out {argument('column')}.")
-    stream, asked = opened(source, wishes)
-    kernel = Kernel(drawable, stream.schema, asked, name=stream.name, comma=stream.comma)
-    remembered = charged = None
-    if place_column is not None and place_column not in stream.schema.names:
-        known = ", ".join(stream.schema.names)
-        raise DataError(f"there is no column {place_column!r} of places.", f"the source has {known}.")
-    if metered is not None or place_column is not None:
-        if kernel.user is None:
-            raise DataError(
-                "no column names the users, but places and budgets are those of users.",
-                f"name it with {argument('release.user', 'column')}.",
-            )
-        if metered is not None and place_column is None:
-            charged = ChargedDraw(kernel, metered)
-        else:
-            remembered = Remembered(kernel, place_column, metered)
-        if resume and remembered is not None:
-            raise InputError(
-                "a release with places is drawn at once, and leaves nothing to go on with.",
-                f"leave out {argument('resume')}.",
-            )
-    known_as = identity(stream)
+    if suffix == ".csv":
+        check_writable(mark_beside(path))
+    wishes = wishes_of(mechanism, place_column, outside, allow, options, lists=suffix != ".csv")
+    kind, given = None, source
+    if not isinstance(given, str | os.PathLike | Visits):
+        kind = kind_of(given)
+        given = kind.arrow()
+    stream, asked = opened(given, wishes)
+    kernel = Kernel(drawable_of(mechanism), stream.schema, asked, name=stream.name, comma=stream.comma)
+    if kind is not None:
+        kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
+    remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)
+    known_as = identity(stream, *wishes.named)
     if resume and known_as is None:
         raise InputError(
             "only a release of a file can be gone on with: what was in memory may have changed.",
             f"leave out {argument('resume')}.",
         )
-    if known_as is not None and metered is None and not resume:  # a ledger counts for itself
-        times_before(known_as, path, again=again)
-    mark = Mark.of(kernel.drawables)
+    metered = isinstance(mechanism, Blur)  # a ledger counts for itself
+    if known_as is not None and not (metered or resume or again):
+        check_released(known_as, path)
+    mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
-    people = counted(stream, kernel.user)
-    if charged is not None and not resume and asked.outside != "drop":  # rows that are dropped cost nothing
-        charged.afford(all_users(stream, kernel.user))
+    people = at_places(counted(stream, kernel.user), remembered, stream, size, drops=asked.outside == "drop")
+    if not resume:
+        check_beforehand(charged or remembered, stream, size, allow)
     return PreparedRelease(
         path,
-        (*sentences(promises, people), *kernel.disclosed.sentences),
+        (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.disclosed.sentences),
         people,
         kernel,
         stream,
@@ -378,6 +253,7 @@ def prepare(
         known_as,
         allow,
         resume,
+        again,
         {
             "source": "" if known_as is None else known_as.place,
             "mechanism": mark.text,
@@ -385,9 +261,18 @@ def prepare(
                 {**asdict(asked), "allow": allow, "place_column": place_column}, default=str
             ),
             "kind of table": suffix,
-            "size of parts": str(batch_rows),
+            "size of parts": str(size),
+            "ledger": _ledger_of(mechanism),
         },
         remembered,
         charged,
-        batch_rows,
+        size,
     )
+
+
+def _ledger_of(mechanism: One | Several) -> str:
+    """Return what tells the ledger from another one, wherever it is named from; empty for none."""
+    if not isinstance(mechanism, Blur):
+        return ""
+    address = mechanism.ledger.address
+    return address if "://" in address else os.path.realpath(address)

@@ -1,7 +1,9 @@
-"""Draws in which a user's place has one report, or in which users are charged: all rows at once."""
+"""Draws in which each of a user's places has one report: batch by batch, with a ledger or without."""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,32 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import CoordinatePrivacy
-from ..errors import DataError, InputError
+from ..errors import InputError
 from ..geo import Cells
 from ..sampling import SystemWords
 from .budget import Blur
 from .kernel import Kernel, Located, PrivateBatch
+from .place_memo import Anchor, PlaceMemo
 from .reporters import MatrixReporter, NoiseReporter, Reporter
-from .revisits import Revisits, spread_m
+from .revisits import Revisits, apart_m, cost_of_places
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Remembered:
-    """Draws one report for each place of a user, or charges each user first, or both.
+    """Draws one report for each place of a user, and charges each user first where there is a ledger.
+
+    A place keeps its report in the release's memo, or with a ledger in that, for ever.
 
     Attributes:
         kernel: What draws.
-        place_column: The column that names places, or None.
+        place_column: The column that names places.
         metered: Whom to charge, or None.
-        places: How many places of users there were.
-        cost: What this costs, in words.
+        paid: Whether anybody was charged since this was made.
     """
 
     kernel: Kernel
-    place_column: str | None
+    place_column: str
     metered: Blur | None
-    places: int = 0
-    cost: str = ""
+    paid: bool = field(init=False, default=False)
     _words: SystemWords = field(default_factory=SystemWords)
 
     def __post_init__(self) -> None:
@@ -43,61 +46,129 @@ class Remembered:
                 "places and budgets are for one mechanism.", "release each mechanism's rows by itself."
             )
 
-    def draw(self, batch: Any, start: int) -> PrivateBatch:
-        """Return the private rows of all true rows.
+    def draw(self, batch: Any, start: int, memo: PlaceMemo, run: str = "") -> PrivateBatch:
+        """Return the private rows of a batch.
+
+        A batch that is drawn again, because its process ended before anybody saw its reports, finds what it
+        charged and the reports of its places.
 
         Args:
-            batch: All rows.
-            start: The number of rows before them.
+            batch: The true rows.
+            start: The number of rows before them, which is also the batch's number.
+            memo: The memo of this release.
+            run: The name of the run, for the ledger; empty for none.
 
         Raises:
             DataError: If a row names no user, or is outside and this is refused.
-            BudgetError: If a user has too little left; then nobody is charged.
+            BudgetError: If a user has too little left; then nobody is charged for this batch.
             FileError: If the ledger holds a report that the mechanism does not make.
         """
-        kernel, single = self.kernel, self._single
+        kernel = self.kernel
         located = kernel.locate(batch, self._words, start=start)
-        user = None if kernel.user is None else batch.column(kernel.user).take(located.rows)
-        if user is None:
-            raise DataError(
-                "no column names the users, but places and budgets are those of users.",
-                "name it: user='column', or --user-column.",
-            )
-        place = None if self.place_column is None else batch.column(self.place_column).take(located.rows)
-        shared = Revisits.of(user, place)
-        anchors = shared.anchors
+        shared = self._shared(batch, located, start)
+        reports = (
+            self._drawn(located, shared, start, memo)
+            if self.metered is None
+            else self._charged(located, shared, start, memo, run)
+        )
+        return kernel.reported(located, [(self._single, np.arange(len(located.rows)), reports[shared.taken])])
 
-        def fresh(rows: NDArray[np.intp]) -> NDArray[Any]:
-            return kernel.drawn(located, self._words, rows)[0][2]
+    def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
+        """Refuse, before anybody is charged, reports for which a user has too little left.
 
+        Args:
+            batches: All rows for which a report will be drawn, and the number of rows before each batch.
+
+        Raises:
+            DataError: If a row names no user.
+            BudgetError: If a user has too little left.
+        """
         if self.metered is None:
-            distinct, where = np.unique(anchors, return_inverse=True)
-            reports = fresh(distinct)[where]
-        else:
-            reports = self.metered.reports(
-                shared.users,
-                shared.places,
-                lambda rows: [_plain(report) for report in fresh(np.array(rows, dtype=np.intp)).tolist()],
-            )
-        self._say(shared, located)
-        return kernel.reported(located, [(single, np.arange(len(located.rows)), reports)])
+            return
+        needed: dict[str, int] = {}
+        with PlaceMemo(name=secrets.token_hex(16), spill=True) as seen:
+            for located, start in batches:
+                shared = self._shared(located.batch, located, start)
+                keys = _keys(seen, shared)
+                known = seen.known(list(filter(None, keys)))
+                fresh = [number for number, key in enumerate(keys) if key is None or key not in known]
+                seen.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
+                users = [shared.users[number] for number in fresh]
+                held = self.metered.remembers(users, [shared.places[number] for number in fresh])
+                for user, paid in zip(users, held, strict=True):
+                    needed[user] = needed.get(user, 0) + (not paid)
+        charges = [self.metered.charge_for(user, reports) for user, reports in sorted(needed.items()) if reports]
+        self.metered.ledger.afford(charges)
 
-    def _say(self, shared: Revisits, located: Located) -> None:
+    def cost(self, memo: PlaceMemo) -> str:
+        """Return what the release costs, in words.
+
+        Args:
+            memo: The memo of this release.
+        """
         single = self._single
         promise: object = None if self.metered is None else self.metered.promise
         if self.metered is None and isinstance(single, NoiseReporter):
             promise = single.noise.promise
         slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
         said = [] if self.metered is None else [self.metered.sentence]
-        self.places = shared.distinct
-        if shared.distinct:
-            lat, lon = self.kernel.degrees(located.batch)
-            spread = (
-                spread_m(lat[located.rows], lon[located.rows], shared.anchors) if self.metered is None else None
-            )
+        named, places, spread_m = memo.counts
+        if places:
             cells = isinstance(single, MatrixReporter) and isinstance(single.single.secrets, Cells)
-            said.append(shared.cost(spread, cells=cells, slack_m=slack_m))
-        self.cost = ". ".join(said)
+            spread = spread_m if self.metered is None else None
+            said.append(cost_of_places(named, places, spread, cells=cells, slack_m=slack_m))
+        return ". ".join(said)
+
+    def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
+        users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
+        return Revisits.of(users, places, located.rows + start)
+
+    def _drawn(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo) -> NDArray[Any]:
+        """Return the reports of a batch's places and of its visits without one, drawn where there is none yet."""
+        keys = _keys(memo, shared)
+        known = memo.known([key for key in keys if key])
+        fresh = np.array([number for number, key in enumerate(keys) if key not in known], dtype=np.intp)
+        drawn = self._fresh(located, shared.rows[fresh])
+        drawn = drawn.astype(np.float64 if drawn.dtype.kind == "f" else np.int64)
+        reports = np.empty((len(keys), *drawn.shape[1:]), dtype=drawn.dtype)
+        reports[fresh] = drawn
+        lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
+        anchors = {
+            key: Anchor(reports[number].tobytes(), float(lat[row]), float(lon[row]))
+            for number, row in zip(fresh.tolist(), shared.rows[fresh].tolist(), strict=True)
+            if (key := keys[number])
+        }
+        at = np.stack([lat[shared.rows], lon[shared.rows]])
+        for number, key in enumerate(keys):
+            if key in known:
+                anchor = known[key]
+                reports[number] = anchor.read(drawn.dtype, drawn.shape[1:])
+                at[:, number] = anchor.lat, anchor.lon
+        spread_m = float(apart_m(lat, lon, *at[:, shared.taken]).max(initial=0.0))
+        memo.keep(start, anchors, shared.named, spread_m)
+        return reports
+
+    def _charged(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo, run: str) -> NDArray[Any]:
+        if self.metered is None:
+            raise InputError("there is no ledger.", "pass a Blur.")
+
+        drawn = 0
+
+        def draw(rows: list[int]) -> list[Any]:
+            nonlocal drawn
+            drawn += len(rows)
+            return [_plain(each) for each in self._fresh(located, shared.rows[rows]).tolist()]
+
+        reports = self.metered.reports(shared.users, shared.places, draw, run=run, batch=start)
+        self.paid |= drawn > 0  # each was charged
+        keys = [key for key in _keys(memo, shared) if key]
+        known = memo.known(keys)
+        anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
+        memo.keep(start, anchors, shared.named, None)
+        return reports
+
+    def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
+        return self.kernel.drawn(located, self._words, rows)[0][2]
 
     @property
     def _single(self) -> Reporter:
@@ -105,6 +176,13 @@ class Remembered:
         if found is None:
             raise InputError("there are several mechanisms.", "release each mechanism's rows by itself.")
         return found
+
+
+def _keys(memo: PlaceMemo, shared: Revisits) -> list[bytes | None]:
+    return [
+        None if place is None else memo.key(user, place)
+        for user, place in zip(shared.users, shared.places, strict=True)
+    ]
 
 
 def _plain(report: Any) -> Any:

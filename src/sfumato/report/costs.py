@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..core import Loss, Mechanism, Metric, Prior
+from ..core.naming import called, quoted
 from ..evidence import expected_loss_above, worst_loss_above
 from ..geo import Cells, Lattice, Places, Visits
 from ..geo.places import TRUE_POINT
@@ -56,14 +57,27 @@ def cost_sentences(
     return [*sentences, *_held_out(mechanism, loss, held_out)]
 
 
-def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float) -> str:
-    """Return bounds of a loss; an average over points says nothing about the worst case."""
+def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float, *, checked: bool = True) -> str:
+    """Return bounds of a loss; an average over points says nothing about the worst case.
+
+    Args:
+        mechanism: The mechanism.
+        loss: The loss.
+        expected: A bound of its mean.
+        worst: A bound of its mean at the worst secret.
+        checked: Whether the loss is that of the coordinates and labels; else it is a table of the file's writer.
+    """
+    if not checked:
+        return (
+            f"By a table of losses that the file states under the name {quoted(loss.name)}, and nothing confirms, "
+            f"a report loses at most {amount_at_most(expected, loss.unit)} on average."
+        )
     if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
-        return f"The loss ({loss.name}) is at most {amount_at_most(expected, loss.unit)} on average."
+        return f"The loss ({called(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
     centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
     return (
-        f"The {loss.name} loss{centres} is at most {amount_at_most(expected, loss.unit)} on average and at most "
-        f"{amount_at_most(worst, loss.unit)} at worst."
+        f"The {called(loss.name, 'loss')}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
+        f"and at most {amount_at_most(worst, loss.unit)} at worst."
     )
 
 
@@ -91,7 +105,7 @@ def _of_visits(
 
 def _true_sentence(loss: Loss, expected: float) -> str:
     kind = loss.name.removesuffix(TRUE_POINT)
-    distance = "" if kind == "euclidean" else f" ({kind} distance)"
+    distance = "" if kind == "euclidean" else f" ({called(kind, 'distance')})"
     amount_of = amount_at_most(expected, loss.unit)
     return f"On average over the visits, you appear at most {amount_of} from where you truly are{distance}."
 

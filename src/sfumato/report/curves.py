@@ -1,42 +1,38 @@
-"""The curves of an audit: profile, trade-off, prior to posterior, and epsilon against distance."""
+"""The curves of an audit: profile, trade-off, and prior to posterior."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import Mechanism, Metric, Prior
-from ..errors import FileError, InputError
+from ..core import Mechanism, Metric
+from ..errors import InputError
 from ..escaping import figure as outside
-from ..evidence import worst_ratios
 from ..privacy import (
     Band,
     DifferentialPrivacy,
-    Events,
     GaussianPrivacy,
     GaussianTradeOff,
-    Priors,
     PrivacyProfile,
     Relation,
     TradeOff,
-    attained_band,
 )
-from ..rounding import amount, at_most
-from .drawing import blank, save_picture
+from ..rounding import amount, at_most, briefly_at_most
+from .theme import LIGHT, blank, one_panel, say_instead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#555555"
+BLUE, ORANGE, GREEN, GREY = LIGHT.series[0], LIGHT.series[1], LIGHT.series[2], LIGHT.muted
 
 _POINTS = 161
 _LEAST_DELTA = 1e-9  # where the axis of delta ends
+_FAR = 10.0  # times the epsilon of near pairs: a curve of all pairs that goes on so far leaves the figure
+_SEEN = 4.0  # times the epsilon of near pairs: what is then seen
 
 
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
@@ -50,10 +46,11 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    figure, ax = _figure()
+    figure, ax = one_panel()
     shown = _by_distance(mechanism, relation, metric)
-    for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
-        largest = DifferentialPrivacy(pairs).measure(mechanism).upper
+    ends = [DifferentialPrivacy(pairs).measure(mechanism).upper for _, pairs in shown]
+    seen = _seen(ends)
+    for (label, pairs), style, largest in zip(shown, _styles(len(shown)), ends, strict=True):
         finite = math.isfinite(largest) and largest > 0
         end = largest if finite else 5.0
         # Close to its end the curve falls ever more steeply: most points go there.
@@ -63,22 +60,35 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
         deltas = profile.delta_upper(epsilons)
         kept = deltas >= _LEAST_DELTA
         if finite:
-            text = f"{label}: delta 0 from epsilon {at_most(largest, 4)} on"
-            ax.plot([largest], [_LEAST_DELTA], marker="|", markersize=12, color=style["color"], clip_on=False)
+            outside_it = " (outside)" if seen is not None and largest > seen else ""
+            text = f"{label}: delta 0 from epsilon {briefly_at_most(largest)} on{outside_it}"
+            if not outside_it:
+                ax.plot([largest], [_LEAST_DELTA], marker="|", markersize=12, color=style["color"], clip_on=False)
         elif math.isinf(largest):
             text = f"{label}: never below {at_most(float(profile.delta_upper(math.inf)), 3)}"
         else:
             text = f"{label}: delta 0 everywhere"
         across, up = np.append(epsilons[kept], end), np.append(deltas[kept], _LEAST_DELTA)
         ax.plot(*((across, up) if finite else (epsilons[kept], deltas[kept])), label=text, **style)
+    if not any(np.size(line.get_xdata()) > 1 for line in ax.lines):
+        say_instead(
+            ax, "A report reveals nothing that a figure shows:\ndelta is 0, or nearly so, at every epsilon."
+        )
     ax.set_xlabel("epsilon")
     ax.set_ylabel("delta, rounded up")
     ax.set_yscale("log")
     ax.set_ylim(_LEAST_DELTA, 1.5)
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, seen)
     ax.set_title("Privacy profile: what each epsilon leaves unprotected", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
+
+
+def _seen(ends: Sequence[float]) -> float | None:
+    """Return how far epsilon is drawn where the curve of all pairs would leave no room for those of near ones."""
+    if len(ends) < 2 or not _FAR * ends[-2] < ends[-1] < math.inf or ends[-2] <= 0:
+        return None
+    return _SEEN * ends[-2]
 
 
 def trade_off_figure(
@@ -98,12 +108,18 @@ def trade_off_figure(
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    figure, ax = _figure()
+    figure, ax = one_panel()
     ax.plot([0, 1], [1, 0], color=GREY, linestyle=":", label="a report reveals nothing (1 - a)")
     shown = _by_distance(mechanism, relation, metric)
     for (label, pairs), style in zip(shown, _styles(len(shown)), strict=True):
         curve = TradeOff.of(mechanism, pairs)
         ax.plot(curve.alphas, curve.betas, label=f"{label}, the worst pair at each rate", **style)
+    rates = np.linspace(0.001, 1, _POINTS)
+    missed = [np.interp(rates, *np.asarray(line.get_xydata(), dtype=float).T) for line in ax.lines[1:]]
+    if all(betas.max() < 1e-9 for betas in missed):
+        say_instead(ax, "As far as a figure shows,\na test tells some two secrets apart for certain.")
+    elif all(np.allclose(betas, 1 - rates, atol=1e-6) for betas in missed):
+        say_instead(ax, "As far as a figure shows,\nno test is better than guessing.")
     if len(shown) == 1:
         mu = GaussianPrivacy(shown[0][1]).measure(mechanism).upper
         if math.isfinite(mu):
@@ -160,6 +176,11 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
         ax.plot(prior, band.upper(prior), color=BLUE, linewidth=1.6)
         ax.plot(prior, band.lower(prior), color=BLUE, linewidth=1.6)
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
+        inner = slice(1, -1)
+        if np.allclose(band.upper(prior), prior, atol=1e-9) and np.allclose(band.lower(prior), prior, atol=1e-9):
+            say_instead(ax, "As far as a figure shows,\na report changes nothing here.")
+        elif (band.upper(prior)[inner] >= 1 - 1e-9).all() and (band.lower(prior)[inner] <= 1e-9).all():
+            say_instead(ax, "As far as a figure shows,\na report may lead to any belief.")
         ax.set_title(outside(band.title), fontsize=10)
         ax.set_xlabel("probability of the fact before the report")
         ax.set_ylabel("probability after it")
@@ -170,106 +191,6 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
     for ax in list(axes.flat)[len(bands) :]:
         ax.set_visible(False)
     return figure
-
-
-def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
-    """Return a heat map of all pairs: their distance, and by how much a report can tell them apart.
-
-    Args:
-        mechanism: A mechanism of n secrets.
-        metric: The distance on them; the line of its least epsilon is drawn.
-
-    Raises:
-        InputError: If sizes do not fit, or no two secrets are at a finite positive distance.
-        MissingExtraError: If matplotlib is not installed.
-    """
-    n = mechanism.shape[0]
-    if len(metric) != n:
-        raise InputError(
-            f"the metric is on {len(metric)} values, but the mechanism has {n} secrets.", "use one on the secrets."
-        )
-    figure, ax = _figure()
-    ratios, _ = worst_ratios(mechanism)
-    apart = (metric.array > 0) & np.isfinite(metric.array) & ~np.eye(n, dtype=bool)
-    with np.errstate(divide="ignore"):
-        logs = np.log(ratios)
-    shown = apart & np.isfinite(logs)
-    if not shown.any():
-        raise InputError(
-            "no pair at a positive distance has a finite likelihood ratio.", "there is nothing to draw."
-        )
-    d, values = metric.array[shown], np.maximum(logs[shown], 0.0)
-    *_, drawn = ax.hist2d(d, values, bins=60, cmap="cividis", cmin=1)
-    figure.colorbar(drawn, ax=ax, label="ordered pairs of secrets")
-    slope = float((values / d).max())
-    unit = outside(metric.unit)
-    reach = float(d.max())
-    per = f"/{unit}" if unit else ""
-    ax.plot([0, reach], [0, slope * reach], color=ORANGE, linestyle="--", label=f"epsilon {at_most(slope)}{per}")
-    ax.set_xlabel("distance" + (f" ({unit})" if unit else ""))
-    ax.set_ylabel("largest ln of a likelihood ratio")
-    hidden = int((apart & np.isposinf(logs)).sum())
-    if hidden:
-        ax.text(0.02, 0.97, f"{hidden:,} pairs are infinite and not shown", transform=ax.transAxes, va="top")
-    ax.set_ylim(bottom=0)
-    ax.set_xlim(left=0)
-    ax.set_title("How well a report tells two secrets apart", fontsize=11)
-    ax.legend(fontsize=9, loc="lower right")
-    return figure
-
-
-def save_audit_figures(
-    mechanism: Mechanism,
-    folder: str | os.PathLike[str],
-    *,
-    prior: Prior | None = None,
-    metric: Metric | None = None,
-    relation: Relation | None = None,
-    events: Events | None = None,
-) -> list[Path]:
-    """Write the figures of an audit as PNG files and return their paths.
-
-    Args:
-        mechanism: A mechanism.
-        folder: Where to write; it is made if it is not there.
-        prior: What the adversary believes; the band then is that of this prior as well.
-        metric: The distance on the secrets, if there is one.
-        relation: The pairs that must look alike; all if None.
-        events: The facts that must stay hidden; every single secret if None.
-
-    Raises:
-        FileError: If a file cannot be written.
-        MissingExtraError: If matplotlib is not installed.
-    """
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"the folder {str(target)!r} cannot be made ({error.strerror}).", "choose another."
-        ) from error
-    bands = [] if metric is None or relation is not None else two_secrets_bands(mechanism, metric)[:2]
-    if not bands or prior is None:  # among all secrets of a map some are so far apart that it excludes nothing
-        bands.append(_titled(attained_band(mechanism, Priors.all(), events), "Any fact, every prior"))
-    if prior is not None:
-        bands.append(_titled(attained_band(mechanism, Priors.of(prior), events), "Any fact, the given prior"))
-    figures = {
-        "profile": profile_figure(mechanism, relation, metric),
-        "trade-off": trade_off_figure(mechanism, relation, metric),
-        "prior-to-posterior": bands_figure(bands, columns=min(len(bands), 3)),
-    }
-    if metric is not None:
-        figures["epsilon-by-distance"] = epsilon_by_distance_figure(mechanism, metric)
-    paths = []
-    for name, figure in figures.items():
-        path = target / f"{name}.png"
-        save_picture(figure, path)
-        paths.append(path)
-    return paths
-
-
-def _titled(band: Band, title: str) -> Band:
-    return Band(title, band.low, band.high, band.fall, band.rise, band.slope, band.delta)
 
 
 def _by_distance(
@@ -307,17 +228,10 @@ def _limits(metric: Metric) -> list[float]:
 
 def _styles(number: int) -> list[dict[str, Any]]:
     """Return how curves are told apart: by colour and by line, the last one being of all pairs."""
-    looks = [(BLUE, "-"), (GREEN, "--"), (ORANGE, "-."), ("#000000", (0, (1, 1)))]
+    looks = [(BLUE, "-"), (GREEN, "--"), (ORANGE, "-."), (LIGHT.ink, (0, (1, 1)))]
     chosen = looks[:1] if number == 1 else [*looks[: number - 1], looks[-1]]
     return [{"color": colour, "linestyle": line, "linewidth": 2} for colour, line in chosen]
 
 
 def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=9, ncols=columns)
-
-
-def _figure() -> tuple[Figure, Axes]:
-    figure = blank(6.2, 5.4)
-    ax: Any = figure.subplots()
-    ax.grid(alpha=0.3)
-    return figure, ax

@@ -13,14 +13,18 @@ from ..geo import Lattice
 from ..geo.places import TRUE_POINT
 from ..leakage import prior_vulnerability
 from ..optimal import Design, NoiseDesign, Point
-from ..rounding import amount_at_least
+from ..rounding import amount_at_least, percent_at_least
 from ..tables import write_rows
-from .drawing import blank
+from .theme import LIGHT, blank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SAME = 0.01  # relative: numbers that are one in a figure
+_LONGEST = 40  # characters of a name in the legend
+_FEW = 5  # people: of more, what is found without a report would be too many lines
+_WIDE = 30.0  # times the least epsilon: from there on its axis is logarithmic
+_NEAR = 0.1  # relative: errors that near to the loss are told in words, as their panel would show y = x
 COLUMNS = (
     "prior",
     "epsilon",
@@ -72,8 +76,9 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
 def frontier(points: Sequence[Point], unit: str) -> Figure:
     """Return panels: loss against epsilon, and what an attacker achieves against loss.
 
-    Where an optimum makes the attacker err by just as much as it loses, or find the secret
-    just where it reports it, the panel that would show that is left out.
+    Where the attacker errs by nearly as much as is lost, or finds the secret just where it is reported,
+    the panel that would show that is left out; the first is told in words. How often secrets are found is shown
+    where it is known of most points.
 
     Args:
         points: The points of a sweep.
@@ -88,17 +93,17 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
         raise InputError("no point of the sweep has a design.", "see why each failed, and ask for less.")
     erring = any(_differ(point, unit) for point in done)
     known = [point for point in done if isfinite(point.hit_rate)]  # noise has no vertex to find
-    hitting = len(known) >= min(2, len(done)) and (not erring or any(map(_hits_differ, known)))
-    erring = erring or not hitting
+    hitting = 2 * len(known) > len(done) and (not erring or any(map(_hits_differ, known)))
     label, unit = outside(_label(done[0])), outside(unit)
-    figure = blank(5.2 + 4.8 * (erring + hitting), 4.4)
-    left, *others = figure.subplots(1, 1 + erring + hitting)
+    figure = blank(5.2 + 4.8 * (erring + hitting), 4.6)
+    left, *others = figure.subplots(1, 1 + erring + hitting, squeeze=False)[0]
     hits = others[0] if hitting else None
     errors = others[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in done))
     styles = ("-", "--", ":", "-.")
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+    colours = LIGHT.series
     people = list(dict.fromkeys(point.who for point in done))
+    blind_shown = len(people) <= _FEW
     markers = "osD^vPX*<>"
     for i, who in enumerate(people):
         for k, minimum in enumerate(kinds):
@@ -106,7 +111,8 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if not mine:
                 continue
             losses = [point.loss for point in mine]
-            text = who if minimum is None else f"{who}, at least {amount_at_least(minimum, unit)}"
+            short = who if len(who) <= _LONGEST else f"{who[: _LONGEST - 1]}…"
+            text = short if minimum is None else f"{short}, at least {amount_at_least(minimum, unit)}"
             style = {
                 "linestyle": styles[k % len(styles)],
                 "marker": markers[i % len(markers)],
@@ -126,13 +132,16 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
                 hits.plot(losses, [100 * point.hit_rate for point in mine], label=outside(text), **style)
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
-        if hits is not None:
+        if hits is not None and blind_shown:
             priors = [p.design.problem.prior for p in done if p.who == who and isinstance(p.design, Design)]
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
     left.set_xlabel(f"epsilon (per {unit})" if unit else "epsilon")
     left.set_ylabel(label)
+    epsilons = [point.epsilon for point in done if point.epsilon is not None]
+    if epsilons and max(epsilons) >= _WIDE * min(epsilons) > 0:
+        left.set_xscale("log")
     noisy = any(isinstance(point.design, NoiseDesign) for point in done)
     left.set_title(f"What privacy costs{' (hollow: planar noise)' if noisy else ''}", fontsize=11)
     if hits is not None:
@@ -140,7 +149,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             isinstance(p.design, Design) and isinstance(p.design.problem.prior.space, Lattice) for p in done
         )
         hits.set_ylabel(f"the best attacker finds the {'vertex rounded to' if vertices else 'secret'} (%)")
-        hits.set_title("How often it is found (dotted: without a report)", fontsize=11)
+        hits.set_title(f"How often it is found{' (dotted: without a report)' if blind_shown else ''}", fontsize=11)
     if errors is not None:
         true = " from the true point" if any(point.true_point for point in done) else ""
         errors.set_ylabel(f"error of the best attacker{true}" + (f" ({unit})" if unit else ""))
@@ -151,13 +160,24 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
         ax.grid(alpha=0.3)
         ax.set_ylim(bottom=0)
     if len(people) * len(kinds) > 1:
-        figure.legend(*others[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+        handles, labels = (others[0] if others else left).get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=max(2, 2 * len(others)), fontsize=9)
+    if not erring:
+        figure.suptitle(_erring_as_much(done), fontsize=9, color=LIGHT.muted)
     return figure
+
+
+def _erring_as_much(points: Sequence[Point]) -> str:
+    """Say by how much attackers err, as a share of what is lost."""
+    shares = [point.distortion / point.loss for point in points if point.loss > 0]
+    if not shares:
+        return "Nothing is lost, and the best attacker does not err."
+    return f"The best attacker errs by {percent_at_least(min(shares))} of what is lost, or by more."
 
 
 def _differ(point: Point, unit: str) -> bool:
     """Return whether the attacker's error is another number than the loss."""
-    return point.loss_unit != unit or abs(point.distortion - point.loss) > _SAME * abs(point.loss)
+    return point.loss_unit != unit or abs(point.distortion - point.loss) > _NEAR * abs(point.loss)
 
 
 def _hits_differ(point: Point) -> bool:

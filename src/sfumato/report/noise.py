@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core import Bracket, units
+from ..core import Bracket, Mechanism, Metric, Prior, units
+from ..core.naming import quoted
 from ..errors import InputError, python
 from ..evidence import NoiseCertificate
 from ..files import NoiseFile
-from ..geo import Cells
+from ..geo import Cells, Visits
 from ..mechanisms.planar import coarsened
 from ..rounding import amount, amount_at_least, amount_at_most, factor_at_most, up
-from .picture import picture
+from .maps import Outline
+from .picture import panels, picture
 from .summary import Section, Summary
 
 if TYPE_CHECKING:
@@ -62,29 +64,52 @@ def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
                 "Whose places the table was made of is as the writer states it. The promise holds with any table."
             )
     if held.claims:
-        names = ", ".join(sorted(held.claims))
+        names = ", ".join(quoted(name) for name in sorted(held.claims)[:20])
         found.append(f"Other claims are the writer's own words, from which nothing is proved: {names}.")
     return tuple(found)
 
 
-def noise_maps(held: NoiseFile) -> Figure:
+def noise_maps(held: NoiseFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
     """Return three maps of noise for coordinates: prior, reports from one place, posterior after one report.
 
     They are of the noise seen on the cells of the file's prior.
 
     Args:
         held: The noise and a prior on cells.
+        outline: Land, water and names to draw on.
+        visits: Visits of the prior; see `picture`.
 
     Raises:
         InputError: If there is no prior.
         MissingExtraError: If matplotlib is not installed.
     """
+    return picture(*_on_cells(held), outline=outline, visits=visits)
+
+
+def noise_panels(
+    held: NoiseFile, *, outline: Outline | None = None, visits: Visits | None = None
+) -> tuple[Figure, ...]:
+    """Return the maps of `noise_maps` as three figures, which a page may stack.
+
+    Args:
+        held: The noise and a prior on cells.
+        outline: Land, water and names to draw on.
+        visits: Visits of the prior.
+
+    Raises:
+        InputError: If there is no prior.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    return panels(*_on_cells(held), outline=outline, visits=visits)
+
+
+def _on_cells(held: NoiseFile) -> tuple[Mechanism, Prior, Metric]:
     if held.prior is None or not isinstance(held.prior.space, Cells):
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
-    coarse = coarsened(held.noise, held.prior.space)
-    return picture(coarse.mechanism, held.prior, coarse.cells.metric("euclidean", unit="km"))
+    seen = coarsened(held.noise, held.prior.space).mechanism
+    return seen, held.prior, held.prior.space.metric("euclidean", unit="km")
 
 
 def _loss(certificate: NoiseCertificate, places: str) -> str:

@@ -10,8 +10,10 @@ import numpy as np
 
 from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.guarantees import ThresholdPrivacy
+from ..core.naming import called, labelled
 from ..core.units import per_unit
 from ..evidence import DistortionProof, EpsilonProof, PlaceDistortion, VertexPrivacy
+from ..files import DistanceSource, promised_pairs, source_of
 from ..geo import Cells, Lattice
 from ..geo.places import TRUE_POINT
 from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, factor_at_most
@@ -21,6 +23,10 @@ _BORDER: Final = (
     "Distances are between the centres of cells: two people a metre apart, on the two sides of a border, count as "
     "far apart as the centres of their cells."
 )
+_BY: Final = {
+    DistanceSource.LABELS: "By the distances that are stated, ",
+    DistanceSource.UNCONFIRMED: "By distances that are stated and that nothing confirms, ",
+}
 _NEAR_M: Final = 100.0  # metres: a block of houses
 _VERTICES: Final = (
     "This is about the vertices that points are rounded to at random: nothing per distance follows for two points."
@@ -43,19 +49,25 @@ def promises(
     for guarantee in guarantees:
         if isinstance(guarantee, MetricPrivacy):
             proof = next(proofs)
-            if not protected(guarantee.metric):
+            source = source_of(mechanism, guarantee)
+            if not promised_pairs(guarantee.metric):
                 sentences.append(f"No two {noun}s are at a finite distance, so nothing is promised of any pair.")
                 continue
             sentence = _ratio_sentence(guarantee, noun)
-            sentences.append(sentence if proof.holds else f"It promises this: {sentence[0].lower()}{sentence[1:]}")
-            if isinstance(mechanism.secrets, Cells) and guarantee.metric.unit:
+            begin = _BY.get(source, "")
+            if not proof.holds:
+                begin = f"It promises this: {begin[:1].lower()}{begin[1:]}"
+            sentences.append(f"{begin}{sentence[0].lower()}{sentence[1:]}" if begin else sentence)
+            confirmed = source is DistanceSource.CONFIRMED
+            if isinstance(mechanism.secrets, Cells) and guarantee.metric.unit and confirmed:
                 sentences.append(_BORDER)
             if isinstance(mechanism.secrets, Lattice) and not isinstance(guarantee, VertexPrivacy):
                 sentences.append(_VERTICES)
             of_vertices = " of vertices" if isinstance(guarantee, VertexPrivacy) else ""
+            counted_in = "" if confirmed else " at these distances"
             sentences.append(
-                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices} and "
-                f"{counted(m, 'report')}: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices}{counted_in}"
+                f" and {counted(m, 'report')}: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if proof.holds
                 else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
                 if math.isfinite(proof.upper)
@@ -67,12 +79,15 @@ def promises(
                 amount_at_least(guarantee.minimum, found.unit),
                 amount_at_least(found.lower, found.unit, 5),
             )
-            of_what = _of_what(mechanism.secrets, guarantee)
+            source = source_of(mechanism, guarantee)
+            of_what, begin = _of_what(mechanism.secrets, guarantee, source), _BY.get(source, "")
+            proved = "proved for these distances" if begin else "proved"
             sentences.append(
-                f"Even the best attacker with this prior{_knowing(guarantee)} errs by at least {claim} on average"
-                f"{of_what} (proved: {lower})."
+                f"{begin}{'even' if begin else 'Even'} the best attacker with this prior{_knowing(guarantee)} "
+                f"errs by at least {claim} on average{of_what} ({proved}: {lower})."
                 if found.holds
-                else f"NOT PROVED: an error of at least {claim} on average{of_what}; what is proved is {lower}."
+                else f"NOT PROVED: an error of at least {claim} on average{of_what}; what is proved"
+                f"{' for the distances that are stated' if begin else ''} is {lower}."
             )
     return sentences
 
@@ -86,8 +101,10 @@ def _knowing(guarantee: DistortionPrivacy) -> str:
     return f", who knows {where} the {int(guarantee.times.sum()):,} visits were and nothing more,"
 
 
-def _of_what(space: Space, guarantee: DistortionPrivacy) -> str:
+def _of_what(space: Space, guarantee: DistortionPrivacy, source: DistanceSource) -> str:
     """Return from where the attacker errs, and where they may guess."""
+    if source is DistanceSource.REPORTS:
+        return ", if they guess one of the reports; elsewhere they may err less"
     if isinstance(guarantee, PlaceDistortion):
         return " from where people truly are, wherever they guess"
     if guarantee.distance.name.endswith(TRUE_POINT):
@@ -97,6 +114,8 @@ def _of_what(space: Space, guarantee: DistortionPrivacy) -> str:
         )
     if isinstance(space, Lattice):
         return " about the vertex that you are rounded to, from which nothing follows for the point"
+    if source is not DistanceSource.CONFIRMED:
+        return ""
     return ", counted between centres of cells" if isinstance(space, Cells) and guarantee.distance.unit else ""
 
 
@@ -171,20 +190,15 @@ def witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
     labels = mechanism.secrets.labels
     report = mechanism.observables.labels[proof.worst_observable]
     how = "comes closest to the bound" if proof.holds else "breaks the promise most"
-    return f"The pair {labels[s]} and {labels[t]} {how}, at the report {report}."
+    return f"The pair {labelled(labels[s])} and {labelled(labels[t])} {how}, at the report {labelled(report)}."
 
 
 def _pairs(metric: Metric) -> str:
     """Return how many ordered pairs a promise is about: those at a finite distance."""
-    n, finite = len(metric), protected(metric)
+    n, finite = len(metric), promised_pairs(metric)
     if finite == n * (n - 1):
         return f"all {finite:,} ordered pairs"
     return f"the {finite:,} ordered pairs at a finite distance (of {n * (n - 1):,})"
-
-
-def protected(metric: Metric) -> int:
-    """Return how many ordered pairs are at a finite distance."""
-    return int(np.isfinite(metric.array).sum()) - len(metric)
 
 
 def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
@@ -194,18 +208,18 @@ def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
     times = factor_at_most(epsilon)
     if isinstance(guarantee, ThresholdPrivacy):
         return (
-            f"Of two near {noun}s ({name}), no report is more than {times} times "
+            f"Of two near {noun}s ({called(name)}), no report is more than {times} times "
             "likelier from one than from the other; farther apart, that factor counts once per hop."
         )
     exponent = f"{at_most(epsilon, 6)} x distance"
     if not unit:
         return (
             f"No report is more than e^({exponent}) times likelier from one {noun} than from another "
-            f"({name}): {times} times at distance 1."
+            f"({called(name)}): {times} times at distance 1."
         )
     return (
         f"No report is more than e^({exponent} in {unit}) times likelier from one {noun} than from "
-        f"another: {times} times for {noun}s 1 {unit} apart ({name} distance)."
+        f"another: {times} times for {noun}s 1 {unit} apart ({called(name, 'distance')})."
     )
 
 

@@ -21,7 +21,7 @@ from ..evidence import (
     prove_optimality,
     worst_loss_above,
 )
-from ..files import MechanismFile
+from ..files import MechanismFile, promised_pairs
 from ..geo import Cells, Lattice, Places, Visits
 from ..geo.places import TRUE_POINT
 from ..leakage import mutual_information_bits
@@ -29,19 +29,20 @@ from ..optimal import Design, Status
 from ..rounding import (
     UNIT,
     about,
+    about_percent,
     amount,
     amount_at_least,
     amount_at_most,
     at_least,
     at_most,
     gap_at_most,
-    percent,
     percent_at_most,
     sum_above,
     up,
 )
+from .certain import always_found
 from .costs import cost_sentences, loss_sentence
-from .promises import nouns, promises, protected, witness
+from .promises import nouns, promises, witness
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,13 +126,15 @@ def audited(
     sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
     metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
     witnesses = [
-        witness(mechanism, proof) for metric, proof in zip(metrics, epsilons, strict=True) if protected(metric)
+        witness(mechanism, proof)
+        for metric, proof in zip(metrics, epsilons, strict=True)
+        if promised_pairs(metric)
     ]
     if witnesses:
         sections.append(Section("Where it is tight", tuple(witnesses)))
     if prior is not None and loss is not None:
         expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
-        costs = [loss_sentence(mechanism, loss, expected, worst)]
+        costs = [loss_sentence(mechanism, loss, expected, worst, checked=not held.loss_is_stated)]
         if held.optimality is not None:
             kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
             costs.append(
@@ -204,10 +207,13 @@ def attack_sentences(
     bare = ", 100 % without the mechanism"
     if isinstance(mechanism.secrets, Lattice):
         yours, bare = "the one that you are rounded to", ""
+    limit = percent_at_most(hits)
+    often = "every time" if always_found(mechanism, prior) else f"at most {limit} of the time"
+    if limit == "100 %" and often != "every time":
+        often = "perhaps every time (no useful limit is proved)"
     sentences = [
-        f"The best attacker, who knows how likely each {noun} is, finds {yours} at most "
-        f"{percent_at_most(hits)} of the time: about {percent(before.blind_hit_rate)} without seeing a "
-        f"report{bare}."
+        f"The best attacker, who knows how likely each {noun} is, finds {yours} {often}: "
+        f"{about_percent(before.blind_hit_rate)} without seeing a report{bare}."
     ]
     if visits is not None and isinstance(mechanism.secrets, Places):
         sentences.append(place_sentence(true_place(mechanism, visits)))
@@ -219,9 +225,11 @@ def attack_sentences(
             f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism."
         )
     bits = _bits_above(mechanism, prior)
+    told, whole = at_most(bits, 3), about(prior.entropy_bits, 3)
     sentences.append(
-        f"One report tells at most {at_most(bits, 3)} bits of the {noun}, of about {about(prior.entropy_bits, 3)} "
-        "in all."
+        f"One report tells at most {told} bits of the {noun}, of about {whole} in all."
+        if float(told) <= float(whole)
+        else f"One report may tell all that there is to know of the {noun}, about {whole} bits."
     )
     return sentences
 
@@ -245,10 +253,13 @@ def chance_sentence(found: Bracket, radius: float | str) -> str:
         radius: The radius it was for.
     """
     shown = units.show(units.length_m(radius, "the radius"), "m")
+    known = f"guesses are known that are at least {at_least(100 * found.lower, 4)} % of the time."
+    most = at_most(100 * found.upper, 4)
+    if float(most) >= 100:
+        return f"No useful limit is known of how often the best attacker is within {shown} of you; {known}"
     return (
-        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most "
-        f"{at_most(100 * found.upper, 4)} % of the time; guesses are known that are at least "
-        f"{at_least(100 * found.lower, 4)} % of the time."
+        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most {most} % of the "
+        f"time; {known}"
     )
 
 

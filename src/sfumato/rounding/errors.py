@@ -29,7 +29,7 @@ def log_error(value: float, terms: int = 1) -> float:
 def log_errors(values: Floats, terms: int = 1) -> Floats:
     """Return `log_error` of many logarithms, array of the same shape."""
     sizes = np.where(np.isinf(values), 0.0, np.abs(values))
-    return np.where(np.isinf(values), 0.0, (2 * (terms + 4) + 16 * sizes) * UNIT)
+    return np.where(np.isinf(values), 0.0, 2 * (terms + 4) * UNIT + sizes * (16 * UNIT))
 
 
 def mass_error(value: float, terms: int, inner: int = 1) -> float:

@@ -37,6 +37,11 @@ def at_most(value: float, digits: int = 4) -> str:
     return _directed(value, digits, ROUND_CEILING)
 
 
+def briefly_at_most(value: float, digits: int = 4) -> str:
+    """Write an upper bound as `at_most`, but never in more digits, even if rounding error alone asks for them."""
+    return at_most(value) if not math.isfinite(value) else _text(_rounded(_named(value), digits, ROUND_CEILING))
+
+
 def at_least(value: float, digits: int = 4) -> str:
     """Write a lower bound in at most so many significant digits, never above it."""
     return _directed(value, digits, ROUND_FLOOR)
@@ -58,19 +63,43 @@ def factor_at_most(epsilon: float, digits: int = 4) -> str:
     return _text(_close(value, digits, ROUND_CEILING))
 
 
+def even_belief_at_most(epsilon: float) -> str:
+    """Write what somebody believes at most of one of two secrets, who thought each 50 % likely.
+
+    It is 1 / (1 + exp(-epsilon)), where a report is at most exp(epsilon) times likelier from one of them.
+
+    Example:
+        >>> even_belief_at_most(2.0)
+        '89 %'
+    """
+    if not epsilon < 50:
+        return "100 %"
+    context = Context(prec=_PRECISION)
+    least = context.next_minus(context.exp(Decimal(-epsilon)))
+    share = context.next_plus(context.divide(Decimal(1), context.next_minus(context.add(Decimal(1), least))))
+    digits = 4 if share >= Decimal("0.995") else 2
+    return f"{_text(_rounded(min(share, Decimal(1)).scaleb(2), digits, ROUND_CEILING))} %"
+
+
 def percent(share: float) -> str:
     """Write a share as a percentage, rounded to nearest: ``12 %``, ``0.4 %``, ``under 0.01 %``."""
     return _percent(share, ROUND_HALF_EVEN)
 
 
-def percent_at_most(share: float) -> str:
+def about_percent(share: float) -> str:
+    """Write an estimate of a share as a percentage: ``about 12 %``, ``under 0.01 %``."""
+    shown = percent(share)
+    return shown if shown.startswith("under") else f"about {shown}"
+
+
+def percent_at_most(share: float, digits: int = 2) -> str:
     """Write an upper bound of a share as a percentage, never below it."""
-    return _percent(share, ROUND_CEILING)
+    return _percent(share, ROUND_CEILING, digits)
 
 
-def percent_at_least(share: float) -> str:
+def percent_at_least(share: float, digits: int = 2) -> str:
     """Write a lower bound of a share as a percentage, never above it."""
-    return _percent(share, ROUND_FLOOR)
+    return _percent(share, ROUND_FLOOR, digits)
 
 
 def gap_at_most(gap: float) -> str:
@@ -124,7 +153,7 @@ def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
     return f"{_text(_rounded(metres.scaleb(-3), digits, rounding))} km"
 
 
-def _percent(share: float, rounding: str) -> str:
+def _percent(share: float, rounding: str, digits: int = 2) -> str:
     if not math.isfinite(share):
         return _directed(share, 2, rounding)
     value = _named(share).scaleb(2)
@@ -132,9 +161,7 @@ def _percent(share: float, rounding: str) -> str:
         return "under 0.01 %"
     if Decimal("99.5") <= value < 100:
         # All but certain is not certain: rounding to nearest must not say so.
-        digits, rounding = 4, ROUND_CEILING if rounding == ROUND_CEILING else ROUND_FLOOR
-    else:
-        digits = 2
+        digits, rounding = max(4, digits), ROUND_CEILING if rounding == ROUND_CEILING else ROUND_FLOOR
     return f"{_text(_rounded(value, digits, rounding))} %"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ class Recipe(ABC):
     """The way a report is drawn: integer mechanisms, uniform choices and rational coins; no float is involved."""
 
     __slots__ = ()
+
+    rowwise: ClassVar[bool] = False
+    """Whether as many words are asked for as for each row alone, row by row (but for ties): see `KeyedWords`."""
 
     @property
     @abstractmethod
@@ -67,6 +70,7 @@ class Row(Frozen, Recipe):
         mechanism: The mechanism.
     """
 
+    rowwise: ClassVar[bool] = True
     mechanism: Mechanism
     _tables: AliasTables = field(init=False, repr=False, compare=False)
 

@@ -1,5 +1,6 @@
 """Studies: mechanisms compared on one prior, and published experiments done again, each in a folder of its own."""
 
+from . import wild
 from .comparison import (
     ANY,
     CELLS,
@@ -13,14 +14,18 @@ from .comparison import (
     compare,
     compare_places,
     comparison_figure,
+    comparison_page,
+    place_tables,
+    place_words,
     places_figure,
+    row_table,
+    row_words,
     street,
     street_figure,
     tightened,
     usual,
 )
-from .options import StudyOptions, study_options
-from .results import Results, save
+from .results import Results, rows_of, save
 
 __all__ = [
     "ANY",
@@ -33,15 +38,20 @@ __all__ = [
     "PlaceRow",
     "Results",
     "Street",
-    "StudyOptions",
     "compare",
     "compare_places",
     "comparison_figure",
+    "comparison_page",
+    "place_tables",
+    "place_words",
     "places_figure",
+    "row_table",
+    "row_words",
+    "rows_of",
     "save",
     "street",
     "street_figure",
-    "study_options",
     "tightened",
     "usual",
+    "wild",
 ]

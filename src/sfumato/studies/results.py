@@ -1,7 +1,7 @@
 """Results of a study: its tables as CSV files, and its figures as pictures.
 
 Every published study is a folder here with the same face: ``study(...)`` does the work and returns its
-results, and ``figures(results)`` draws them. `save` writes both.
+results, and ``figures(results)`` draws them. `save` writes both, and `rows_of` reads a table again.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
 
 from ..core import Bracket
-from ..core.atomic import atomically
-from ..tables import write_rows
+from ..errors import DataError
+from ..report.theme import save_picture
+from ..tables import read_rows, write_rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
 
 TableRow = Mapping[str, object]
+_Row = TypeVar("_Row", bound="DataclassInstance")
 
 
 class Results(Protocol):
@@ -44,6 +46,49 @@ def columns_of(row: DataclassInstance) -> dict[str, object]:
         else:
             found[each.name] = value
     return found
+
+
+def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
+    """Read the rows of a table that a study has written, so that its figure can be drawn again.
+
+    Columns that are no field of a row are left out. A bracket without a value of its own has the middle of its
+    bounds.
+
+    Args:
+        path: The table (CSV).
+        kind: What a row is, such as `sfumato.studies.privacy_games.GameRow`.
+
+    Raises:
+        DataError: If the file cannot be read, or is not such a table.
+    """
+    header, *lines = read_rows(path) or [[]]
+    types = get_type_hints(kind)
+    found = []
+    for number, line in enumerate(lines, 2):
+        cells = dict(zip(header, line, strict=False))
+        try:
+            found.append(kind(**{each.name: _value(each.name, types[each.name], cells) for each in fields(kind)}))
+        except (KeyError, ValueError) as error:
+            raise DataError(
+                f"line {number} of {Path(path).name} is no {kind.__name__}: {error}.",
+                "give a table that this study wrote.",
+            ) from error
+    return found
+
+
+def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:
+    """Return the field of a row; an empty cell is None where that may be."""
+    kinds = get_args(kind) or (kind,)
+    if Bracket in kinds:
+        lower, upper = cells[f"{name}_lower"], cells[f"{name}_upper"]
+        if not lower and type(None) in kinds:
+            return None
+        ends = Bracket.between(float(lower), float(upper))
+        return Bracket(ends.lower, float(cells[name]), ends.upper) if name in cells else ends
+    text = cells[name]
+    if not text and type(None) in kinds:
+        return None
+    return text == "True" if kinds[0] is bool else kinds[0](text)
 
 
 def save(
@@ -73,7 +118,6 @@ def save(
         written.append(path)
     for name, figure in (figures or {}).items():
         path = place / f"{name}.png"
-        with atomically(path) as temporary:
-            figure.savefig(temporary, format="png", metadata={"Software": "sfumato"})
+        save_picture(figure, path)
         written.append(path)
     return written

@@ -1,11 +1,13 @@
 """Tables: reading them from text, Parquet and frames in memory, and writing them as CSV or Parquet."""
 
-from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
+from .arrow import IN_MEMORY, ArrowBatch, ArrowStream, FrameTable, LazyTable, ParquetTable, is_frame
 from .batch_writer import STREAMED, BatchWriter, check_streamed
 from .columns import read_columns
 from .delimited import TextTable, parsed, read_rows
+from .ipc import ArrowFile
 from .labels import find, label_column, numeric, text
-from .opened import OpenTable
+from .naming import no_column
+from .opened import OpenTable, readable
 from .source import Source, as_path
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
 from .values import Objects, Times, names, numbers, plain_values, times
@@ -15,9 +17,12 @@ __all__ = [
     "BATCH_ROWS",
     "IN_MEMORY",
     "STREAMED",
+    "ArrowBatch",
+    "ArrowFile",
     "ArrowStream",
     "BatchWriter",
     "FrameTable",
+    "LazyTable",
     "Objects",
     "OpenTable",
     "ParquetTable",
@@ -34,12 +39,14 @@ __all__ = [
     "is_frame",
     "label_column",
     "names",
+    "no_column",
     "numbers",
     "numeric",
     "parsed",
     "plain_values",
     "read_columns",
     "read_rows",
+    "readable",
     "stream_of",
     "text",
     "text_stream",

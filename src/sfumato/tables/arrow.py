@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
 from ..errors import DataError
-from .opened import OpenTable
+from .opened import OpenTable, check_distinct
 from .source import Source
 
 IN_MEMORY: Final = "the table"
@@ -20,6 +21,22 @@ class ArrowStream(Protocol):
 
     def __arrow_c_stream__(self) -> object:
         """Return a capsule that holds a stream of record batches."""
+
+
+@runtime_checkable
+class ArrowBatch(Protocol):
+    """A record batch of a library that hands over arrays, but no streams, by Arrow's PyCapsule interface."""
+
+    def __arrow_c_array__(self) -> object:
+        """Return capsules that hold a schema and an array."""
+
+
+@runtime_checkable
+class LazyTable(Protocol):
+    """A table that is computed when it is collected, such as a lazy frame of Polars."""
+
+    def collect(self) -> Any:
+        """Return the table with its rows."""
 
 
 def is_frame(given: object) -> TypeGuard[ArrowStream]:
@@ -37,7 +54,7 @@ class ParquetTable(OpenTable):
         metadata: What the file says about itself, such as ``b"geo"`` for GeoParquet.
 
     Raises:
-        DataError: If it is not a valid Parquet file.
+        DataError: If it is not a valid Parquet file, or has two columns of one name.
     """
 
     __slots__ = ("_source", "metadata")
@@ -47,11 +64,14 @@ class ParquetTable(OpenTable):
         with self._opened() as file:
             super().__init__(str(source), file.schema_arrow.names)
             self.metadata: Mapping[bytes, bytes] = file.schema_arrow.metadata or {}
+        check_distinct(self.columns, str(source))
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
         with self._opened() as file:
-            return file.read(columns=None if columns is None else list(columns))
+            table = file.read(columns=None if columns is None else list(columns))
+            table.validate(full=True)  # a text may be none
+            return table.cast(without_views(table.schema))
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -77,33 +97,110 @@ class FrameTable(OpenTable):
     Args:
         frame: The table.
 
+    Attributes:
+        metadata: What the table says about itself; GeoArrow's points are described as in GeoParquet.
+
     Raises:
         DataError: If it cannot be handed over, or has two columns of one name.
     """
 
-    __slots__ = ("_table",)
+    __slots__ = ("_table", "metadata")
 
-    def __init__(self, frame: ArrowStream) -> None:
+    def __init__(self, frame: ArrowStream | ArrowBatch) -> None:
         import pyarrow as pa
 
         try:
-            table = pa.RecordBatchReader.from_stream(frame).read_all()
-            views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-            plain = [field.with_type(views.get(field.type, field.type)) for field in table.schema]
-            table = table.cast(pa.schema(plain, metadata=table.schema.metadata))
+            if type(frame).__module__.partition(".")[0] == "geopandas":
+                table = _of_points(frame)
+            elif isinstance(frame, ArrowStream):
+                table = pa.RecordBatchReader.from_stream(frame).read_all()
+            else:
+                table = pa.Table.from_batches([pa.record_batch(frame)])
+            self.metadata: Mapping[bytes, bytes] = _with_points(table.schema)
+            table = table.cast(without_views(table.schema).with_metadata(self.metadata))
         except Exception as error:  # whatever the other library raises on its way
             raise DataError(
                 f"a {type(frame).__name__} could not be read as an Arrow table: {str(error).splitlines()[0]}.",
                 "give it flat columns of numbers, texts and times.",
             ) from error
-        twice = {name for name in table.column_names if table.column_names.count(name) > 1}
-        if twice:
-            raise DataError(
-                f"{IN_MEMORY} has more than one column {min(twice)!r}.", "give its columns distinct names."
-            )
+        check_distinct(table.column_names, IN_MEMORY)
         super().__init__(IN_MEMORY, [name for name in table.column_names if not name.startswith("__index_level_")])
         self._table = table
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
         return self._table.select(list(self.columns if columns is None else columns))
+
+    def batch(self) -> Any:
+        """Return the rows as one record batch."""
+        return self._table.combine_chunks().to_batches()[0]
+
+
+def _of_points(frame: Any) -> Any:
+    """Return an Arrow table of a data frame of geopandas, the active points before other geometries."""
+    import pyarrow as pa
+
+    table = pa.table(frame.to_arrow(index=False))
+    return table.select(sorted(table.column_names, key=lambda name: name != frame.active_geometry_name))
+
+
+def _with_points(schema: Any) -> Mapping[bytes, bytes]:
+    """Return the metadata of a schema, with GeoArrow's extension types described as GeoParquet describes points.
+
+    Source:
+        The GeoArrow specification: the CRS stands in the metadata of the field, or is unknown.
+    """
+    import pyarrow as pa
+
+    found: dict[bytes, bytes] = dict(schema.metadata or {})
+    columns = {}
+    for field in schema:
+        said = dict(field.metadata or {})
+        if isinstance(field.type, pa.ExtensionType):
+            said = {
+                b"ARROW:extension:name": field.type.extension_name.encode(),
+                b"ARROW:extension:metadata": field.type.__arrow_ext_serialize__(),
+            }
+        name = said.get(b"ARROW:extension:name", b"").decode()
+        if name.startswith("geoarrow."):
+            crs = json.loads(said.get(b"ARROW:extension:metadata") or b"{}").get("crs")
+            encoding = "WKB" if name in ("geoarrow.wkb", "geoarrow.wkt") else name.removeprefix("geoarrow.")
+            columns[field.name] = {"encoding": encoding, "crs": crs}
+    if columns and b"geo" not in found:
+        found[b"geo"] = json.dumps({"primary_column": next(iter(columns)), "columns": columns}).encode()
+    return found
+
+
+def without_views(schema: Any) -> Any:
+    """Return an Arrow schema with whole texts in place of views of texts, for which few functions are there.
+
+    Args:
+        schema: The schema; its metadata are kept.
+    """
+    import pyarrow as pa
+
+    plain = [field.with_type(_without_views(field.type)) for field in schema]
+    return pa.schema(plain, metadata=schema.metadata)
+
+
+def _without_views(kind: Any) -> Any:
+    """Return an Arrow type with whole texts in place of views of texts, for which few functions are there."""
+    import pyarrow as pa
+
+    types = pa.types
+    if isinstance(kind, pa.ExtensionType) and kind.extension_name.startswith("geoarrow."):
+        return _without_views(kind.storage_type)
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return pa.large_string() if types.is_string_view(kind) else pa.large_binary()
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    if types.is_list(kind) or types.is_large_list(kind):
+        inner = _without_views(kind.value_type)
+        return kind if inner == kind.value_type else (pa.list_ if types.is_list(kind) else pa.large_list)(inner)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_without_views(kind.value_type), kind.list_size)
+    if types.is_struct(kind):
+        return pa.struct([part.with_type(_without_views(part.type)) for part in kind])
+    if types.is_map(kind):
+        return pa.map_(_without_views(kind.key_type), _without_views(kind.item_type))
+    return kind

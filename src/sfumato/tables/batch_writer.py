@@ -46,14 +46,20 @@ class BatchWriter:
         self.schema = schema
         self._csv = suffix == ".csv"
         self._stream = path.open("wb")
-        if suffix == ".parquet":
-            self._writer: Any = parquet.ParquetWriter(self._stream, schema)
-        elif suffix == ".arrow":
-            self._writer = pa.ipc.new_file(
-                self._stream, schema, options=pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
-            )
-        else:
-            self._writer = csv.CSVWriter(self._stream, cells(_dense(schema.empty_table())).schema)
+        try:
+            if suffix == ".parquet":
+                self._writer: Any = parquet.ParquetWriter(self._stream, schema)
+            elif suffix == ".arrow":
+                self._writer = pa.ipc.new_file(
+                    self._stream,
+                    schema,
+                    options=pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True),
+                )
+            else:
+                self._writer = csv.CSVWriter(self._stream, cells(_dense(schema.empty_table())).schema)
+        except BaseException:  # such as columns of a type that the format does not have
+            self._stream.close()
+            raise
 
     def write(self, batch: Any) -> None:
         """Write one batch."""

@@ -1,46 +1,76 @@
-"""Some columns of a CSV or Parquet file or of a table in memory, by their names."""
+"""Some columns of a CSV, Parquet or Arrow file or of a table in memory, by their names."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, argument
+from ..errors import DataError
 from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
 from .delimited import parsed
-from .opened import OpenTable
+from .ipc import ArrowFile
+from .naming import no_column
+from .opened import OpenTable, check_distinct
 from .source import Source, as_path
+from .streams import ARROW, folder_stream
 from .writing import SUFFIXES
 
 
 def read_columns(
     path: str | os.PathLike[str] | ArrowStream, columns: Sequence[str], *, as_text: Iterable[str] = ()
 ) -> Any:
-    """Return some columns of a CSV or Parquet file, or of a table in memory, as an Arrow table.
+    """Return some columns of a CSV, Parquet or Arrow file, of a folder of such, or of a table in memory.
 
     Args:
-        path: The file, or the table.
+        path: The file, the folder, or the table.
         columns: The names of the columns; all of them if it is empty.
         as_text: Those that stay as they are written where the file is a CSV, so that
             ``007`` is not read as 7.
 
+    Returns:
+        An Arrow table.
+
     Raises:
         InputError: If it is neither a path nor a table.
-        DataError: If there is no such file, it cannot be read as a table or lacks a column.
+        DataError: If the file does not exist, cannot be read as a table or lacks a column.
     """
     if is_frame(path):
         return _loaded(FrameTable(path), columns, IN_MEMORY)
     path = as_path(path, "a table")
-    if path.suffix.lower() not in SUFFIXES:
-        raise DataError(f"{os.fspath(path)!r} is neither a CSV nor a Parquet file.", "convert it to one of them.")
+    if path.is_dir():
+        return _folder(path, columns)
+    if path.suffix.lower() not in (*SUFFIXES, *ARROW):
+        raise DataError(
+            f"{os.fspath(path)!r} is neither a CSV nor a Parquet nor an Arrow file by its name.",
+            "convert it to one of them.",
+        )
     source, name = Source.of(path), repr(os.fspath(path))
+    if path.suffix.lower() in ARROW:
+        return _loaded(ArrowFile(source), columns, name)
     if path.suffix.lower() == ".parquet":
         return _loaded(ParquetTable(source), columns, name)
     table = _text(source, tuple(as_text))
     _check(table.column_names, columns, name)
+    check_distinct(table.column_names, name)
     return table.select(list(dict.fromkeys(columns))) if columns else table
+
+
+def _folder(path: Path, columns: Sequence[str]) -> Any:
+    """Return the tables below a folder, in the order of their paths; those of text as they are written."""
+    import pyarrow as pa
+
+    name, stream = repr(os.fspath(path)), folder_stream(path)
+    if stream is None:
+        raise DataError(
+            f"the folder {name} holds no CSV, Parquet or Arrow files.", "check that it is the right folder."
+        )
+    _check(stream.schema.names, columns, name)
+    wanted = list(dict.fromkeys(columns)) or stream.schema.names
+    fields = [stream.schema.field(column) for column in wanted]
+    return pa.Table.from_batches(stream.batches(wanted), pa.schema(fields))
 
 
 def _text(source: Source, as_text: Sequence[str]) -> Any:
@@ -50,24 +80,21 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
     try:
         with source.open() as stream:
             table = parsed(stream, types=dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string()))
-    except (pa.ArrowException, OSError) as error:
+        return table.rename_columns([from_csv_cell(name) for name in table.column_names])
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{os.fspath(source.path)!r} cannot be read as a table ({error}).",
             "check that it is what its suffix says.",
         ) from error
-    return table.rename_columns([from_csv_cell(name) for name in table.column_names])
 
 
 def _loaded(table: OpenTable, columns: Sequence[str], name: str) -> Any:
     _check(table.columns, columns, name)
+    check_distinct(table.columns, name)
     return table.load(list(dict.fromkeys(columns)) or None)
 
 
 def _check(known: Sequence[str], columns: Sequence[str], name: str) -> None:
     for column in columns:
         if column not in known:
-            raise DataError(
-                f"{name} has no column {column!r}. Its columns are: {', '.join(known)}.",
-                "check that it is the right file",
-                f"name the column with {argument('column', known[0])}.",
-            )
+            raise no_column(known, column, "column", name)

@@ -6,14 +6,13 @@ import csv
 import io
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
 from ..errors import DataError
 from ..escaping import from_csv_cell
-from .opened import OpenTable
+from .opened import OpenTable, check_distinct
 from .source import Source
 
 _DELIMITERS: Final = (",", "\t", ";", "|")
@@ -52,17 +51,17 @@ class TextTable(OpenTable):
         Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ...
 
         Raises:
-            DataError: If the first line does not name columns, or names one twice.
+            DataError: If the file holds nothing, or the first line does not name columns, or names one twice.
         """
-        line = source.first_lines[0]
+        line = next(iter(source.first_lines), None)
+        if line is None:
+            raise DataError(f"{source} holds nothing but blanks.", "check that it is the right file.")
         unquoted = re.sub(r'"[^"]*"', "", line)
         delimiter = max(_DELIMITERS, key=unquoted.count)
         fields = [field.strip().strip('"') for field in line.split(delimiter)]
         headless = any(_is_number(field) for field in fields)
         columns = [f"f{k}" for k in range(len(fields))] if headless else _header(source, delimiter) or fields
-        twice = [name for name, count in Counter(columns).items() if count > 1]
-        if twice:
-            raise DataError(f"{source} has more than one column {twice[0]!r}.", "give its columns distinct names.")
+        check_distinct(columns, str(source))
         return cls(source, delimiter, columns, headless=headless)
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
@@ -149,7 +148,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
         path: The file, in UTF-8.
 
     Raises:
-        DataError: If there is no such file, it is not a CSV file or not UTF-8.
+        DataError: If the file does not exist, is not a CSV file or not UTF-8.
     """
     source = Source.of(Path(path))
     try:

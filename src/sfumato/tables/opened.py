@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ..errors import DataError, SfumatoError
+
+_COMPLETE: Final = "check that it was written or downloaded completely"
 
 
 class OpenTable(ABC):
@@ -35,3 +41,44 @@ class OpenTable(ABC):
         Raises:
             DataError: If the content is not such a table.
         """
+
+
+def check_distinct(columns: Sequence[str], name: str) -> None:
+    """Refuse a table with two columns of one name.
+
+    Args:
+        columns: The names of all columns.
+        name: What messages call the table.
+
+    Raises:
+        DataError: If there are two.
+    """
+    twice = [column for column, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise DataError(f"{name} has more than one column {twice[0]!r}.", "give its columns distinct names.")
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Say in words that a table is damaged, where Arrow finds it so, or Python has no such value.
+
+    Args:
+        name: What messages call the table.
+
+    Raises:
+        DataError: If it is.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except pa.ArrowMemoryError:
+        raise DataError(f"{name} claims to hold more than there is memory for.", f"{_COMPLETE}.") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"{name} is not a valid table: {str(error).splitlines()[0] if str(error) else type(error).__name__}.",
+            _COMPLETE,
+            "every line needs the same number of values.",
+        ) from None

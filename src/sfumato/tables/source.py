@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,7 @@ class Source:
     def first_lines(self) -> list[str]:
         """The first lines that are not blank, at most ten."""
         text = self.head.decode("utf-8-sig" if self.is_utf8 else "latin-1", errors="replace")
-        return [line for line in text.splitlines() if line.strip()][:10]
+        return [line for line in re.split("\r\n|\r|\n", text) if line.strip()][:10]
 
     def open(self) -> Any:
         """Return an Arrow stream of the uncompressed content."""

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from ..core.frozen import Short
-from ..errors import DataError, SfumatoError
+from ..errors import DataError
 from ..escaping import from_csv_cell
-from .arrow import IN_MEMORY, ArrowStream, FrameTable
+from .arrow import IN_MEMORY, ArrowStream, FrameTable, without_views
 from .delimited import TextTable
+from .opened import check_distinct, readable
 from .source import Source
 
 BATCH_ROWS: Final = 1 << 20
 """Rows of a batch, unless fewer are asked for."""
 
+ARROW: Final = (".arrow", ".feather", ".ipc")
+"""Endings of files in Arrow's own format."""
+
+_CONTINUED: Final = b"\xff\xff\xff\xff"  # the beginning of each message of an Arrow stream
 _TEXT_BLOCK: Final = 1 << 23  # bytes of text that are parsed at a time
-_ARROW: Final = (".arrow", ".feather", ".ipc")
 _PARQUET: Final = (".parquet", ".pq", ".geoparquet")
 _TEXT: Final = (".csv", ".tsv", ".txt")
 
@@ -57,7 +61,7 @@ class TableStream(Short):
         """
         waiting: list[Any] = []
         held = 0
-        with _readable(self.name):
+        with readable(self.name):
             for given in self.read(list(dict.fromkeys(columns))):
                 batch = given
                 while held + batch.num_rows >= size:
@@ -79,7 +83,7 @@ def stream_of(source: Source) -> TableStream | None:
     """
     if source.head.startswith(b"PAR1"):
         return _parquet(source)
-    if source.head.startswith(b"ARROW1") or source.suffix in _ARROW:
+    if source.head.startswith(b"ARROW1") or source.suffix in ARROW:
         return _ipc(source)
     return None
 
@@ -94,6 +98,7 @@ def text_stream(source: Source) -> TableStream:
     from pyarrow import csv
 
     table = TextTable.of(source)
+    check_distinct([name if table.headless else from_csv_cell(name) for name in table.columns], str(source))
     named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
@@ -142,16 +147,17 @@ def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
 def folder_stream(folder: Path) -> TableStream | None:
     """Return the stream of all tables below a folder, in the order of their paths; None where there are none.
 
-    Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns.
+    Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
+    that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet.
 
     Raises:
         DataError: If there are tables of several kinds, or with different columns.
     """
-    kinds = (_PARQUET, _ARROW, _TEXT)
+    kinds = (_PARQUET, ARROW, _TEXT)
     found = sorted(
         path
         for path in folder.rglob("*")
-        if path.is_file() and not path.name.startswith((".", "_")) and path.suffix
+        if path.is_file() and path.suffix and not _hidden(path.relative_to(folder))
     )
     files = [[path for path in found if path.suffix.lower() in kind] for kind in kinds]
     present = [group for group in files if group]
@@ -172,13 +178,19 @@ def _parquet(source: Source) -> TableStream:
     from pyarrow import parquet
 
     where = _opener(source)
-    with _readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
-    _check_distinct(schema.names, str(source))
+    with readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
+        schema, rows = without_views(file.schema_arrow), file.metadata.num_rows
+        held = sum(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
+        if held != rows:
+            raise DataError(
+                f"{source} claims to hold {rows:,} rows, but its parts hold {held:,}.",
+                "check that it was written or downloaded completely.",
+            )
+        check_distinct(schema.names, str(source))
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
         with where() as stream, parquet.ParquetFile(stream, pre_buffer=False) as file:
-            yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
+            yield from map(_sound, file.iter_batches(BATCH_ROWS, columns=list(columns)))
 
     return TableStream(str(source), schema, rows, () if source.content is not None else (source.path,), read)
 
@@ -188,26 +200,32 @@ def _ipc(source: Source) -> TableStream:
 
     where = _opener(source)
     single = source.head.startswith(b"ARROW1")
+    if not single and not source.head.startswith(_CONTINUED):
+        raise DataError(f"{source} is named like an Arrow table, but does not begin like one.", "write it again.")
 
     @contextmanager
     def opened() -> Iterator[Any]:
         with where() as stream, (pa.ipc.open_file if single else pa.ipc.open_stream)(stream) as reader:
             yield reader
 
-    with _readable(str(source)), opened() as reader:
-        schema = reader.schema
-    _check_distinct(schema.names, str(source))
+    with readable(str(source)), opened() as reader:
+        schema = without_views(reader.schema)
+        check_distinct(schema.names, str(source))
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
         with opened() as reader:
             if single:
                 for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number).select(list(columns))
+                    yield _sound(reader.get_batch(number).select(list(columns)))
             else:
                 for batch in reader:
-                    yield batch.select(list(columns))
+                    yield _sound(batch.select(list(columns)))
 
     return TableStream(str(source), schema, None, () if source.content is not None else (source.path,), read)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
 
 
 def _texts(folder: Path, files: Sequence[Path]) -> TableStream:
@@ -238,20 +256,32 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
     from pyarrow import dataset
 
     name = repr(folder.name)
-    with _readable(name):
+    with readable(name):
         held = dataset.dataset(
             [str(path) for path in files], format=kind, partitioning="hive", partition_base_dir=str(folder)
         )
         schema, rows = held.schema, held.count_rows() if kind == "parquet" else None
-    _check_distinct(schema.names, name)
+        check_distinct(schema.names, name)
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
         for fragment in sorted(held.get_fragments(), key=lambda part: part.path):
-            yield from fragment.to_batches(
+            batches = fragment.to_batches(
                 schema=schema, columns=list(columns), batch_size=BATCH_ROWS, batch_readahead=2
             )
+            yield from map(_sound, batches)
 
-    return TableStream(name, schema, rows, tuple(files), read)
+    return TableStream(name, without_views(schema), rows, tuple(files), read)
+
+
+def _sound(batch: Any) -> Any:
+    """Return a record batch of a file, whose content nobody has looked at yet, if it is sound.
+
+    In Arrow's own format a text may claim to end behind the end of the file, where Arrow would read on; and in
+    Parquet it may be no text.
+    """
+    batch.validate(full=True)
+    plain = without_views(batch.schema)
+    return batch if plain == batch.schema else batch.cast(plain)
 
 
 def _one(batches: Sequence[Any]) -> Any:
@@ -270,27 +300,3 @@ def _opener(source: Source) -> Callable[[], Any]:
     if source.content is None and not source.compressed:
         return lambda: pa.OSFile(str(source.path), "rb")
     return lambda: pa.BufferReader(source.read())
-
-
-def _check_distinct(names: Sequence[str], name: str) -> None:
-    counts: Mapping[str, int] = {each: names.count(each) for each in names}
-    twice = [each for each, count in counts.items() if count > 1]
-    if twice:
-        raise DataError(f"{name} has more than one column {twice[0]!r}.", "give its columns distinct names.")
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Say in words that a table is damaged, where Arrow finds it so."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, SfumatoError):
-            raise
-        raise DataError(
-            f"{name} is not a valid table: {str(error).splitlines()[0] if str(error) else type(error).__name__}.",
-            "check that it was written or downloaded completely",
-            "every line needs the same number of values.",
-        ) from None

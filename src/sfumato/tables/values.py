@@ -35,6 +35,8 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
     import pyarrow.compute as pc
 
     column = _decoded(column)
+    if not len(column):
+        return np.empty(0)
     if _is_text(column):
         column = pc.utf8_trim_whitespace(column)
         if comma:
@@ -57,7 +59,7 @@ def names(column: Any) -> Objects:
         return column.to_numpy().astype(object)  # type: ignore[no-any-return]
     values = column.to_pylist()
     if pa.types.is_floating(column.type):  # integers that once had missing values
-        values = [None if v is None or v != v else int(v) if v == int(v) else str(v) for v in values]
+        values = [None if v is None or v != v else int(v) if v.is_integer() else str(v) for v in values]
     elif not (pa.types.is_integer(column.type) or _is_text(column)):
         values = [None if v is None else str(v) for v in values]
     array = np.empty(len(values), dtype=object)
@@ -158,9 +160,14 @@ def _is_text(column: Any) -> bool:
 
 
 def _first_bad_number(column: Any) -> tuple[int, Any]:
-    for row, value in enumerate(column.to_pylist(), start=1):
-        try:
-            float(value if value is not None else "nan")
-        except (TypeError, ValueError):
-            return row, value
-    return 1, column[0].as_py()
+    import pyarrow as pa
+
+    try:
+        for row, value in enumerate(column.to_pylist(), start=1):
+            try:
+                float(value if value is not None else "nan")
+            except (TypeError, ValueError):
+                return row, value
+        return 1, column[0].as_py()
+    except (ValueError, OverflowError, pa.ArrowException):  # a time that Python does not have
+        return 1, str(column.type)

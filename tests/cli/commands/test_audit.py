@@ -132,6 +132,41 @@ def test_figures(run, coin, tmp_path):
     assert names == {"profile.png", "trade-off.png", "prior-to-posterior.png", "epsilon-by-distance.png"}
 
 
+def test_figures_of_another_kind_and_those_left_out(run, coin, tmp_path):
+    done = run("audit", coin, "--figures", "figures", "--figures-as", "svg", "--dark")
+    assert done.code == 0, done.err
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {"profile.svg", "trade-off.svg", "prior-to-posterior.svg"}
+    assert "#15181d" in (tmp_path / "figures" / "profile.svg").read_text(encoding="utf-8")
+    assert "Left out: epsilon-by-distance.svg, because no distance of two secrets is given" in done.err
+    assert "add --metric or --distances" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--figures", "here", "--figures-as", "gif"), "there are no figures as 'gif'"),
+        (("--figures-as", "svg"), "--figures-as was given, but no figures are drawn"),
+        (("--dark",), "--dark was given, but no figures are drawn"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused_first(run, coin, tmp_path, words, said):
+    done = run("audit", coin, *words)
+    assert done.code == 1
+    assert said in done.err
+    assert not (tmp_path / "here").exists()
+
+
+def test_figures_are_of_the_pairs_that_were_asked_for(run, tmp_path):
+    (tmp_path / "m.csv").write_text("0.8,0.2\n0.2,0.8\n0.5,0.5\n")
+    (tmp_path / "pairs.csv").write_text("secret,other\n0,2\n")
+    for more, words in (((), "any two secrets"), (("--relation", "pairs.csv"), "listed pairs")):
+        done = run("audit", "m.csv", *more, "--figures", "figures", "--figures-as", "svg")
+        assert done.code == 0, done.err
+        drawn = (tmp_path / "figures" / "profile.svg").read_text(encoding="utf-8")
+        assert words in drawn, drawn[-3000:]
+
+
 def test_samples_refute_but_never_prove(run, tmp_path):
     rng = np.random.default_rng(1)
     secret = rng.integers(0, 2, 5000)
@@ -189,3 +224,27 @@ def test_refusals(run, coin, arguments, message):
     done = run("audit", *arguments)
     assert done.code == 1
     assert message in " ".join(done.err.split())
+
+
+def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):
+    metric = designed.guarantees[0].metric
+    for claimed, said, warns in (
+        (1.0, "was proved anew", False),
+        (0.5, "NOT PROVED: what the file promises", True),
+    ):
+        held = sf.MechanismFile(
+            designed.mechanism, designed.prior, designed.loss, [sf.MetricPrivacy(claimed, metric)]
+        )
+        sf.save(held, "some.sfm")
+        assert run("audit", "some.sfm", "-o", "some.html").code == warns
+        page = Path("some.html").read_text()
+        assert said in page.split("<section")[0]
+        assert ('class="lead warning"' in page) == warns
+        assert "SHA-256 of the file" in page
+        assert "sfumato audit some.sfm -o some.html" in page
+        assert "Audited: a mechanism of 12 secrets and 12 reports." in page
+        assert run("audit", "some.sfm", "-o", "some.json").code == warns
+        written = json.loads(Path("some.json").read_text())["promises"]
+        assert written["outcome"] == ("fails" if warns else "holds")
+    assert run("audit", coin, "-o", "coin.html").code == 0
+    assert "The file promises nothing." in Path("coin.html").read_text()

@@ -1,5 +1,6 @@
 """``sfumato compare``: points by default, cells where they are asked for."""
 
+import html
 import re
 
 import pytest
@@ -15,6 +16,34 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_page_says_what_the_terminal_says(run, visits_file, tmp_path):
+    done = run("compare", visits_file, "--cells", "3x2", "--epsilon", "1/km", "-o", "t.html")
+    assert done.code == 0, done.err
+    page = html.unescape((tmp_path / "t.html").read_text())
+    said = " ".join(done.text.split())
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", page)
+    assert len(cells) == 6 * page.count('<th scope="row">')
+    assert all(cell in said for cell in cells)
+    words = page[page.index(">In words<") :]
+    sentences = re.findall(r"<p>(.*?)</p>", words[: words.index("</section>")])
+    assert sentences
+    assert all(sentence in said for sentence in sentences)
+    assert page.count("<svg") == 2  # one is for narrow screens
+    assert "<script" not in page
+
+
+def test_the_page_of_what_there_is_no_time_for_warns(run, visits_file, tmp_path):
+    done = run("compare", visits_file, "--time-limit", "0.000001", "-o", "p.html")
+    assert done.code == 3, done.err
+    page = (tmp_path / "p.html").read_text()
+    assert "NOT FINISHED: there was not time for everything." in page
+    assert "not reached in the time" in page
+    refused = run("compare", visits_file, "-o", "p.txt")
+    assert refused.code == 1
+    assert "does not end in .csv or .html" in refused.err
+
+
+@pytest.mark.slow
 def test_points_at_one_epsilon(run, visits_file, tmp_path):
     quick = ("--spacing", "2 km", "--bound-time", "3", "-o", "p.csv", "--figure", "p.png")
     done = run("compare", visits_file, "--epsilon", "0.5/km, 1/km", *quick)
@@ -64,7 +93,7 @@ def test_points_at_one_loss(run, visits_file):
 
 @pytest.mark.slow
 def test_the_bound_of_a_loss_is_an_epsilon_that_it_needs(run, visits_file):
-    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "2 km", "--bound-time", "4")
+    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "2 km", "--bound-time", "20")
     assert done.code == 0, done.err
     (needed,) = re.findall(r"So a loss of 1 km needs an epsilon above ([\d.]+)/km", done.text)
     assert f"Proved: no mechanism that keeps epsilon {needed}/km" in done.text

@@ -160,15 +160,23 @@ def test_bad_files(run, tmp_path, content, message):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_table_without_places_is_sent_to_python(run, tmp_path):
+def test_a_table_without_places_is_sent_to_columns(run, tmp_path):
     (tmp_path / "ages.csv").write_text("age,answer\n31,yes\n45,no\n")
-    done = run("design", "ages.csv")
-    assert done.code == 1
-    said = " ".join(done.err.split())
-    assert "no latitude and no longitude column" in said
-    assert "ages, answers or the like: mechanisms for those are designed from Python for now" in said
+    assert run("design", "--cells", "3x2", "--no-picture", "-o", "city.sfm").code == 0
+    for words in (["design", "ages.csv"], ["release", "city.sfm", "ages.csv", "out.csv"]):
+        done = run(*words)
+        assert done.code == 1
+        said = " ".join(done.err.split())
+        assert "no latitude and no longitude column" in said
+        assert (
+            "ages, answers or the like, design a mechanism for them: sfumato design --column NAME --labels" in said
+        )
+        assert "sfumato.Space" not in said
+    with pytest.raises(sf.errors.DataError, match=r"with sfumato.design, on a sfumato.Space") as caught:
+        sf.read_visits("ages.csv")
+    assert "--column" not in str(caught.value)
     (tmp_path / "half.csv").write_text("lat,answer\n31,yes\n45,no\n")
-    assert "from Python" not in run("design", "half.csv").err
+    assert "answers or the like" not in run("design", "half.csv").err
 
 
 @pytest.mark.parametrize("option", ["--max-loss", "--loss", "--distortion"])
@@ -359,6 +367,7 @@ def test_distortion_is_that_of_the_true_point(run):
     assert private.error.lower >= float(most[1]) * (1 - float(most[2]) / 100) - 0.01
 
 
+@pytest.mark.slow
 def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
     quick = ("--spacing", "2 km", "--bound-time", "4", "--no-picture", "-o", "b.sfm")
     for keep in ("program", "noise"):

@@ -42,6 +42,7 @@ def test_a_loss_finds_the_smallest_epsilon(run):
     assert less.certificate.bound > 1.2
 
 
+@pytest.mark.slow
 def test_an_attacker_finds_the_largest_epsilon(run):
     done = run("design", *FAST, "--attacker-finds", "55 % within 1 km")
     assert done.code == 0, done.err
@@ -54,6 +55,7 @@ def test_an_attacker_finds_the_largest_epsilon(run):
     assert 0.97 * 0.55 < found.upper <= 0.55
 
 
+@pytest.mark.slow
 def test_noise_is_kept_where_it_needs_less_epsilon(run, visits_file, tmp_path):
     """The search finds what ``design`` of that epsilon gives; a coarse lattice alone could not."""
     done = run("design", visits_file, *FAST, "--loss", "600 m")
@@ -73,6 +75,7 @@ def test_noise_is_kept_where_it_needs_less_epsilon(run, visits_file, tmp_path):
     assert away.mean() == pytest.approx(600, rel=0.03)
 
 
+@pytest.mark.slow
 def test_cells_and_users_have_goals_too(run, visits_file):
     user = next(iter(sf.read_visits(visits_file).users()))
     for options in (
@@ -122,6 +125,7 @@ def test_wrong_goals_are_refused_with_what_is_possible(run, options, message):
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_a_search_without_enough_time_says_so(run):
     done = run("design", "--loss", "700 m", "--no-picture", "--time-limit", "1")
     assert done.code in (1, 3)

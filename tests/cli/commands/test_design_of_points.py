@@ -13,6 +13,7 @@ from sfumato.optimal import suited_lattice
 FAST = ("--spacing", "1.5 km", "--keep", "program", "--no-picture")
 
 
+@pytest.mark.slow
 def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tmp_path):
     done = run("design", "--epsilon", "0.4/km")
     assert done.code == 0, done.err
@@ -159,6 +160,7 @@ def test_visits_at_one_place_have_nothing_to_hide_among(run, tmp_path):
     assert run("design", "one.csv", "--region", "3 km x 3 km around 48.85,2.35", *FAST).code == 0
 
 
+@pytest.mark.slow
 def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
     assert "Warning: epsilon 200/km hides almost nothing" in run("design", *FAST, "--epsilon", "200/km").err
     assert (
@@ -176,6 +178,7 @@ def test_what_follows_a_design_of_points(run, visits_file):
     assert len(sf.read_visits("out.csv")) == len(sf.read_visits(visits_file))
 
 
+@pytest.mark.slow
 def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visits_file, tmp_path):
     done = run("design", visits_file, "--spacing", "2.5 km", "--held-out", "0.2", "-o", "m.sfm")
     assert done.code == 0, done.err

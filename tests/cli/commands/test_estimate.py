@@ -1,6 +1,10 @@
 """``sfumato estimate``: the population back from released reports."""
 
 import csv
+import html
+import json
+import re
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -31,7 +35,7 @@ def released(run, tmp_path):
     ],
 )
 def test_the_truth_is_found_again(run, released, options):
-    done = run("estimate", "m.sfm", "r.csv", "-o", "e.csv", *options)
+    done = run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.csv", *options)
     assert done.code == 0, done.err
     with open("e.csv", newline="", encoding="utf-8") as file:
         rows = {row["secret"]: row for row in csv.DictReader(file)}
@@ -46,10 +50,11 @@ def test_the_truth_is_found_again(run, released, options):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("m.sfm", "r.csv", "--column", "place"), "no column 'place'"),
+        (("m.sfm", "r.csv"), "pass --unmarked if you know that this mechanism drew them"),
+        (("m.sfm", "r.csv", "--unmarked", "--column", "place"), "no column 'place'"),
         (("m.sfm", "r.csv", "-o", "e.txt"), "does not end in .csv"),
         (("m.sfm", "nowhere.csv"), "there is no file"),
-        (("m.sfm", "r.csv", "--intervals", "normal"), "Hint:"),
+        (("m.sfm", "r.csv", "--unmarked", "--intervals", "normal"), "Hint: use 'profile' or 'bootstrap'"),
         (("nowhere.sfm", "r.csv"), "No such file"),
     ],
 )
@@ -72,3 +77,99 @@ def test_shares_of_vertices_are_called_so(run):
     done = run("estimate", "v.sfm", "v.csv")
     assert done.code in (0, 3), done.err
     assert "those of the vertices that people are rounded to" in done.text
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet", "csv"])
+def test_every_kind_of_table_that_release_writes(run, released, tmp_path, kind):
+    (tmp_path / "t.csv").write_text("label\n" + "red\ngreen\nblue\n" * 100)
+    assert run("release", "m.sfm", "t.csv", f"p.{kind}", "--column", "label").code == 0
+    done = run("estimate", "m.sfm", f"p.{kind}")
+    assert done.code == 0, done.err
+    other = sf.mechanisms.randomised_response(sf.Space(["red", "green", "blue"]), 1.0)
+    sf.save(other, "other.sfm")
+    done = run("estimate", "other.sfm", f"p.{kind}")
+    assert done.code == 1
+    assert "drawn from another mechanism" in done.err
+
+
+def test_arrow_tables_of_every_make(run, released, tmp_path):
+    import pyarrow as pa
+
+    held = pa.table(
+        {"other": [1, 2, 3, 4], "label": pa.array(["red", "green", "blue", "red"]).dictionary_encode()}
+    )
+    with pa.ipc.new_file(tmp_path / "f.feather", held.schema) as writer:
+        writer.write(held)
+    with pa.ipc.new_stream(tmp_path / "s.ipc", held.schema) as writer:
+        writer.write(held)
+    (tmp_path / "parts").mkdir()
+    for part in "ab":
+        with pa.ipc.new_file(tmp_path / "parts" / f"{part}.arrow", held.schema) as writer:
+            writer.write(held)
+    (tmp_path / "no.arrow").write_text("label\nred\n")
+    (tmp_path / "cut.arrow").write_bytes((tmp_path / "f.feather").read_bytes()[:-40])
+    for name, rows in (("f.feather", 4), ("s.ipc", 4), ("parts", 8)):
+        done = run("estimate", "m.sfm", name, "--unmarked")
+        assert done.code == 0, done.err
+        assert f"from {rows} reports" in done.text
+        assert "bears no mark" in run("estimate", "m.sfm", name).err
+        assert "has no column 'l'" in run("estimate", "m.sfm", name, "--unmarked", "--column", "l").err
+    for name in ("no.arrow", "cut.arrow"):
+        done = run("estimate", "m.sfm", name, "--unmarked")
+        assert done.code == 1
+        assert name in done.err
+
+
+def test_the_page_of_categories_says_the_largest_share_and_how_sure_it_is(run, released, tmp_path):
+    asked = ("estimate", "m.sfm", "r.csv", "--unmarked", "--intervals", "profile", "-o")
+    assert run(*asked, "e.html").code == 0
+    assert run(*asked, "e.csv").code == 0
+    page = html.unescape((tmp_path / "e.html").read_text())
+    assert "4,000 private reports were used" in page
+    assert "of the value red; its 95 % interval is" in page
+    assert page.count("<svg") == 1
+    rows = dict(re.findall(r'<tr><th scope="row">(\w+)</th><td[^>]*>([\d.]+) %</td><td[^>]*>[\d.]+ % to', page))
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert float(rows[row["secret"]]) == pytest.approx(100 * float(row["probability"]), rel=0.05)
+    assert sha256((tmp_path / "m.sfm").read_bytes()).hexdigest() in page
+    assert sha256((tmp_path / "r.csv").read_bytes()).hexdigest() in page
+    assert "sfumato estimate m.sfm r.csv --unmarked" in page
+    assert "NOT SETTLED" not in page
+
+
+def test_the_page_of_places_has_a_map_and_the_small_shares_behind_a_fold(run, tmp_path):
+    grid = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "500 m")
+    sf.save(sf.mechanisms.exponential(grid, grid.metric("euclidean", "km"), "4/km"), "p.sfm")
+    crowd = grid.latlon[np.repeat([7, 28], [600, 300])]
+    sf.release(sf.load("p.sfm"), sf.Visits(*crowd.T), "p.csv")
+    done = run("estimate", "p.sfm", "p.csv", "-o", "e.html")
+    assert done.code in (0, 3), done.err
+    page = html.unescape((tmp_path / "e.html").read_text())
+    lat, lon = grid.latlon[7]
+    assert f"of the place {grid.labels[7]} ({lat:.5f}, {lon:.5f})." in page
+    assert page.count("<svg") == 1
+    seen, fold = page.split("in numbers</h2>")[1].split("<details>")[:2]
+    listed = re.findall(r'<th scope="row">(\w+)</th>', seen + fold.split("</details>")[0])
+    tiny = re.search(r"Under 0.01 % each: (.*?)\.</p>", fold)
+    assert tiny is not None
+    assert sorted([*listed, *tiny[1].split(", ")]) == sorted(map(str, grid.labels))
+    assert "estimate again with profile intervals" in page
+    outline = {"type": "Polygon", "coordinates": [[[2.3, 48.8], [2.4, 48.8], [2.4, 48.9], [2.3, 48.8]]]}
+    (tmp_path / "land.geojson").write_text(json.dumps(outline))
+    mapped = ("--outline", "land.geojson")
+    assert run("estimate", "p.sfm", "p.csv", "--intervals", "profile", "-o", "m.html", *mapped).code in (0, 3)
+    page = (tmp_path / "m.html").read_text()
+    assert page.count("<svg") == 2
+    assert "--land" in page
+    assert "only a page has maps" in run("estimate", "p.sfm", "p.csv", *mapped).err
+
+
+def test_the_page_warns_where_reports_do_not_settle_the_shares(run, tmp_path):
+    space = sf.Space(["a", "b", "c"])
+    sf.save(sf.Mechanism([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], space, sf.Space(["x", "y"])), "m.sfm")
+    (tmp_path / "r.csv").write_text("label\n" + "x\ny\n" * 200)
+    assert run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.html").code in (0, 3)
+    page = (tmp_path / "e.html").read_text()
+    assert "NOT SETTLED: the reports alone do not in general settle the shares of" in page
+    assert "Do not rely on single ones" in page

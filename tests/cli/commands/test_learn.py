@@ -1,6 +1,8 @@
 """``sfumato learn`` and ``sfumato attack --learned``."""
 
+import html
 import re
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -26,8 +28,27 @@ def homes(run, tmp_path):
 
 @pytest.mark.parametrize("options", [(), ("--target", "information"), ("--epsilon", "2/km")])
 def test_a_column_is_hidden(run, homes, options, tmp_path):
-    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "-o", "m.sfm", *options)
+    done = run("learn", "v.csv", *FAST, "--sensitive", "home", "-o", "m.sfm", "--report", "m.html", *options)
     assert done.code == 0, done.err
+    page, made = html.unescape((tmp_path / "m.html").read_text()).split('">How this was made</h2>')
+    assert sha256((tmp_path / "m.sfm").read_bytes()).hexdigest() in made
+    assert "sfumato learn v.csv" in made
+    found = re.search(r"finds the value ([\d.]+ %) of the time after one report.*? is ([\d.]+ m) off", page)
+    assert found is not None
+    row = next(line for line in done.out.splitlines() if "learned, on held-out" in line)
+    assert all(number in row for number in found.groups())
+    title, *rows = re.findall(
+        r"<caption><span>(Hiding.*?)</span></caption>|<tr><th scope=\"row\">(.*?)</tr>", page
+    )
+    assert title[0] in done.text
+    assert len(rows) == 4
+    for _, row in rows:  # every cell of the page is what the terminal says
+        assert all(cell in done.text for cell in re.findall(r"<td[^>]*>(.*?)</td>", row))
+    assert "480 visits to learn from" in page
+    assert ("Nobody is promised anything" in page) == ("--epsilon" not in options)
+    assert ("Proved on the integers" in page) == ("--epsilon" in options)
+    assert page.count("<svg") == 3
+    assert "https:" not in page
     assert "480 visits to learn from, 120 to judge; hiding 2 values" in done.text
     assert "certified optimum" in done.text
     assert "Proved: for the visits learned from" in done.text

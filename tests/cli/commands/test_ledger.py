@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import sfumato as sf
+from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.budget import Ledger
 
 
@@ -31,7 +33,14 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     assert done.code == 0, done.err
     assert f"The end of its record: {ledger.head}" in done.out
     assert "'ada' has spent 1.5/km in 1 report; 3.5/km is left." in done.out
-    assert "This day: 1.5/km of 5/km." in done.out
+    assert "Today (UTC): 1.5/km of 5/km." in done.out
+    assert "Amounts add up: " in done.out
+    assert "e^(sum of their amounts x distance in km) times likelier" in done.out
+    assert run("ledger", "create", "w.db", "--budget", "5 per week").code == 0
+    pure = run("ledger", "show", "w.db", "--user", "ada").out
+    assert "This week (since Monday, UTC): 0 of 5." in pure
+    assert "x distance) times" in pure
+    assert "Under local differential privacy the distance of two values is 1." in pure
     assert "1 user so far" in run("ledger", "show", "sqlite:///b.db").out
 
 
@@ -40,6 +49,8 @@ def test_a_record_is_checked(run, ledger):
     head = ledger.head
     done = run("ledger", "check", "b.db", "--head", head)
     assert (done.code, done.err) == (0, "")
+    assert "No head" not in done.out
+    assert "No head of an earlier time was given" in run("ledger", "check", "b.db").out
     assert "The record is sound: 1 charge to 1 user, 0 places kept." in done.out
     os.rename("b.db", "c.db")
     ledger.close()
@@ -47,6 +58,7 @@ def test_a_record_is_checked(run, ledger):
     done = run("ledger", "check", "b.db", "--head", head)
     assert done.code == 1
     assert "an older copy or another ledger" in done.err
+    assert "The end of its record" not in done.out + done.err  # nobody should keep the head of a damaged one
 
 
 def test_a_key_is_written_and_needed(run, tmp_path):
@@ -74,7 +86,11 @@ def test_a_json_ledger_is_migrated(run, tmp_path):
     done = run("ledger", "migrate", "old.json", "sqlite:///new.db")
     assert done.code == 0, done.err
     assert "The record is sound: 1 charge to 1 user" in done.out
+    assert "as long as programs use old.json, too, users can spend twice what is left" in done.out
     assert "0.5/km is left" in run("ledger", "show", "new.db", "--user", "ada").out
+    again = run("ledger", "migrate", "old.json", "new.db")
+    assert again.code == 1
+    assert "exists already" in again.err
     assert run("ledger", "migrate", "new.db", "other.db").code == 1
 
 
@@ -94,3 +110,30 @@ def test_help_and_hints(run):
         done = run(*arguments)
         assert done.code == 2, arguments
         assert hint in done.err, done.err
+
+
+def test_a_ledger_of_pure_numbers_is_not_for_places(run, tmp_path):
+    noise = CoordinateNoise.for_visits(sf.Visits([48.85, 48.86], [2.35, 2.36]), "1/km")
+    sf.save(noise, tmp_path / "noise.sfm")
+    (tmp_path / "seen.csv").write_text("lat,lon,user\n48.85,2.35,ada\n")
+    assert run("ledger", "create", "pure.db", "--budget", "20").code == 0
+    said = run("release", "noise.sfm", "seen.csv", "out.csv", "--ledger", "pure.db").err
+    assert "the ledger counts pure numbers, but the mechanism's promise is per km" in said
+    assert "use a ledger made with a budget such as '20/km'" in said
+    assert "in ''" not in said
+
+
+def test_labels_are_released_without_a_ledger(run, tmp_path):
+    (tmp_path / "ill.csv").write_text("user,ill\nada,flu\nbob,cold\n")
+    made = run(
+        "design", "--column", "ill", "--labels", "flu,cold", "--epsilon", 1, "-o", "ill.sfm", "--no-picture"
+    )
+    assert made.code == 0, made.err
+    assert run("ledger", "create", "pure.db", "--budget", "20").code == 0
+    release = ("release", "ill.sfm", "ill.csv", "out.csv", "--column", "ill", "--user-column", "user")
+    said = run(*release, "--ledger", "pure.db").err
+    assert "only a release of places can be charged in a ledger" in said
+    assert "leave out --column" not in said
+    named = run(*release, "--place-column", "user").err
+    assert "leave out --place-column" in named
+    assert run(*release).code == 0

@@ -24,7 +24,7 @@ class TestCommands:
         done = run("audit", "n.sfm", "--require", "epsilon <= 1/km", "-o", "found.json")
         assert done.code == 0, done.err
         assert "e^(1/km x (distance + 2.83 m))" in done.text
-        assert "made of 20 invented people; anyone who sees reports or the file can see" in done.text
+        assert "made of '20 invented people'; anyone who sees reports or the file can see" in done.text
         assert "epsilon <= 1/km: HOLDS: epsilon is at most 1/km, with 2.83 m of slack." in done.out
         assert "These numbers are of a coarsening" in done.text
         assert run("audit", "n.sfm", "--require", "epsilon <= 0.1/km").code == 1
@@ -54,11 +54,31 @@ class TestCommands:
         assert done.code == 0, done.err
         with (tmp_path / "out.csv").open() as stream:
             assert next(csv.reader(stream)) == ["latitude", "longitude"]
+        for kind in ("arrow", "parquet"):
+            done = run("release", "n.sfm", visits_file, f"out.{kind}", "--again")
+            assert done.code == 0, done.err
+            done = run("estimate", "n.sfm", f"out.{kind}")
+            assert done.code in (0, 3), done.err
+        assert run("estimate", "n.sfm", "out.csv", "-o", "shares.html").code == 0
+        page = (tmp_path / "shares.html").read_text()
+        assert page.count("<svg") == 1
+        assert "people are taken to be spread over their cell (one of 12)" in page
         done = run("estimate", "n.sfm", "out.csv", "-o", "shares.csv")
         assert done.code == 0, done.err
         assert "people are taken to be spread over their cell (one of 12)" in done.text
         with (tmp_path / "shares.csv").open() as stream:
             assert sum(float(row[1]) for row in list(csv.reader(stream))[1:]) == pytest.approx(1.0)
+        (tmp_path / "out.csv.sfumato.json").unlink()
+        done = run("estimate", "n.sfm", "out.csv")
+        assert done.code == 1
+        assert "'out.csv' bears no mark of the mechanism" in done.err
+        done = run("estimate", "n.sfm", "out.csv", "--unmarked")
+        assert done.code == 0, done.err
+        assert "Every report is one of the places in the noise's table" in done.text
+        done = run("estimate", "n.sfm", visits_file, "--unmarked")
+        assert done.code == 1
+        assert "the reports do not fit the noise" in done.err
+        assert "--no-check-fit" in done.err
         assert run("estimate", "n.sfm", "out.csv", "--column", "place").code == 1
         done = run("estimate", "raw.sfm", "out.csv")
         assert "says nothing about where people are" in done.err

@@ -81,10 +81,12 @@ def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
         done = run("release", lattice_file, "seen.csv", name, *names, *budget, *MOVED)
         assert done.code == 0, done.err
         assert "8 rows name 2 places, each reported once" in done.out
+        assert "releases add up" not in done.out  # the reports of both places are the same again
         table = pyarrow.csv.read_csv(tmp_path / name)
         reports.append(table["label"].to_pylist()[:8])
         assert len(set(reports[-1][::2])) == len(set(reports[-1][1::2])) == 1
     assert reports[0] == reports[1]
+    assert "1 time before: places that the ledger remembers have the reports that they had" in done.text
     spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget, *MOVED)
     assert spent.code == 1
     assert "'u0' has spent 3/km of 3/km" in spent.err
@@ -132,9 +134,9 @@ def test_refusals_of_places_and_budgets(run, lattice_file, noise_file):
     assert run("ledger", "create", "hops.db", "--budget", "3/hop").code == 0
     for options, problem in (
         (["--ledger", "none.db"], "there is no ledger 'none.db'"),
-        (["--ledger", "hops.db"], "unit"),
+        (["--ledger", "hops.db"], "counts amounts per hop"),
         (["--budget", "3/km"], "--budget is an option of: sfumato ledger create"),
-        (["--place-column", "shop", "--user-column", "who"], "no column 'shop'"),
+        (["--place-column", "shop", "--user-column", "who"], "no column of places is called 'shop'"),
         (["--place-column", "venue"], "--user-column"),
         (["--ledger", "seen.csv"], "not a database"),
         (["--ledger", "out.csv"], "would replace a file that is read"),
@@ -144,3 +146,39 @@ def test_refusals_of_places_and_budgets(run, lattice_file, noise_file):
             assert done.code != 0, options
             assert problem in done.err, options
             assert "Traceback" not in done.err
+
+
+def test_a_folder_of_places_needs_the_column_that_names_them(run, noise_file, lattice_file, tmp_path):
+    people = tmp_path / "people"
+    people.mkdir()
+    for kind, user in ((noise_file, "u0"), (lattice_file, "u1")):
+        (people / f"{user}.sfm").write_bytes((tmp_path / kind).read_bytes())
+        done = run("release", "people", "seen.csv", "out.csv")
+        assert done.code == 1
+        said = " ".join(done.err.split())
+        assert "the folder 'people' holds mechanisms for places, such as 'u0'" in said
+        assert "name the column of users: --by user" in said
+        done = run("release", "people", "seen.csv", "out.csv", "--column", user)
+        assert done.code == 1
+        assert f"the mechanism for '{user}' is for places" in " ".join(done.err.split())
+    assert not (tmp_path / "out.csv").exists()
+    with pytest.raises(sf.errors.InputError, match="the mechanism for 'u0' is for places"):
+        sf.release({"u0": sf.read_mechanism_file("people/u1.sfm").mechanism}, "seen.csv", "out.csv", column=["u0"])
+
+
+def test_options_that_would_do_nothing_are_refused(run, lattice_file):
+    for options, words in (
+        (["--within", "2 km"], "--within '2 km' does nothing here"),
+        (["--allow", "0.2", "--outside", "error"], "--allow 0.2 does nothing here"),
+        (["--within", "2 km", "--outside", "drop"], "rows outside are left out"),
+    ):
+        said = run("release", lattice_file, "seen.csv", "out.csv", *options)
+        assert said.code == 1
+        assert words in said.err
+        assert "--outside nearest" in said.err
+
+
+def test_the_nearest_columns_are_named(run, lattice_file):
+    wrong = run("release", lattice_file, "seen.csv", "out.csv", "--user-column", "woh").err
+    assert "has no column 'woh'" in wrong
+    assert "name the column with --user-column who" in wrong

@@ -60,6 +60,7 @@ def lost(made):
     return made.choice.noise.upper if isinstance(made, NoiseDesign) else made.certificate.loss
 
 
+@pytest.mark.slow
 def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_path):
     options = ("--spacing", "2 km", "--epsilons", "0.2/km, 4/km", "-o", "better.csv")
     done = run("sweep", visits_file, *options)
@@ -89,6 +90,7 @@ def test_where_noise_is_not_looked_at_is_said(run, visits_file, options, reason)
     assert f"In 1 of 1 designs planar noise was not looked at: {reason}" in done.text
 
 
+@pytest.mark.slow
 def test_one_spacing_is_chosen_for_the_largest_epsilon(run, visits_file):
     done = run("sweep", visits_file, "--epsilons", "0.2..0.6/km:3", "--no-picture", "--time-limit", "60")
     assert done.code == 0, done.err

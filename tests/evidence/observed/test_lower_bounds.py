@@ -187,3 +187,11 @@ def test_the_split_is_reproducible_by_its_seed_only():
     values = {epsilon_lower(sample, seed=5).value for _ in range(3)}
     assert len(values) == 1
     assert len({epsilon_lower(sample).value for _ in range(8)}) > 1
+
+
+def test_a_distance_too_small_for_any_epsilon():
+    """The quotient is beyond all floats: the largest of them is a lower bound, infinity would not be one."""
+    metric = Metric([[0, 5e-324], [5e-324, 0]])
+    counts = np.array([[900, 100], [100, 900]])
+    found = epsilon_lower(Sample(counts, Space("ab")), metric)
+    assert found.value == pytest.approx(np.finfo(float).max)

@@ -35,6 +35,7 @@ def by_sums(noise, coarse, points):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [RAW, REMAPPED])
 @pytest.mark.parametrize("spread", [False, True])
 def test_probabilities_are_those_of_all_lattice_points(noise, spread):
@@ -110,3 +111,12 @@ def test_the_blind_error_is_the_least_over_a_fine_mesh(seed):
 def test_one_place_needs_no_guess():
     assert CoordinateNoise("1/km").blind([[3.0, 4.0]], [2.0]).upper < 1e-6
     assert Fraction(CoordinateNoise("1/km").blind([[0.0, 0.0], [2.0, 0.0]], [1.0, 1.0]).upper) >= 1
+
+
+@pytest.mark.parametrize(("epsilon", "step"), [("1000/km", "10 km"), ("1e6/km", "1 km"), ("1/m", "1e7 m")])
+def test_noise_that_hardly_moves_anything(epsilon, step):
+    """Its rate per step has no exponential; every report is the lattice point next to the place."""
+    noise = CoordinateNoise(epsilon, step, Projection(48.86, 2.34), "1000 km")
+    coarse = coarsened(noise, sf.Grid.covering("4 km x 4 km around 48.86,2.34", "1 km"))
+    assert coarse.off < 1e-8
+    assert ((coarse.mechanism.matrix > 1 - 1e-8).sum(axis=1) == 1).all()

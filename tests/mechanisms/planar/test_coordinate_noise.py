@@ -70,6 +70,12 @@ def test_units_are_read_and_refused():
         CoordinateNoise("1/km", "0 m")
 
 
+@pytest.mark.parametrize("step", ["20001 km", "1e150 km", Fraction(10) ** 160])
+def test_steps_longer_than_half_around_the_earth_are_refused(step):
+    with pytest.raises(InputError, match="longer than half around the Earth"):
+        CoordinateNoise("1e-6/km", step)
+
+
 def test_rates_are_never_rounded_up():
     for epsilon in (1.0, 1000 / 3, 7e-6, 55500.0):
         for step in (Fraction(2), Fraction(1, 3), Fraction(0.1)):
@@ -97,6 +103,7 @@ def central_paris(folder):
     return plane, x[(np.abs(x) <= 1500).all(axis=1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", PUBLISHED)
 def test_central_paris(epsilon, shared_data):
     """The published square is not told; around 48.86, 2.34 the loss is within half a percent of its."""

@@ -35,6 +35,7 @@ def test_two_places_have_a_closed_form(apart, first, epsilon):
     assert found.least.lower >= 0.99 * exact
 
 
+@pytest.mark.slow
 def test_hardly_any_epsilon_leaves_the_best_constant_report():
     rng = np.random.default_rng(3)
     places, weights = rng.random((12, 2)), rng.dirichlet(np.ones(12))
@@ -55,6 +56,7 @@ def test_a_large_epsilon_allows_the_truth():
     assert found.excess(0.5) > 1e6 or np.isinf(found.excess(0.5))
 
 
+@pytest.mark.slow
 def test_the_upper_end_is_approached_by_designs_with_many_reports():
     rng = np.random.default_rng(8)
     places = rng.random((6, 2))
@@ -95,6 +97,7 @@ def test_square_cells_with_the_distance_to_the_nearest_point_bound_too_and_less(
     assert plain > 0.75 * found.least.upper
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([0.3, 1.0, 4.0]), st.sampled_from(["euclidean", "squared"]))
 @settings(max_examples=15)
 def test_no_mechanism_with_the_promise_is_better(seed, epsilon, loss):
@@ -138,6 +141,7 @@ def test_order_and_repetition_of_places_do_not_matter():
     assert len(twice.places) == 10
 
 
+@pytest.mark.slow
 def test_lengths_and_epsilon_scale_together():
     places = np.random.default_rng(6).random((10, 2))
     one, other = bound(places, "2/km"), bound(8 * places, "0.25/km")
@@ -148,6 +152,7 @@ def test_lengths_and_epsilon_scale_together():
     assert moved.lower == pytest.approx(one.lower, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_larger_epsilon_bounds_less():
     places = np.random.default_rng(7).random((10, 2))
     found = [bound(places, f"{epsilon}/km") for epsilon in (0.5, 2, 8)]
@@ -168,6 +173,7 @@ def test_more_time_never_bounds_less():
     assert coarse.lower <= found.lower
 
 
+@pytest.mark.slow
 def test_a_place_where_nobody_is_adds_its_promise():
     """A brute-force program over 84 reports has 0.0627 without the last place and 0.0773 with it."""
     places = [
@@ -189,6 +195,7 @@ def test_a_place_where_nobody_is_adds_its_promise():
     assert spread.lower <= spread.least.upper
 
 
+@pytest.mark.slow
 def test_groups_bound_what_all_places_bound():
     rng = np.random.default_rng(10)
     middles = rng.random((10, 2)) * 2

@@ -87,6 +87,7 @@ def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=2e-4)
 
 
+@pytest.mark.slow
 def test_an_attacker_is_kept_away_and_not_farther_than_need_be():
     goal = AttackerGoal.parse("60 % within 1 km", VISITS)
     found = search(goal)
@@ -117,11 +118,13 @@ def test_the_search_agrees_with_a_table_of_designs():
         assert found.epsilon == pytest.approx(crossing, rel=0.03)
 
 
+@pytest.mark.slow
 def test_where_it_begins_does_not_matter():
     epsilons = [search(LossGoal("1.3 km"), first=near).epsilon for near in (0.05, 9.0)]
     assert epsilons[0] == pytest.approx(epsilons[1], rel=0.011)
 
 
+@pytest.mark.slow
 def test_units_of_the_promise_and_the_loss_do_not_matter():
     metres = find_epsilon(
         PRIOR,
@@ -232,6 +235,7 @@ def test_impossible_chances_say_what_is_possible():
         search(AttackerGoal(0.99, "100 m", VISITS))
 
 
+@pytest.mark.slow
 def test_a_loss_next_to_the_least_is_not_reached():
     """Rows for the steepest slopes that are proved leave a little of the loss."""
     least = float(PRIOR.probabilities @ LOSS.array.min(axis=1))
@@ -242,6 +246,7 @@ def test_a_loss_next_to_the_least_is_not_reached():
         search(LossGoal(least * (1 + 1e-7)))
 
 
+@pytest.mark.slow
 def test_a_chance_next_to_that_without_a_report_takes_a_tiny_epsilon():
     blind = chance_within(sf.Mechanism(np.ones((len(CITY), 1)), CITY), VISITS, "1 km").upper
     found = search(AttackerGoal(blind * (1 + 1e-6), "1 km", VISITS))

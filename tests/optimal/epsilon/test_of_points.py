@@ -30,6 +30,7 @@ def loss_of(made):
     return made.choice.noise.upper if isinstance(made, NoiseDesign) else made.certificate.loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("medians", [None, CITY])
 def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
     coarse = sf.Lattice.covering(CITY, "2.5 km")
@@ -53,6 +54,7 @@ def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
     assert away.mean() == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.slow
 def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
     found = asked(small, LossGoal("1 km"))
@@ -70,6 +72,7 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     assert noise.design.choice.program is None
 
 
+@pytest.mark.slow
 def test_reports_at_the_best_places_need_less_epsilon():
     lattice = sf.Lattice.covering("6 km x 5 km around 40,-30", "1.2 km")
     plain = asked(lattice, LossGoal("1.2 km"), keep="program")
@@ -82,6 +85,7 @@ def test_reports_at_the_best_places_need_less_epsilon():
     assert moved.design.certificate.loss == pytest.approx(once.certificate.loss, rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_loss_that_no_lattice_of_this_spacing_can_keep_is_kept_by_noise():
     coarse = sf.Lattice.covering(CITY, "2.5 km")
     with pytest.raises(InfeasibleError, match="the best report for every secret already loses"):

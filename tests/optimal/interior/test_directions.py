@@ -112,6 +112,7 @@ def test_the_best_share_never_shortens_the_step(change, extra, value):
     assert reach == pytest.approx(max(every), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_random_prior_needs_few_iterations():
     n = 12
     prior = np.random.default_rng(7).dirichlet(np.ones(n * n))

@@ -57,6 +57,7 @@ def test_randomised_response_on_the_discrete_metric(size):
         assert result.cost == pytest.approx((size - 1) / (size - 1 + np.e), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_distortion_that_the_pairs_give_anyway_costs_nothing():
     plain = Case(EVEN, HAMMING, 0.01 * LINE).solve(gap=1e-8)
     attained = Case(EVEN, HAMMING, LINE, LINE).distortion(plain.matrix)

@@ -1,6 +1,5 @@
 """At every stop, the mechanism is private and its gap is proved."""
 
-import time
 from itertools import count
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from sfumato.optimal import Status
 from sfumato.optimal.interior import StoppedError
 
+from ...clock import set_clock
 from .programs import Case, check, check_kept, grid, skewed
 
 D = grid(6, 6)
@@ -58,7 +58,7 @@ def test_at_the_time_limit(monkeypatch):
     d = grid(12, 12)
     case = Case(skewed(144, seed=3), d, d)
     ticks = count()
-    monkeypatch.setattr(time, "monotonic", lambda: next(ticks) / 1000)
+    set_clock(monkeypatch, lambda: next(ticks) / 1000)
     early = case.solve(gap=1e-12, time_limit=1.0)
     assert early.status is Status.TIME_LIMIT
     assert 1.0 <= next(ticks) / 1000 < 1.02

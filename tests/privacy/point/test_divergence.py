@@ -3,7 +3,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import Mechanism, Metric
@@ -81,8 +81,12 @@ EXACT = {
 }
 
 
+NEAR_TIES = [[4, 2, 3, 8, 5], [8, 5, 2, 3, 4], [5, 3, 8, 4, 2]]  # of 22: in floats another pair is the farthest
+
+
 @pytest.mark.parametrize("name", EXACT)
 @given(several(count=3, largest=5))
+@example([[part / 22 for part in row] for row in NEAR_TIES])
 @settings(max_examples=25)
 def test_the_truth_lies_within_the_rounding(name, rows):
     notion, between = EXACT[name]

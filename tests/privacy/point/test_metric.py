@@ -119,3 +119,15 @@ def test_refusals():
         MetricDifferentialPrivacy(TWINS, 1.5)
     with pytest.raises(InputError, match="metric is on 3"):
         MetricDifferentialPrivacy(TWINS).measure([[1.0]])
+
+
+@pytest.mark.parametrize("far", [5e-324, 1e-310, 1e-160, 1e160, 1.7e308])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_distances_at_the_ends_of_the_floats(far, delta):
+    mechanism = Mechanism([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75]])
+    metric = Metric([[0, far, far], [far, 0, 5e-324], [far, 5e-324, 0]])
+    found = MetricDifferentialPrivacy(metric, delta).measure(mechanism)
+    assert found.lower <= found.value <= found.upper
+    at_one = MetricDifferentialPrivacy(Metric(1 - np.eye(3)), delta).measure(mechanism)
+    assert found.lower <= at_one.upper / far
+    assert found.upper >= at_one.lower / far

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import Connection
@@ -28,7 +29,7 @@ def alter(address: str, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-def rows(address: str, table: str) -> list[dict[str, object]]:
+def rows(address: str, table: str) -> list[dict[str, Any]]:
     """Return all rows of a table."""
     with behind(address) as connection:
         return [dict(row) for row in connection.exec_driver_sql(f"SELECT * FROM sfumato_{table}").mappings()]

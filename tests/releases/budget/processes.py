@@ -8,15 +8,26 @@ import resource
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
+from sqlalchemy import Engine, event
+from sqlalchemy.pool import Pool
+
 from sfumato.errors import FileError
-from sfumato.releases.budget import BudgetError, Charge, Ledger
+from sfumato.geo import Projection
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases.budget import Blur, BudgetError, Charge, Ledger, migrate
 
 # Forked from a process that has imported everything, and has no threads and no ledger.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([__name__])
+
+
+def flag() -> Any:
+    """A number that another process sets, and that is still there once it was killed."""
+    return FORKS.Value("i", 0, lock=False)
 
 
 class Worker:
@@ -45,20 +56,43 @@ class Worker:
         self.process.kill()
         return [first, *self.told()]
 
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it."""
+        return self.process.exitcode == -signal.SIGKILL
 
-def charge_for_ever(address: str, pipe: Connection) -> None:
+
+def watched(middle: Any) -> None:
+    """Keep a flag up from the beginning of each transaction until it is committed or rolled back."""
+
+    def begun(*_: object) -> None:
+        middle.value = 1
+
+    def done(*_: object) -> None:
+        middle.value = 0
+
+    event.listen(Engine, "begin", begun)
+    event.listen(Pool, "checkin", done)
+
+
+def charge_for_ever(address: str, middle: Any, pipe: Connection) -> None:
     """Charge one user again and again; tell how often that was granted."""
-    ledger = Ledger(address)
-    for number in itertools.count(1):
-        ledger.charge("ada", 1)
-        pipe.send(number)
+    with suppress(FileError):
+        ledger = Ledger(address)
+        watched(middle)
+        for number in itertools.count(1):
+            ledger.charge("ada", 1)
+            pipe.send(number)
 
 
-def report_for_ever(address: str, pipe: Connection) -> None:
-    """Report one place after the other; tell each report."""
-    ledger = Ledger(address)
-    for number in itertools.count():
-        pipe.send((number, ledger.reports(["ada"], [f"p{number}"], 1, drawn, b"m")[0]))
+def report_for_ever(address: str, name: str, middle: Any, pipe: Connection) -> None:
+    """Report one place after the other; tell each place and its report."""
+    with suppress(FileError):
+        ledger = Ledger(address)
+        watched(middle)
+        for number in itertools.count():
+            place = f"{name}{number}"
+            pipe.send((place, ledger.reports(["ada"], [place], 1, drawn, b"m")[0]))
 
 
 def drawn(visits: list[int]) -> list[int]:
@@ -87,10 +121,98 @@ def charge_until_refused(address: str, pipe: Connection) -> None:
         pipe.send(error.problem)
 
 
+def on_host(zone: str, ahead_s: float) -> None:
+    """Let this process be on a host with a time zone and a clock of its own."""
+    os.environ["TZ"] = os.environ["PGTZ"] = zone
+    time.tzset()
+    true_time = time.time
+    setattr(time, "time", lambda: true_time() + ahead_s)  # noqa: B010
+
+
+def charge_as_host(address: str, zone: str, ahead_s: float, pipe: Connection) -> None:
+    """Charge as `charge_until_refused` does, on another host."""
+    on_host(zone, ahead_s)
+    charge_until_refused(address, pipe)
+
+
+def charge_until_told(address: str, zone: str, ahead_s: float, pipe: Connection) -> None:
+    """Charge 0.1 as often as it is granted, until it is told to stop; tell how often that was."""
+    on_host(zone, ahead_s)
+    ledger, granted = Ledger(address), 0
+    pipe.send("open")
+    while not pipe.poll():
+        try:
+            ledger.charge("ada", 0.1)
+            granted += 1
+        except BudgetError:
+            time.sleep(0.01)
+    pipe.send(granted)
+
+
+def create(address: str, ahead_s: float, pipe: Connection) -> None:
+    """Make a ledger; tell whether it was made."""
+    on_host("UTC", ahead_s)
+    try:
+        Ledger.create(address, ["5", "5 per day", "5 per week"])
+        pipe.send("made")
+    except FileError as error:
+        pipe.send(error.problem.partition(" in ")[0])
+
+
+def act_and_die(address: str, act: Callable[[str, int], object], step: int, pipe: Connection) -> None:
+    """Act, and be killed at one of the steps towards the database; tell how many there are, if there are fewer."""
+    steps = itertools.count(1)
+
+    def kill(*_: object) -> None:
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for name in ("begin", "before_cursor_execute", "after_cursor_execute", "commit"):
+        event.listen(Engine, name, kill)
+    event.listen(Pool, "checkin", kill)  # after a commit
+    act(address, step)
+    pipe.send(next(steps) - 1)
+
+
+def create_one(address: str, number: int) -> None:
+    """Make a ledger."""
+    del number
+    Ledger.create(address, 10)
+
+
+def migrate_one(old: str, address: str, number: int) -> None:
+    """Migrate a ledger of the first version."""
+    del number
+    migrate(old, address)
+
+
+def charge_one(address: str, number: int) -> None:
+    """Charge one user."""
+    del number
+    Ledger(address).charge("ada", 1)
+
+
+def remember_one(address: str, number: int) -> None:
+    """Report two places of one user, of which one is known."""
+    Ledger(address).reports(["ada", "ada"], ["home", f"p{number}"], 1, drawn, b"m")
+
+
+def charge_batch(address: str, number: int) -> None:
+    """Charge a batch of a run."""
+    Ledger(address).charge_many([Charge(user, 1) for user in ("ada", "bob")], run="r", batch=number)
+
+
 def same_places(address: str, pipe: Connection) -> None:
     """Report twenty places that others report at the same time."""
     ledger = Ledger(address)
     pipe.send([ledger.reports(["ada"], [f"p{number}"], 1, drawn, b"m")[0] for number in range(20)])
+
+
+def blur_places(address: str, pipe: Connection) -> None:
+    """Report ten places of an app that other processes report at the same time."""
+    noise = CoordinateNoise("0.1/km", "2 m", Projection(48.86, 2.34), "30 km")
+    app = Blur(noise, Ledger(address))
+    pipe.send([tuple(app.report("ada", 48.85, 2.35, place=f"p{number}").tolist()) for number in range(10)])
 
 
 def hold(address: str, pipe: Connection) -> None:

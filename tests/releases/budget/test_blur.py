@@ -6,6 +6,7 @@ import threading
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
@@ -13,6 +14,7 @@ import sfumato as sf
 from sfumato.errors import FileError, InputError, UnitError
 from sfumato.evidence import VertexPrivacy
 from sfumato.geo import Lattice
+from sfumato.releases import prepare
 from sfumato.releases.budget import Blur, BudgetError, Ledger, new_ledger_key
 from sfumato.releases.fingerprint import fingerprint
 
@@ -86,6 +88,18 @@ def test_places_users_and_mechanisms_have_reports_of_their_own(tmp_path):
     keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
     Blur(keep, ledger, PROMISE).report("ab", *HOME, place="c")
     assert ledger.balance("ab").spent == 2
+
+
+def test_places_of_the_same_names_elsewhere_have_reports_of_their_own(tmp_path):
+    """Two grids with the labels, the shape and the integers of each other."""
+    ledger = Ledger.create(tmp_path / "l.db", "9/km")
+    for count, around in enumerate(("48.85,2.35", "48.86,2.35", "48.85,2.35"), 1):
+        cells = sf.Grid.covering(f"3 km x 3 km around {around}", cell="1 km")
+        even = sf.Mechanism(np.full((9, 9), 1 / 9), cells)
+        app = Blur(even, ledger, sf.MetricPrivacy("1/km", cells.metric("euclidean", unit="km")))
+        at = app.report("ada", *HOME, place="home")
+        assert np.abs(at - np.array(around.split(","), float)).max() < 0.03
+        assert ledger.balance("ada").spent == min(count, 2)
 
 
 def test_many_visits_at_once_are_all_charged_or_none(address):
@@ -256,8 +270,60 @@ class TestNothingLeft:
         keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
         Blur(keep, opened(address), PROMISE, spent="repeat").report("bob", *HOME)
         for user in ("ada", "bob"):
-            with pytest.raises(BudgetError, match="No report of this mechanism was drawn for them before"):
+            with pytest.raises(BudgetError, match="No report of this mechanism was kept for them"):
                 metered(address, spent="repeat").report(user, *HOME)
+
+    def test_each_mechanism_repeats_its_own(self, address):
+        """Two apps on one ledger: the report of the one is not the last of the other."""
+        one = metered(address, "3/km", spent="repeat")
+        even = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
+        other = Blur(even, one.ledger, PROMISE, spent="repeat")
+        one.report("ada", *HOME)
+        first, second = one.report("ada", *HOME), other.report("ada", *HOME)
+        for app, last in ((one, first), (other, second), (metered(address, spent="repeat"), first)):
+            np.testing.assert_array_equal(app.report("ada", 48.856, 2.36), last)
+        assert one.ledger.check().sound
+
+    def test_what_was_drawn_before_anything_was_kept_is_not_claimed_away(self, address):
+        metered(address, "1/km").report("ada", *HOME)
+        with pytest.raises(BudgetError) as caught:
+            metered(address, spent="repeat").report("ada", *HOME)
+        assert "was drawn" not in str(caught.value)
+        assert "repeat an earlier" not in str(caught.value)
+
+    def test_calls_for_many_visits_are_never_repeated(self, tmp_path):
+        source = metered(tmp_path / "l.db", "1/km", spent="repeat")
+        first = source.report("ada", *HOME, place="home")
+        with pytest.raises(BudgetError):
+            source.report_all(["ada"], [HOME[0]], [HOME[1]], ["work"])
+        with pytest.raises(BudgetError):
+            source.draw_all(["ada"], np.array([3]), ["work"])
+        with pytest.raises(BudgetError):
+            source.reports(["ada"], ["work"], lambda visits: [0 for _ in visits])
+        np.testing.assert_array_equal(source.report("ada", *HOME, place="work"), first)
+
+    @pytest.mark.parametrize("outside", ["error", "drop"])
+    def test_a_release_gives_no_place_the_report_of_another(self, tmp_path, outside):
+        source = metered(tmp_path / "l.db", "2/km", spent="repeat")
+        table = pa.table(
+            {"user": ["ada"] * 4, "lat": [HOME[0]] * 4, "lon": [HOME[1]] * 4, "venue": ["a", "b", "c", "d"]}
+        )
+        with pytest.raises(BudgetError):
+            prepare(
+                source, table, tmp_path / "p.parquet", place_column="venue", batch_rows=1, outside=outside
+            ).run()
+        assert not (tmp_path / "p.parquet").exists()
+
+    @pytest.mark.parametrize("report", ["x", "-1", "9999", "[48.8, 2.3]"])
+    def test_a_damaged_report_is_not_repeated(self, address, report):
+        source = metered(address, "2/km", spent="repeat")
+        source.report("ada", *HOME)
+        source.report("ada", *HOME)
+        alter(address, f"UPDATE sfumato_charges SET report = '{report}'")
+        with pytest.raises(FileError, match=r"is damaged|not one of the mechanism's"):
+            source.report("ada", *HOME)
+        with pytest.raises(FileError, match=r"is damaged|not one of the mechanism's"):
+            source.draw("ada", 3)
 
     def test_other_answers_are_unknown(self, tmp_path):
         with pytest.raises(InputError, match="unknown"):
@@ -281,7 +347,7 @@ def test_only_what_is_proved_can_be_charged(tmp_path):
         Blur(MECHANISM, ledger, sf.CoordinatePrivacy("0.9/km"))
     with pytest.raises(InputError, match="not the vertices of a lattice"):
         Blur(sf.Mechanism(np.full((9, 9), 1 / 9), GRID), ledger, PROMISE)
-    with pytest.raises(InputError, match="the unit of the promise is 'm'"):
+    with pytest.raises(InputError, match="counts amounts per km, but the mechanism's promise is per m"):
         Blur(MECHANISM, ledger, sf.CoordinatePrivacy(0.001, "m"))
     with pytest.raises((InputError, UnitError)):
         Blur(MECHANISM, Ledger.create(tmp_path / "x.db", 3.0), PROMISE)

@@ -108,7 +108,7 @@ def test_only_what_is_proved_with_its_slack_can_be_charged(tmp_path):
             Blur(NOISE, ledger, claim)
     with pytest.raises(InputError, match="not a promise of noise"):
         Blur(NOISE, ledger, sf.MetricPrivacy(1.0, sf.Metric([[0, 1], [1, 0]])))
-    with pytest.raises(InputError, match="unit"):
+    with pytest.raises(InputError, match="counts pure numbers"):
         Blur(NOISE, Ledger.create(tmp_path / "x.db", 3.0), NOISE.promise)
     more = Blur(NOISE, ledger, sf.CoordinatePrivacy("1.5/km", slack_m=10))
     more.report("ada", *HOME)

@@ -32,7 +32,13 @@ def test_a_sound_record(ledger, address):
     assert found.sound
     assert (found.charges, found.users, found.places, found.problems) == (6, 3, 2, ())
     assert found.head == ledger.head
-    assert str(found) == "The record is sound: 6 charges to 3 users, 2 places kept."
+    told = str(found).splitlines()
+    assert told[0] == "The record is sound: 6 charges to 3 users, 2 places kept."
+    assert told[1:] == [
+        "No head of an earlier time was given: an older copy in its place, or a record that was written anew as a "
+        "whole, would not be found."
+    ]
+    assert ledger.check(head=found.head).notes == ()
     assert Ledger(address).check(head=found.head).sound
     ledger.charge("dee", 1)
     assert ledger.check(head=found.head).sound
@@ -58,9 +64,8 @@ def test_a_sound_record(ledger, address):
         ("UPDATE sfumato_accounts SET spent = 'x' WHERE name = 'ada'", "account of 'ada' is damaged"),
         ("UPDATE sfumato_accounts SET day_spent = '0' WHERE name = 'ada'", "account of 'ada'"),
         ("UPDATE sfumato_accounts SET reports = 0 WHERE name = 'bob'", "account of 'bob'"),
-        ("UPDATE sfumato_accounts SET last = 0 WHERE name = 'bob'", "account of 'bob'"),
         ("DELETE FROM sfumato_accounts WHERE name = 'bob'", "account of 'bob' is missing"),
-        ("INSERT INTO sfumato_accounts SELECT 'eve', spent, reports, day, day_spent, week, week_spent, last "
+        ("INSERT INTO sfumato_accounts SELECT 'eve', spent, reports, day, day_spent, week, week_spent "
          "FROM sfumato_accounts WHERE name = 'bob'", "account of 'eve'"),
         ("UPDATE sfumato_places SET report = '1'", "places that were kept with charge 4 were changed"),
         ("UPDATE sfumato_places SET report = 'x'", "is damaged"),
@@ -159,7 +164,9 @@ def test_with_a_key_nobody_else_can_write_the_record_anew(tmp_path):
     """A record with the right terms, but hashes of another key."""
     key = new_ledger_key()
     path, forged = tmp_path / "l.db", tmp_path / "forged.db"
-    Ledger.create(path, 10, key=key).charge("ada", 5)
+    ledger = Ledger.create(path, 10, key=key)
+    ledger.charge("ada", 5)
+    assert "written anew" not in str(ledger.check())
     Ledger.create(forged, 10, key=new_ledger_key()).charge("ada", 1)
     (terms,), (other,) = rows(f"sqlite:///{path}", "ledger"), rows(f"sqlite:///{forged}", "ledger")
     for column in ("identity", "salt", "keyed", "created"):

@@ -52,7 +52,7 @@ def test_a_day_and_a_week_are_renewed_and_the_whole_is_not(tmp_path, clock):
     assert "this week" in spend(MONDAY + 7 * DAY - 1, 0)
     assert "today" in spend(MONDAY + 7 * DAY, 2)
     assert "today" in spend(MONDAY + 9 * DAY, 2)
-    assert "this week" in spend(MONDAY + 10 * DAY, 1)
+    assert "10 of 10 in 10 reports" in spend(MONDAY + 10 * DAY, 1)  # the week has nothing left either
     clock(MONDAY + 70 * DAY)
     assert "10 of 10 in 10 reports" in spend(MONDAY + 70 * DAY, 0)
     balance = ledger.balance("ada")
@@ -97,7 +97,7 @@ def test_a_clock_that_is_set_back_gives_nothing_back(tmp_path, clock):
             ledger.charge(f"bob{back}", 1)
     found = ledger.check()
     assert found.sound
-    assert "seconds behind the latest charge" in found.notes[0]
+    assert "seconds behind the latest charge" in found.notes[-1]
     clock(MONDAY + 2 * DAY)
     assert ledger.charge("ada", 1).left == 0
 
@@ -159,3 +159,43 @@ def test_what_is_no_limit_is_refused(tmp_path, given):
     with pytest.raises((InputError, UnitError)):
         Ledger.create(tmp_path / "l.db", given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_amount_that_never_fits_is_not_for_tomorrow(tmp_path, clock):
+    ledger = Ledger.create(tmp_path / "l.db", ["20/km per day", "100/km"])
+    with pytest.raises(BudgetError) as caught:
+        ledger.charge("ada", "77/km")
+    said = str(caught.value)
+    assert "20/km is left, but 77/km is needed. So much is never left: 20/km per day is the limit." in said
+    assert "tomorrow" not in said
+    assert "fewer reports of one person" in said
+    ledger.charge("ada", "15/km")
+    with pytest.raises(BudgetError, match="wait until tomorrow"):
+        ledger.charge("ada", "20/km")
+
+
+def test_nobody_waits_for_a_day_that_the_whole_does_not_allow(tmp_path, clock):
+    ledger = Ledger.create(tmp_path / "l.db", ["4 per day", "5 per week", "6"])
+    ledger.charge("ada", 4)
+    with pytest.raises(BudgetError, match="wait until Monday"):
+        ledger.charge("ada", 2)
+    with pytest.raises(BudgetError, match="4 of 6 in 1 report; 2 of it is left, but 3 is needed") as caught:
+        ledger.charge("ada", 3)
+    assert caught.value.left == ledger.balance("ada").left == 0  # today's
+    assert "wait" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    ["20/km per fortnight", "20 per fortnight", "20/km/day", "20/km a month", "20/km daily", "20/km per 2 weeks"],
+)
+def test_a_time_that_is_not_counted_is_no_unit(tmp_path, budget):
+    with pytest.raises(InputError, match="for a time that is not counted: days and weeks are") as caught:
+        Ledger.create(tmp_path / "l.db", budget)
+    assert "'20/km per day' or '20/km per week'" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("budget", ["20/km", "20 per km", "5 a day", "1e3/mi each week", "7/hops ever"])
+def test_limits_that_were_read_before_still_are(tmp_path, budget):
+    assert Ledger.create(tmp_path / "l.db", budget).limits

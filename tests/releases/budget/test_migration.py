@@ -56,6 +56,17 @@ def test_a_place_of_the_old_ledger_is_repeated(tmp_path):
     assert ledger.balance("ada").spent == 1
 
 
+def test_sums_of_many_digits_are_kept_exactly(tmp_path):
+    """More digits than Python's decimals keep by default; the first version kept fractions."""
+    spent = sum((Fraction(repr(each)) for each in (1e29 / 3, 1e-17, 0.1, 1e-30)), start=Fraction(0))
+    users = {"ada": {"spent": f"{spent.numerator}/{spent.denominator}", "reports": 4}}
+    ledger = migrate(written(tmp_path / "l.json", users, limit=str(10**30)), tmp_path / "l.db")
+    balance = ledger.balance("ada")
+    assert (balance.spent, balance.left) == (spent, 10**30 - spent)
+    assert ledger.charge("ada", 1e-30).spent == spent + Fraction("1e-30")
+    assert ledger.check().sound
+
+
 def test_two_spellings_become_one_user_and_an_empty_ledger_is_one(tmp_path):
     users = {"Zoë": {"spent": "1", "reports": 2}, "Zoe\u0308": {"spent": "1/2", "reports": 1}}
     assert migrate(written(tmp_path / "a.json", users), tmp_path / "a.db").balance("Zoë").left == 0
@@ -88,6 +99,9 @@ ADA = {"ada": {"spent": "1", "reports": 1}}
         (ADA, {"limit": "1/0"}),
         (ADA, {"limit": "-1"}),
         (ADA, {"limit": 1.5}),
+        (ADA, {"limit": f"1/{10**51}"}),
+        (ADA, {"limit": "1" * 5_000}),
+        (ADA, {"limit": "1e999999999"}),
         (ADA, {"unit": 3}),
         ([], {}),
         ({"ada": {"spent": "-1", "reports": 1}}, {}),

@@ -4,6 +4,7 @@ import os
 import random
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,18 @@ from sfumato.releases.budget import BudgetError, Charge, Ledger
 
 from .processes import (
     Worker,
+    act_and_die,
     as_nobody,
+    charge_batch,
     charge_for_ever,
+    charge_one,
     charge_until_refused,
     drawn,
     fill_disk,
+    flag,
     fork_and_charge,
     hold,
+    remember_one,
     report_for_ever,
     run_batches,
     same_places,
@@ -48,28 +54,36 @@ class TestKilled:
     @times
     def test_while_charging(self, address, kills):
         ledger = Ledger.create(address, 10**9)
-        before = 0
+        before, hits = 0, 0
         for _ in range(kills):
-            granted = Worker(charge_for_ever, address).kill(random.uniform(0, LONGEST_S))[-1]
+            middle = flag()
+            granted = Worker(charge_for_ever, address, middle).kill(random.uniform(0, LONGEST_S))[-1]
+            hits += middle.value
             soon(lambda: ledger.afford([Charge("bob", 1)]))  # waits for a server that has not noticed yet
             now = ledger.balance("ada").reports
             assert before + granted <= now <= before + granted + 1  # the last one may not have been told
             before = soon(lambda: ledger.charge("ada", 1)).reports
             assert before == now + 1
         assert ledger.check().sound
+        assert hits >= kills // 3  # the signal came in the middle of a transaction
 
     @times
     def test_while_remembering(self, address, kills):
         ledger = Ledger.create(address, 10**9)
-        for _ in range(kills):
-            told = Worker(report_for_ever, address).kill(random.uniform(0, LONGEST_S))
+        hits = 0
+        for number in range(kills):
+            middle = flag()
+            told = Worker(report_for_ever, address, f"{number} ", middle).kill(random.uniform(0, LONGEST_S))
+            hits += middle.value
             soon(lambda: ledger.afford([Charge("bob", 1)]))
             kept = ledger.check()
             assert kept.sound
             assert ledger.balance("ada").spent == kept.places
-            again = soon(lambda t=told: ledger.reports(["ada"] * len(t), [f"p{n}" for n, _ in t], 1, drawn, b"m"))
+            places = [place for place, _ in told]
+            again = soon(lambda p=places: ledger.reports(["ada"] * len(p), p, 1, drawn, b"m"))
             assert again == [report for _, report in told]
             assert ledger.check().places == kept.places
+        assert hits >= kills // 3
 
     @times
     def test_while_charging_the_batches_of_a_run(self, address, kills):
@@ -81,6 +95,32 @@ class TestKilled:
         assert [ledger.balance(f"u{user}").spent for user in range(59)] == sums
         assert ledger.check().sound
 
+    @pytest.mark.parametrize(
+        "act", [charge_one, *(pytest.param(each, marks=pytest.mark.slow) for each in (remember_one, charge_batch))]
+    )
+    def test_at_every_step(self, address, act):
+        """Before and after each statement, before and after the commit: all of it counts or nothing."""
+        ledger = Ledger.create(address, 10**9)
+        ledger.reports(["ada"], ["home"], 1, drawn, b"m")
+        ends = []
+        for step in range(1, 100):
+            before = ledger.balance("ada").reports, ledger.check().places
+            worker = Worker(act_and_die, address, act, step)
+            told = worker.told()
+            soon(lambda: ledger.afford([Charge("bob", 1)]))
+            found = ledger.check()
+            assert found.sound
+            ends.append((ledger.balance("ada").reports - before[0], found.places - before[1]))
+            if told:
+                break
+            assert worker.killed
+        assert told == [step - 1]
+        assert len(ends) > 10
+        counts = Counter(ends)
+        whole = (1, 1) if act is remember_one else (1, 0)
+        assert counts.keys() == {(0, 0), whole}
+        assert counts[whole] == 2  # killed after the commit, and not killed
+
     def test_while_it_holds_the_lock(self, address):
         ledger = Ledger.create(address, 10)
         Worker(hold, address).kill(0.05)
@@ -91,8 +131,9 @@ class TestKilled:
         """The file without tables that a creation leaves which is cut off at its worst moment."""
         path = tmp_path / "l.db"
         path.touch()
-        with pytest.raises(FileError, match=r"no such table"):
+        with pytest.raises(FileError, match=r"no such table") as caught:
             Ledger(path)
+        assert "remove the file and create it again" in caught.value.hint
         with pytest.raises(FileError, match="exists already"):
             Ledger.create(path, 1)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.releases.estimate import Reports, identifiability, maximum_likelihood
+from sfumato.core import hamming
+from sfumato.releases.estimate import Reports, bootstrap_intervals, identifiability, maximum_likelihood, unbiased
 
 from ...catalogue import CASES
 from .cases import channel, response
@@ -27,7 +28,7 @@ def test_twins_are_told_as_a_sum_only():
     assert found.unidentified == ("s0", "s1", "s2", "s3")
     assert found.identifies([1, 1, 0, 0])
     assert not found.identifies([1, 0, 0, 0])
-    assert "2 of 4" in str(found)
+    assert "do not settle 4 of the 4 shares" in str(found)
 
 
 def test_fewer_observables_than_secrets_without_twins():
@@ -71,6 +72,65 @@ def test_reports_that_are_never_made_identify_nothing():
     found = identifiability(mechanism)
     assert (found.rank, found.seen, found.reports) == (3, 3, 12)
     assert "Only 3 of 12 different reports are made in practice" in str(found)
-    assert "identify 3 of 12 independent combinations" in str(found)
+    assert "they do not settle 12 of the 12 shares" in str(found)
     # The reports identify no single probability: another distribution gives the same likely reports.
     assert len(found.unidentified) == 12
+
+
+@pytest.mark.parametrize("told", [0.55, 0.75, 1.0])
+def test_the_least_number_of_reports_through_a_coin(told):
+    # A share is (f - q) / (p - q): its variance is at most 1 / (4 n (p - q)^2), 1/4 from n = (p - q)^-2 on.
+    coin = sf.Mechanism([[told, 1 - told], [1 - told, told]])
+    found = identifiability(coin)
+    assert found.least_reports == pytest.approx((2 * told - 1) ** -2, rel=1e-9)
+    twice = [Reports(coin, [1, 1 if told < 1 else 0])] * 2
+    assert identifiability(twice).least_reports == pytest.approx(found.least_reports, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_least_number_of_reports_holds_for_every_population(seed):
+    mechanism = channel(seed, 3, 4)
+    found = identifiability(mechanism)
+    matrix = mechanism.matrix
+    right = unbiased(Reports(mechanism, [9] * 4 + [0])).right
+    np.testing.assert_allclose(matrix @ right, np.eye(3), atol=1e-9)
+    populations = np.random.default_rng(seed).dirichlet(np.full(3, 0.3), 500)
+    variances = populations @ matrix @ right**2 - populations**2
+    assert 0.3 * found.least_reports / 4 < variances.max() <= found.least_reports / 4
+    assert not found.doubt(round(found.least_reports) + 1)
+    assert "mostly noise" in found.doubt(1)
+
+
+def test_what_is_not_identified_takes_any_number_of_reports():
+    twins = identifiability(sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]))
+    assert twins.least_reports == np.inf
+    assert not twins.doubt(9)  # the finding itself says more
+
+
+def near() -> sf.Mechanism:
+    """Sixteen bins of ages, all but two of whose reports are left over from a solver's interior."""
+    bins = sf.NumberBins(18, 5, 16)
+    return sf.design(
+        sf.Prior.uniform(bins), loss=bins.metric("absolute"), guarantees=sf.MetricPrivacy(1, hamming(bins))
+    ).mechanism
+
+
+def test_intervals_of_noise_say_that_all_is_possible():
+    mechanism = near()
+    found = identifiability(mechanism)
+    assert found.complete
+    assert found.least_reports > 1e9
+    received = np.zeros(16, dtype=int)
+    received[np.argsort(mechanism.matrix.max(axis=0))[-2:]] = 480, 520
+    for counts in (received, received + 1):
+        reports = Reports(mechanism, counts)
+        sure = unbiased(reports).intervals()
+        assert (sure.lower <= 0).all()
+        assert (sure.upper >= 1).all()
+        assert "mostly noise" in found.doubt(len(reports))
+        again = bootstrap_intervals(reports, replicates=20, seed=1)
+        assert (again.lower.tolist(), again.upper.tolist()) == ([0.0] * 16, [1.0] * 16)
+        # The half that is older is known, however the single bins are not.
+        older = unbiased(reports).intervals([[0] * 8 + [1] * 8, [1] * 16])
+        assert older.upper[0] - older.lower[0] <= 1
+        assert (older.lower[1], older.upper[1]) == (1, 1)

@@ -86,5 +86,5 @@ def test_what_is_negative_is_no_prior():
 
 def test_what_cannot_be_inverted_says_what_is_hidden():
     twins = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
-    with pytest.raises(sf.errors.InputError, match="identify 2 of 3"):
+    with pytest.raises(sf.errors.InputError, match="do not settle 2 of the 3 shares"):
         unbiased(Reports(twins, [5, 5]))

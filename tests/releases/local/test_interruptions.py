@@ -4,10 +4,7 @@ import json
 import os
 import random
 import shutil
-import signal
 import stat
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -19,21 +16,16 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.releases import prepare, read_mark
+from tests.releases.forks import Fork
 
 ROWS, BATCH = 120_000, 1_000
-SCRIPT = """
-import sys, sfumato as sf
-from pathlib import Path
-from sfumato.releases import prepare
-folder = Path(sys.argv[1])
-mechanism = sf.load(folder / "m.sfm")
-going = (folder / ".out.parquet.release" / "run.json").exists()
-made = prepare(mechanism, folder / "in.parquet", folder / "out.parquet", column="answer", keep=["id"],
-               batch_rows=int(sys.argv[2]), resume=going)
-print("ready", flush=True)
-made.run()
-print("done", flush=True)
-"""
+
+
+def going(say, folder):
+    """Release, or go on with a release, in a process of its own."""
+    made = prepared(folder, resume=(folder / ".out.parquet.release" / "run.json").exists())
+    say("ready")
+    made.run()
 
 
 @pytest.fixture
@@ -42,15 +34,6 @@ def folder(tmp_path):
     table = pa.table({"answer": np.arange(ROWS) % 50, "id": np.arange(ROWS)})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=70_000)
     return tmp_path
-
-
-def started(folder):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(folder), str(BATCH)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def drawn_so_far(folder):
@@ -69,17 +52,21 @@ def drawn_so_far(folder):
     return found
 
 
-def killed_until_done(folder, kills):
-    """Kill a release at random moments, so often, and let it finish; return how often it was hit."""
+def killed_until_done(folder, kills, seconds):
+    """Kill a release at random moments, so often, and let it finish; return how often it was hit.
+
+    Args:
+        folder: Where it is.
+        kills: How often.
+        seconds: About how long it takes.
+    """
     chance, hits = random.Random(), 0
     drawn: dict[int, int] = {}
     for _ in range(kills):
-        run = started(folder)
-        assert run.stdout.readline() == "ready\n", run.stderr.read()
-        time.sleep(chance.uniform(0, 0.6))
-        run.send_signal(signal.SIGKILL)
-        run.communicate()
-        hits += run.returncode == -signal.SIGKILL
+        run = Fork(going, folder)
+        assert run.line() == "ready"
+        time.sleep(chance.uniform(0, seconds))
+        hits += run.kill()
         now = drawn_so_far(folder)
         if (folder / "out.parquet").exists():
             break
@@ -87,9 +74,7 @@ def killed_until_done(folder, kills):
         drawn = now
     place = folder / ".out.parquet.release"
     if not (folder / "out.parquet").exists() or (place / "run.json").exists():
-        run = started(folder)
-        out, err = run.communicate(timeout=120)
-        assert out == "ready\ndone\n", err
+        assert Fork(going, folder).rest() == ["ready", "done"]
     table = pq.read_table(folder / "out.parquet")
     assert table["id"].to_pylist() == list(range(ROWS))
     labels = table["label"].to_pylist()
@@ -100,10 +85,25 @@ def killed_until_done(folder, kills):
     return hits
 
 
+def started_anew(folder):
+    (folder / "out.parquet").unlink()
+    (folder / ".out.parquet.released.json").unlink()
+
+
+def seconds_of_a_release(folder):
+    """Return how long one takes here and now; nothing of it is left."""
+    run = Fork(going, folder)
+    assert run.line() == "ready"
+    begun = time.monotonic()
+    assert run.rest() == ["done"]
+    started_anew(folder)
+    return time.monotonic() - begun
+
+
 def test_a_release_that_is_killed_goes_on(folder):
-    while not killed_until_done(folder, 3):  # it was faster than every signal
-        (folder / "out.parquet").unlink()
-        (folder / ".out.parquet.released.json").unlink()
+    seconds = seconds_of_a_release(folder)
+    while not killed_until_done(folder, 3, seconds):  # it was faster than every signal
+        started_anew(folder)
     assert {path.name for path in folder.iterdir()} == {
         "m.sfm",
         "in.parquet",
@@ -114,11 +114,10 @@ def test_a_release_that_is_killed_goes_on(folder):
 
 @pytest.mark.slow
 def test_fifty_kills(folder):
-    hits = 0
+    hits, seconds = 0, seconds_of_a_release(folder)
     while hits < 50:
-        hits += killed_until_done(folder, min(8, 50 - hits))
-        (folder / "out.parquet").unlink()
-        (folder / ".out.parquet.released.json").unlink()
+        hits += killed_until_done(folder, min(8, 50 - hits), seconds)
+        started_anew(folder)
 
 
 def prepared(folder, **options):
@@ -205,8 +204,8 @@ def test_a_damaged_part_is_noticed(folder):
 
 
 def test_two_releases_to_one_target_do_not_meet(folder):
-    run = started(folder)
-    assert run.stdout.readline() == "ready\n", run.stderr.read()
+    run = Fork(going, folder)
+    assert run.line() == "ready"
     made = prepare(
         sf.load(folder / "m.sfm"), folder / "in.parquet", folder / "out.parquet", column="answer", again=True
     )
@@ -215,8 +214,7 @@ def test_two_releases_to_one_target_do_not_meet(folder):
         time.sleep(0.002)
     with pytest.raises(FileError, match="another process is writing"):
         made.run()
-    out, err = run.communicate(timeout=120)
-    assert out == "done\n", err
+    assert run.rest() == ["done"]
     assert pq.read_metadata(folder / "out.parquet").num_rows == ROWS
 
 
@@ -240,6 +238,6 @@ def test_a_source_is_not_released_twice_by_mistake(folder):
     assert "released 1 time before: 2 releases add up" in str(done)
     done = sf.release(mechanism, folder / "renamed.parquet", folder / "third.arrow", column="answer", again=True)
     assert "released 2 times before: 3 releases add up" in str(done)
-    assert json.loads(record.read_text())["mechanisms"] == list(done.mark)
+    assert [json.loads(record.read_text())["releases"][0]["mechanism"]] == list(done.mark)
     marks = [read_mark(folder / name) for name in ("out.parquet", "other.csv", "third.arrow")]
     assert all(mark is not None and mark.mechanisms == done.mark for mark in marks)

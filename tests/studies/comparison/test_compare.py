@@ -41,6 +41,7 @@ def test_at_equal_epsilon_nobody_promises_less_or_loses_less_than_the_optimum(at
     assert at_epsilon.row("exponential").epsilon_upper > 0.999
 
 
+@pytest.mark.slow
 def test_at_equal_loss_the_optimum_needs_the_least_epsilon(at_loss):
     assert at_loss.value == pytest.approx(0.3)
     best = at_loss.row("optimum")
@@ -76,17 +77,33 @@ def test_table_and_figure(at_epsilon, at_loss, tmp_path):
     assert [row["name"] for row in rows] == [row.name for row in at_epsilon.rows]
     assert float(rows[0]["loss"]) == at_epsilon.rows[0].loss
     for found in (at_epsilon, at_loss):
+        narrow = comparison_figure(found, narrow=True)
+        narrow.canvas.draw()
+        assert narrow.get_figwidth() < 5
+        assert len({round(ax.get_position().x0, 3) for ax in narrow.axes}) == 1
         figure = comparison_figure(found)
+        assert [ax.get_xlabel() for ax in narrow.axes] == [ax.get_xlabel() for ax in figure.axes]
         present = [row for row in found.rows if not row.problem]
-        cost, error, hits, told = figure.axes
-        assert "km" in cost.get_xlabel()
-        assert "(km)" in error.get_xlabel()
-        for ax, values in (
-            (cost, [row.loss if found is at_epsilon else row.epsilon_upper for row in present]),
-            (error, [row.attacker_error for row in present]),
-            (hits, [100 * row.hit_rate for row in present]),
-            (told, [row.information_bits for row in present]),
-        ):
+        measures = (
+            ("expected loss (km)", [row.loss for row in present])
+            if found is at_epsilon
+            else ("proved epsilon (per km)", [row.epsilon_upper for row in present]),
+            ("error of the best attack (km)", [row.attacker_error for row in present]),
+            ("the secret is found (%)", [100 * row.hit_rate for row in present]),
+            ("mutual information (bits)", [row.information_bits for row in present]),
+        )
+        panels = {ax.get_xlabel(): ax for ax in figure.axes}
+        assert figure.axes[0].get_xlabel() == measures[0][0]
+        best = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert best[0] == "optimum"
+        for label, values in measures:
+            if label not in panels:
+                known = sorted(filter(math.isfinite, values))
+                blind = found.blind_error if "error" in label else 100 * found.blind_hit_rate
+                assert known[-1] - known[0] <= 0.1 * max(known[-1], blind)
+                assert f"{label}: {sf.rounding.about(known[0], 3)}" in " ".join(figure.get_suptitle().split())
+                continue
+            ax = panels[label]
             marks = [
                 tuple(np.asarray(line.get_xydata())[0])
                 for line in ax.lines

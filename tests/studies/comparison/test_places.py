@@ -114,6 +114,7 @@ def test_all_is_reached_and_told_where_there_is_time(at_epsilon):
     assert not any(row.problem or row.stopped for row in at_epsilon.rows)
 
 
+@pytest.mark.slow
 def test_a_loss_below_the_bound_by_its_slack_is_within_nothing_of_it(at_epsilon):
     row = at_epsilon.row("planar Laplace + remap", 0.7)
     low = at_epsilon.row(ANY, 0.7).loss.lower * 0.999
@@ -143,9 +144,9 @@ def test_at_equal_loss_everybody_loses_just_that(at_loss):
 def test_the_figure_of_an_equal_loss(at_loss):
     (ax,) = places_figure(at_loss).axes
     assert "proved: too small for any mechanism" in [text.get_text() for text in ax.texts]
-    assert sorted(bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle)) == sorted(
-        row.epsilon for row in at_loss.rows if row.name != ANY
-    )
+    *others, longest = sorted(row.epsilon for row in at_loss.rows if row.name != ANY)
+    widths = sorted(bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle))
+    assert widths == [*others, min(longest, 2.5 * others[-1])]
 
 
 def test_table_and_figure(at_epsilon, tmp_path):
@@ -189,8 +190,37 @@ def test_the_figure_of_one_epsilon_has_bars(at_epsilon):
     assert "proved: no mechanism with this promise loses less" in texts
     assert "always the same report" in texts
     widths = sorted(bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle))
-    assert widths == sorted(row.loss.value for row in rows if row.name != ANY)
+    assert widths == sorted(row.loss.upper for row in rows if row.name != ANY)  # as the table has them
     assert "at epsilon 0.7/km" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("bars", [True, False])
+def test_a_figure_for_a_narrow_screen_shows_the_same(at_epsilon, bars):
+    rows = tuple(row for row in at_epsilon.rows if row.epsilon == 0.7 or not bars)
+    found = replace(at_epsilon, rows=rows, values=(0.7,) if bars else at_epsilon.values)
+    broad, narrow = places_figure(found), places_figure(found, narrow=True)
+    narrow.canvas.draw()  # warns, which is an error here, where there is no room
+    assert narrow.get_figwidth() < 5 < broad.get_figwidth()
+    lengths = [
+        [bar.get_width() for bar in each.axes[0].patches if isinstance(bar, Rectangle)] for each in (broad, narrow)
+    ]
+    assert lengths[0] == lengths[1]
+    said = [sorted(" ".join(text.get_text().split()) for text in each.axes[0].texts) for each in (broad, narrow)]
+    assert said[0] == said[1]
+    box = narrow.axes[0].get_window_extent()
+    assert all(text.get_window_extent().x1 <= narrow.bbox.x1 for text in narrow.axes[0].texts)
+    assert box.width > 0.6 * narrow.bbox.width
+
+
+def test_a_bar_that_would_hide_the_others_is_cut_off(at_epsilon):
+    rows = [row for row in at_epsilon.rows if row.epsilon == 0.7]
+    raw = next(row for row in rows if row.name == "planar Laplace")
+    rows[rows.index(raw)] = replace(raw, loss=sf.core.Bracket.exact(2000.0))
+    (ax,) = places_figure(replace(at_epsilon, rows=tuple(rows), values=(0.7,))).axes
+    widths = [bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle)]
+    most = max(at_epsilon.blind_error.value, *(row.loss.upper for row in rows if row.loss.upper < 2000))
+    assert max(widths) == pytest.approx(2.5 * most)
+    assert [text.get_text() for text in ax.texts if "cut off" in text.get_text()] == ["2000 km, cut off"]
 
 
 def test_of_many_visits_the_same_ones_are_drawn():

@@ -89,7 +89,7 @@ def _function(name: str, *, numbers: bool) -> Callable[[Any], Hashable]:
         numbers: Whether it must report numbers, or tuples of them.
 
     Raises:
-        InputError: If there is no such function.
+        InputError: If the module or the function does not exist.
     """
     module, colon, function = (part.strip() for part in name.partition(":"))
     if not colon or not module or not function:

@@ -87,9 +87,11 @@ class Given:
 def _array(path: Path) -> Any:
     import numpy as np
 
+    from ...files import read_npy
+
+    if path.suffix.lower() == ".npy":
+        return read_npy(path)
     try:
-        if path.suffix.lower() == ".npy":
-            return np.load(path, allow_pickle=False)
         return np.loadtxt(path, delimiter=",", ndmin=2)
     except (OSError, ValueError) as error:
         raise DataError(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import DataError, InputError, SfumatoError
-from ..messages import say
 
 if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request
-    from ...files import MechanismFile, NoiseFile
+    from ...files import MechanismFile, NoiseFile, Yardstick
+    from .drawn import FiguresAsked
     from .given import Given
 
 
@@ -54,25 +55,23 @@ def _what_it_is(path: Path, error: SfumatoError) -> SfumatoError:
     )
 
 
-def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> AuditPlan:
-    """Return what will be measured: whatever cannot be is refused before anything is proved."""
+def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:
+    """Return what will be measured, by which distances; what cannot be is refused before anything is proved."""
     from ...audits import AuditInputs, planned
-    from ...core import MetricPrivacy
-    from ...evidence import VertexPrivacy
+    from ...files import Yardstick, measured_by
 
     space = held.mechanism.secrets
     metric = given.metric_on(space)
-    promised = [promise for promise in held.guarantees if isinstance(promise, MetricPrivacy)]
-    if promised and given.metric is None and given.distances is None:
-        metric = promised[0].metric
-        if isinstance(promised[0], VertexPrivacy):  # whose distances are steps, which nobody has asked for
-            metric = space.metric("euclidean", unit=promised[0].promise.unit)
-        metric = metric if given.unit is None else metric.to(given.unit)
+    by = Yardstick(metric)
+    if given.metric is None and given.distances is None:
+        by = measured_by(held.mechanism, held.guarantees)
+        if by.metric is not None:
+            metric = by.metric if given.unit is None else by.metric.to(given.unit)
     if given.unit is not None and metric is None:
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = given.prior_on(space, held.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **given.tables(space), **given.numbers())
-    return planned(held.mechanism, inputs, also)
+    return planned(held.mechanism, inputs, also), by
 
 
 def audit_noise_file(held: NoiseFile, given: Given, also: Iterable[Request]) -> Audit:
@@ -92,17 +91,12 @@ def audit_noise_file(held: NoiseFile, given: Given, also: Iterable[Request]) -> 
         )
 
 
-def audit_mechanism(plan: AuditPlan, figures: Path | None) -> Audit:
-    """Measure what was planned, and write figures of it to a folder."""
+def audit_mechanism(plan: AuditPlan, by: Yardstick, figures: FiguresAsked | None) -> Audit:
+    """Measure what was planned, and write figures of it if they are asked for."""
     from ..screen import Screen
 
     with Screen(stderr=True).status("Measuring every notion") as status:
         found = plan.measured(lambda entry: status.update(f"Measured: {entry.title}"))
     if figures is not None:
-        from ...report import save_audit_figures
-
-        for path in save_audit_figures(
-            plan.mechanism, figures, prior=plan.inputs.prior, metric=plan.inputs.metric
-        ):
-            say(f"Written: {path}", err=True)
-    return found
+        figures.write(plan)
+    return replace(found, notes=(*found.notes, by.note)) if by.note else found

@@ -160,6 +160,7 @@ def _print_attacks(
 ) -> None:
     from ... import attacks
     from ...core import Side
+    from ...core.naming import called
     from ...rounding import percent
 
     main = min(_MAIN, len(prior))
@@ -179,7 +180,8 @@ def _print_attacks(
         (f"informed: {told_when}", attacks.informed(mechanism, prior, metric, told), Side.AT_LEAST),
         (f"misinformed: {mistaken}", attacks.misinformed(mechanism, prior, metric, belief), Side.AT_LEAST),
     ]
-    _print_rows(console, f"Attacks (errors in {metric.name} distance; errors and hits under the prior)", rows)
+    errors = f"errors in {called(metric.name, 'distance')}"
+    _print_rows(console, f"Attacks ({errors}; errors and hits under the prior)", rows)
 
 
 def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: Metric, share: float) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ...errors import InputError
-from ..messages import PARTIAL, check_failure, say
-from ..options import Failure
-from ..outputs import check_ending, check_folder, check_outputs
+from ..messages import check_failure, say
+from ..options import Dark, Failure
+from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
-    from ...audits import Audit, Requirement
     from ...files import MechanismFile
 
 _DELTA: Final = 1e-6
@@ -24,7 +22,7 @@ _NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
     "a mechanism": _ANY
     | {"file", "prior", "delta_at", "order", "measure", "events", "rivals", "relation", "family", "interventions"}
-    | {"curve", "figures"},
+    | {"curve", "figures", "figures_as", "dark"},
     "--samples": _ANY | {"file", "samples", "columns", "bins", "prior", "delta_at", "measure", "failure"},
     "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
     "--promises": frozenset({"file", "promises"}),
@@ -121,9 +119,12 @@ def command(
     promises: Annotated[
         bool, typer.Option("--promises", help="Prove what the file promises, and measure nothing else.")
     ] = False,
-    figures: Annotated[Path | None, typer.Option(help="Write figures (.png) to this folder.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write figures to this folder.")] = None,
+    figures_as: Annotated[str, typer.Option(help="With --figures: png, svg or pdf.")] = "png",
+    dark: Dark = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write everything that was found (.json).")
+        Path | None,
+        typer.Option("--output", "-o", help="Write everything that was found (.json, or a page: .html)."),
     ] = None,
 ) -> None:
     """Audit a mechanism file, a matrix, samples, or a function.
@@ -132,23 +133,26 @@ def command(
     the mechanism was made. Exit code 0 if every promise and requirement holds, 1 if one
     fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """
-    from ...audits import Request, Requirement
+    from ...audits import Outcome, Request, Requirement
     from ...files import NoiseFile
     from ...report import summarise_noise
+    from ...report.document import ProvedPromises
+    from ..auditing.drawn import figures_asked
     from ..auditing.functions import audit_function
     from ..auditing.given import Given
     from ..auditing.mechanisms import audit_mechanism, audit_noise_file, mechanism_from, plan
     from ..auditing.samples import audit_samples
-    from ..promises import print_promises
+    from ..auditing.told import finish
+    from ..promises import exit_code, print_promises
     from ..screen import print_summary
 
     asked = [Requirement.parse(text) for text in require or []]
     also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
     _check_options(context, file, function, samples=samples, promises=promises)
     check_failure(failure)
-    check_ending(output, ".json")
+    check_ending(output, ".json", page=True)
     check_outputs([output], [file])
-    check_folder(figures)
+    asked_figures = figures_asked(figures, figures_as, dark=dark)
     given = Given(
         metric=metric,
         distances=distances,
@@ -164,11 +168,12 @@ def command(
         interventions=interventions,
         curve=curve,
     )
-    kept = True
+    proved, violated, stated = None, False, False
     if file is None:
         found, kept = audit_function(
             function or "", secrets, epsilon, given, also, bins=bins, failure=failure, limit=limit
         )
+        violated = not kept
     elif samples:
         found = audit_samples(file, columns, bins, given, also, failure)
     else:
@@ -176,29 +181,25 @@ def command(
         if isinstance(held, NoiseFile):
             _check_fit(context, _NOISE, "is audited by its promise, and on cells")
             measured = None if promises else audit_noise_file(held, given, also)
-            print_summary(summarise_noise(held))
+            summary = summarise_noise(held)
+            print_summary(summary)
             if measured is None:
                 raise typer.Exit(0 if held.proof.holds else 1)
-            _finish(measured, output, asked, kept=held.proof.holds)
+            proved = ProvedPromises(summary, Outcome.HOLDS if held.proof.holds else Outcome.FAILS)
+            finish(measured, output, asked, file=file, proved=proved)
         if held.tupling is not None:
             _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
             deltas = () if promises else given.delta or (_DELTA,)
-            kept = print_promises(held)
-            raise typer.Exit(0 if _prove_tuples(held, deltas) and kept else 1)
+            code = exit_code(print_promises(held).outcome)
+            raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
         if promises:
-            raise typer.Exit(0 if print_promises(held) and held.guarantees else 1)
-        planned = plan(held, given, also)
-        kept = print_promises(held)
-        found = audit_mechanism(planned, figures)
-    _finish(found, output, asked, kept=kept)
-
-
-def _finish(found: Audit, output: Path | None, asked: list[Requirement], *, kept: bool) -> NoReturn:
-    """Print and write what was found, and exit as the requirements and promises say."""
-    _print(found)
-    if output is not None:
-        _write(found, output)
-    raise typer.Exit(max(_print_verdicts(found, asked), 0 if kept else 1, key=_severity))
+            code = exit_code(print_promises(held).outcome)
+            raise typer.Exit(code if held.guarantees else 1)
+        planned, by = plan(held, given, also)
+        stated = by.stated
+        proved = print_promises(held)
+        found = audit_mechanism(planned, by, asked_figures)
+    finish(found, output, asked, file=file, proved=proved, violated=violated, stated=stated)
 
 
 def _check_options(
@@ -245,46 +246,3 @@ def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
     say("A tuple is made from one report and dummies: what is proved above of one report holds for it too.")
     proved = prove_tuples(held, deltas)
     return proved and bool(deltas or held.guarantees or held.tuple_guarantees)
-
-
-def _print(found: Audit) -> None:
-    """Print the entries as a table, then in words."""
-    from ..screen import Screen, print_table
-
-    console = Screen()
-    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing, entry.witness) for entry in found]
-    headings = ("notion or measure", "value", "side", "attained by")
-    print_table(console, "What was measured", headings, rows, text=(0, 2, 3))
-    console.print("In words", style="bold cyan")
-    for entry in found:
-        if entry.sentence:
-            console.print(f"- {entry.title}: {entry.sentence}")
-    for note in found.notes:
-        console.print(note)
-
-
-def _print_verdicts(found: Audit, asked: list[Requirement]) -> int:
-    """Print whether each requirement holds; return the exit code of the worst."""
-    from ...audits import Outcome
-
-    codes = {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}
-    worst = 0
-    for requirement in asked:
-        verdict = requirement.hold_against(found)
-        word = verdict.outcome.value.upper()
-        say(f"{requirement.text}: {word}: {verdict.reason}")
-        worst = max(worst, codes[verdict.outcome], key=_severity)
-    return worst
-
-
-def _severity(code: int) -> int:
-    """Return how bad an exit code is: a failure is worse than what is left undecided."""
-    return {0: 0, PARTIAL: 1, 1: 2}[code]
-
-
-def _write(found: Audit, path: Path) -> None:
-    """Write all that was found as JSON, whole or not at all."""
-    from ...core.atomic import atomically
-
-    with atomically(path) as temporary:
-        Path(temporary).write_text(json.dumps(found.as_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -15,15 +13,17 @@ from ..options import (
     DEFAULT_EPSILON,
     Cell,
     Cells,
+    Dark,
+    Figure,
     Latitude,
     Longitude,
     Region,
-    TableOutput,
+    TableOrPage,
     User,
     UserColumn,
     VisitsOrCity,
 )
-from ..outputs import check_ending, check_outputs
+from ..outputs import check_drawable, check_ending, check_outputs, check_picture, theme_of
 from ..places import cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
 
 if TYPE_CHECKING:
@@ -74,8 +74,9 @@ def command(
             f"[default: {_BOUND_TIME:g}]"
         ),
     ] = None,
-    output: TableOutput = None,
-    figure: Annotated[Path | None, typer.Option(help="Write the figure (.png).")] = None,
+    output: TableOrPage = None,
+    figure: Figure = None,
+    dark: Dark = False,
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
@@ -89,7 +90,7 @@ def command(
     if there was not time for all.
     """
     from ...rounding import counted
-    from ...studies import comparison_figure, places_figure
+    from ...studies import comparison_figure, comparison_page, places_figure
 
     if epsilon is not None and max_loss is not None:
         raise InputError("both --epsilon and --max-loss were given.", "choose what the mechanisms have in common.")
@@ -101,14 +102,18 @@ def command(
             if value is not None:
                 raise InputError(f"{name} was given beside cells.", "leave one of them out.")
     bound_time = _BOUND_TIME if bound_time is None else bound_time
-    check_ending(output, ".csv")
-    check_ending(figure, ".png")
+    check_ending(output, ".csv", page=True)
+    check_picture(figure)
+    if dark and figure is None:
+        raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
+    if figure is not None:
+        check_drawable()
     check_outputs([output, figure], [visits])
     found, source = visits_from(visits, lat, lon, user_column)
     common = DEFAULT_EPSILON if epsilon is None else epsilon
     comparison: Comparison | PlaceComparison
     if on_cells:
-        comparison, text = _on_cells(
+        comparison, whose = _on_cells(
             found,
             source,
             common,
@@ -123,14 +128,17 @@ def command(
             dummies,
             time_limit,
         )
-        _print(comparison, text)
+        _print(comparison, whose)
     else:
         theirs = found if user is None else found.of_user(user)
         whose = source if user is None else f"{counted(len(theirs), 'visit')} of user {user} in {source}"
         comparison = compared(theirs, common, max_loss, region, spacing, time_limit, bound_time)
         print_comparison(comparison, whose)
     if output is not None:
-        comparison.save(output)
+        if output.suffix.lower() == ".html":
+            comparison_page(comparison, whose).save(output)
+        else:
+            comparison.save(output)
         say(f"Written: {output}", err=True)
     if figure is not None:
         from ...report import save_picture
@@ -139,7 +147,7 @@ def command(
         drawn = (
             places_figure(comparison) if isinstance(comparison, PlaceComparison) else comparison_figure(comparison)
         )
-        save_picture(drawn, figure)
+        save_picture(drawn, figure, theme_of(dark=dark))
         say(f"Written: {figure}", err=True)
     if not comparison.complete:
         raise typer.Exit(PARTIAL)
@@ -195,65 +203,12 @@ def _news(row: ComparisonRow, unit: str) -> str:
 
 
 def _print(comparison: Comparison, source: str) -> None:
-    from ...core.units import per_unit
-    from ...rounding import amount, amount_at_least, amount_at_most, at_least, at_most, percent
-    from ...studies.comparison import DRAWS
+    from ...studies import row_table, row_words
     from ..screen import Screen, print_table
 
-    console = Screen()
-    unit = comparison.unit
-    if comparison.equal == "loss":
-        common = f"equal loss, {amount_at_most(comparison.value, unit)}"
-    else:
-        common = f"equal epsilon, {at_most(comparison.value, 5)}{per_unit(unit)}"
-    headings = (
-        "mechanism",
-        f"epsilon{per_unit(unit)} (proved)",
-        "loss",
-        "attacker's error",
-        "finds the secret",
-        "information (bits)",
-        "remaining entropy (bits)",
-    )
-    present = [row for row in comparison.rows if not row.problem]
-    rows = [(row.name, *_cells(row, unit)) for row in present]
-    print_table(console, f"Mechanisms at {common} ({source})", headings, rows)
-    optimum = next((row for row in present if row.loss_lower_bound is not None), None)
-    if optimum is not None and optimum.loss_lower_bound is not None:
-        bound = amount_at_least(optimum.loss_lower_bound, unit)
-        common_epsilon = comparison.value if comparison.equal == "epsilon" else optimum.epsilon_upper
-        at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
-        alone = " with one report" if comparison.margin is not None else ""
-        console.print(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
-    console.print(
-        f"Without a report the attacker errs by about {amount(comparison.blind_error, unit)}, or finds the secret "
-        f"about {percent(comparison.blind_hit_rate)} of the time."
-    )
-    if comparison.margin is not None:
-        within = amount_at_most(comparison.margin, unit)
-        console.print(
-            "With dummies the loss is that of the best answer in a tuple, and epsilon is that of one report."
-        )
-        console.print(
-            f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± {within}."
-        )
-    for row in comparison.rows:
-        if row.stopped:
-            console.print(f"{row.name} was {row.stopped}.")
-        elif row.problem:
-            console.print(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+    console, table = Screen(), row_table(comparison, source)
+    print_table(console, table.caption, table.headings, table.rows)
+    for sentence in row_words(comparison):
+        console.print(sentence)
     if not comparison.complete:
         console.print("--time-limit gives more time.")
-
-
-def _cells(row: ComparisonRow, unit: str) -> tuple[str, ...]:
-    from ...rounding import amount_at_least, amount_at_most, at_least, at_most, percent_at_most
-
-    return (
-        at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
-        amount_at_most(row.loss, unit),
-        amount_at_least(row.attacker_error, unit),
-        percent_at_most(row.hit_rate),
-        at_most(row.information_bits, 3),
-        at_least(row.entropy_bits, 3),
-    )

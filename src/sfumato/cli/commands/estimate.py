@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from ...errors import InputError
+from ..columns import matrix_of, mechanisms_in
 from ..messages import PARTIAL, check_failure, say
-from ..options import Failure, Seed, SfmFile, TableOutput
+from ..options import Failure, Outline, Seed
 from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from ..screen import Screen
 
 _SHOWN = 15
-_LABEL: Final = "label"
 _VERTICES: Final = (
     "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
     "random: somebody counts for several vertices, up to about twice the spacing away from where they are."
@@ -52,9 +54,17 @@ _KINDS: Final[dict[Kind, Literal["profile", "bootstrap", "normal"] | None]] = {
 
 
 def command(
-    file: SfmFile,
-    reports: Annotated[Path, typer.Argument(help="A CSV or Parquet file with one row per report.")],
-    column: Annotated[str, typer.Option(help="The column of the reports.")] = _LABEL,
+    file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm), or a folder with one for each column.")],
+    reports: Annotated[
+        Path, typer.Argument(help="A CSV, Parquet or Arrow file, or a folder of such, with one row per report.")
+    ],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The column of the reports; of several columns, which are then estimated together, each. "
+            "Repeatable. [default: label, or the columns of the mechanism]"
+        ),
+    ] = None,
     method: Annotated[
         Method, typer.Option(help="The method; early-stopped is closer to the truth under strong noise.")
     ] = Method.MAXIMUM_LIKELIHOOD,
@@ -66,48 +76,88 @@ def command(
     ] = Kind.NONE,
     failure: Failure = 0.05,
     seed: Seed = 1,
+    unmarked: Annotated[
+        bool,
+        typer.Option(
+            "--unmarked",
+            help="Take reports without a mark: you know that this mechanism drew them. They must fit.",
+        ),
+    ] = False,
     check_fit: Annotated[
-        bool, typer.Option(help="Refuse reports without a mark of their mechanism that hardly come from this one.")
+        bool, typer.Option(help="Refuse reports without a mark that hardly come from this mechanism.")
     ] = True,
-    output: TableOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the table (.csv), or a page with figures (.html).")
+    ] = None,
+    outline: Outline = None,
 ) -> None:
     """Estimate a population from its private reports.
 
     It finds shares of the population, as far as the reports tell them apart, and nobody's
-    own secret. A table that was released with another mechanism is refused: by the mark that 'sfumato release'
-    leaves on it or, where there is none, by how badly it fits. Exit code 3 if the estimate did not converge.
+    own secret. A table that was released with another mechanism is refused by the mark that 'sfumato release'
+    leaves on it. One without a mark is taken with --unmarked only, and where it fits the mechanism.
+    Exit code 3 if the estimate did not converge.
     """
     from ...files import NoiseFile, read_any
-    from ...geo import Lattice
+    from ...geo import Lattice, read_visits
     from ...releases.estimate import (
+        Reports,
         check_mark,
         estimate_population,
+        estimated_margins,
         identifiability,
-        read_points,
+        points_fit,
+        read_joint_reports,
         read_reports,
         reports_fit,
     )
+    from ...report.maps import outline as read_outline
     from ..noise import coarse_of
     from ..screen import Screen
 
-    check_ending(output, ".csv")
+    check_ending(output, ".csv", page=True)
     check_failure(failure)
     if seed < 0:
         raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
-    check_outputs([output], [file, reports])
-    held = read_any(file)
+    check_outputs([output], [file, reports, outline])
+    paged = output is not None and output.suffix.lower() == ".html"
+    if outline is not None and not paged:
+        raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
+    land = None if outline is None else read_outline(outline)
+    several = mechanisms_in(file, column or ()) if file.is_dir() else {}
+    held = next(iter(several.values())) if len(several) == 1 else None if several else read_any(file)
     note = ""
-    if isinstance(held, NoiseFile):
-        if column != _LABEL:
+    if held is None:
+        mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
+        received = read_joint_reports(mechanisms, reports, unmarked=unmarked, check_fit=False)
+        if check_fit and not all(
+            check_mark(each, reports, name, unmarked=unmarked) for name, each in mechanisms.items()
+        ):
+            fitting = reports_fit(received)
+            fitting.check()
+            note = fitting.sentence
+    elif isinstance(held, NoiseFile):
+        if column:
             raise InputError(
                 "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
             )
         coarse = coarse_of(held, spread=True)
-        received, note = read_points(coarse, reports), coarse.sentence
+        marked, points, note = (
+            check_mark(held.noise, reports, unmarked=unmarked),
+            read_visits(reports),
+            coarse.sentence,
+        )
+        if check_fit and not marked:
+            near = points_fit(held.noise, points.lat, points.lon)
+            near.check()
+            note = f"{near.sentence} {note}"
+        received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
     else:
-        received = read_reports(held.alone().mechanism, reports, column)
+        named = column or list(several) or None
+        received = read_reports(held.alone().mechanism, reports, named, unmarked=unmarked, check_fit=False)
         note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
-        if check_fit and not check_mark(held.mechanism, reports):
+        marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
+        if check_fit and not marked:
             fitting = reports_fit(received)
             fitting.check()
             note = f"{fitting.sentence} {note}".rstrip()
@@ -118,21 +168,39 @@ def command(
         failure=failure,
         seed=seed,
     )
+    known = identifiability(received.mechanism)
+    doubt = known.doubt(len(received))
+    if doubt:
+        say(f"Warning: {doubt}", err=True)
     console = Screen()
     console.print(f"{found!r}.")
-    _print_likeliest(console, found)
-    console.print(str(identifiability(received.mechanism)))
+    _print_likeliest(console, found, "The likeliest values", whole=True)
+    margins = estimated_margins(found, received, intervals=_KINDS[intervals], failure=failure, seed=seed)
+    for name, margin in margins.items():
+        _print_likeliest(console, margin, f"The likeliest values of {name}", whole=False)
+    console.print(str(known))
     if note:
         console.print(note)
-    if output is not None:
+    if output is not None and paged:
+        from ...report.document import Origin, estimate_page, file_facts
+        from ..reported import typed
+
+        facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))
+        given = file_facts(None, Origin(reports)) if reports.is_file() else None
+        remarks = [note] if note else []
+        page = estimate_page(found, known, remarks, margins=margins, outline=land, file=facts, reports=given)
+        page.save(output)
+        say(f"Written: {output}", err=True)
+    elif output is not None:
         _write(found, output)
         say(f"Written: {output}", err=True)
     if not found.converged:
         raise typer.Exit(PARTIAL)
 
 
-def _print_likeliest(console: Screen, found: Estimate) -> None:
+def _print_likeliest(console: Screen, found: Estimate, heading: str, *, whole: bool) -> None:
     from ...rounding import percent_at_least, percent_at_most
+    from ...tables import text
     from ..screen import print_table
 
     order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
@@ -141,19 +209,24 @@ def _print_likeliest(console: Screen, found: Estimate) -> None:
     headings = ["value", "share"] + ([] if sure is None else [f"{100 * sure.confidence:g} % interval"])
     rows = []
     for s in order[:_SHOWN]:
-        cells = [str(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
+        cells = [text(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
         if sure is not None:
             cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
         rows.append(cells)
-    more = f" ({rest} more with --output)" if rest > 0 else ""
-    print_table(console, f"The likeliest values{more}", headings, rows)
+    more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
+    print_table(console, f"{heading}{more}", headings, rows)
 
 
 def _write(found: Estimate, path: Path) -> None:
+    from ...core import JointSpace
     from ...tables import text, write_rows
 
-    sure = found.intervals
-    names = ["secret", "probability", *(() if sure is None else ("lower", "upper"))]
-    columns = [map(text, found.space.labels), found.probabilities]
-    columns += [] if sure is None else [sure.lower, sure.upper]
+    sure, space = found.intervals, found.space
+    secrets = ("secret",) if not isinstance(space, JointSpace) else space.names
+    names = [*secrets, "probability", *(() if sure is None else ("lower", "upper"))]
+    labels = space.labels if not isinstance(space, JointSpace) else product(*(each.labels for each in space.parts))
+    columns: list[Iterable[Any]] = [
+        map(text, each) for each in (zip(*labels, strict=True) if len(secrets) > 1 else [labels])
+    ]
+    columns += [found.probabilities] if sure is None else [found.probabilities, sure.lower, sure.upper]
     write_rows(names, zip(*columns, strict=True), path)

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from ...geo import Places
     from ...learn import Ending, Pairs, Target, TrainingRound
     from ...learn.rounds import Progress
-    from ...optimal import Design, SensitiveDesign
-    from ..screen import Screen
+    from ...optimal import Design
 
 
-_ROUNDING = 1e-9  # of the loss, relative
-_FEW_BITS = 1e-6  # fewer are written as so many
 _GAP = 1e-4  # relative, of the least loss under a promise
 
 
@@ -76,6 +73,9 @@ def command(
     ] = None,
     seed: Seed = 1,
     output: MechanismOutput = None,
+    page: Annotated[
+        Path | None, typer.Option("--report", help="Write what was found as a page (.html), with maps.")
+    ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
@@ -92,11 +92,14 @@ def command(
     from ...files import MechanismFile, save
     from ...learn import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
+    from ...report.document import Learned, Origin, file_facts, learn_page
     from ...rounding import at_most, counted
-    from ..screen import Screen
+    from ..reported import typed
+    from ..screen import Screen, print_table
 
     check_ending(output, ".sfm")
-    check_outputs([output, checkpoint], [visits])
+    check_ending(page, ".html", page=True)
+    check_outputs([output, page, checkpoint], [visits])
     _check_numbers(most, held_out, rounds, seed)
     max_loss_m = max_loss_of(max_loss, "m")
     found, _ = visits_from(visits, lat, lon, user_column)
@@ -106,10 +109,11 @@ def command(
     data = Pairs.of_visits(found, places, sensitive, most=most)
     learning, judging = data.split(1 - held_out, seed=seed)
     console = Screen()
-    console.print(
+    told = (
         f"{counted(len(learning), 'visit')} to learn from, {len(judging):,} to judge; "
         f"hiding {len(data.space)} values."
     )
+    console.print(told)
     joint = learning.joint(places)
     loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
@@ -141,20 +145,30 @@ def command(
         exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
         optimum = exact(joint, places, loss, max_loss_m)
     guarantees: list[Guarantee] = []
+    promises: list[str] = []
     if certified is not None:
         guarantees = list(certified.problem.guarantees)
         promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
         kept = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
-        console.print(
+        promises = [
             f"Proved on the integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km, between centres of "
             "cells."
-        )
+        ]
+        console.print(promises[0])
         mechanism = kept.mechanism
-    within = _print(console, mechanism, optimum, learning, judging, places, max_loss_m)
+    learned = Learned(mechanism, optimum, learning, judging, places, max_loss_m)
+    print_table(console, learned.table.caption, learned.table.headings, learned.table.rows)
+    for sentence in learned.sentences:
+        console.print(sentence)
     if output is not None:
         save(MechanismFile(mechanism, prior, loss, guarantees), output)
         say(f"Written: {output}", err=True)
-    if ending is Ending.STOPPED or not within:
+    if page is not None:
+        facts = file_facts(None, Origin(output, designed=typed()))
+        finished = ending is not Ending.STOPPED
+        learn_page(learned, [told], finished=finished, promises=promises, file=facts).save(page)
+        say(f"Written: {page}", err=True)
+    if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)
 
 
@@ -242,50 +256,3 @@ def _target(target: Aim, *, smooth: bool) -> Target:
     if target is Aim.INFORMATION:
         return MutualInformation()
     return BayesVulnerability(8.0) if smooth else BayesVulnerability()
-
-
-def _print(
-    console: Screen,
-    mechanism: Mechanism,
-    optimum: SensitiveDesign,
-    learning: Pairs,
-    judging: Pairs,
-    places: Places,
-    max_loss_m: float,
-) -> bool:
-    """Print what was found, and return whether the learned mechanism is within the limit of the loss."""
-    from ...learn import hiding
-    from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent, percent_at_most
-    from ..screen import print_table
-
-    rows = []
-    for name, each, data in (
-        ("learned", mechanism, learning),
-        ("learned, on held-out visits", mechanism, judging),
-        ("certified optimum", optimum.mechanism, learning),
-        ("certified optimum, on held-out visits", optimum.mechanism, judging),
-    ):
-        found = hiding(each, data.joint(places), data.loss(places))
-        bits = at_most(max(found.information_bits, _FEW_BITS), 3)
-        rows.append((name, percent_at_most(found.hit_rate), bits, amount_at_most(found.loss, "m")))
-    title = f"Hiding the value at a loss of at most {amount_at_most(max_loss_m, 'm')}"
-    print_table(console, title, ("", "finds the value", "information (bits)", "off from the true point"), rows)
-    console.print(
-        f"Without a report the best attacker finds the value about {percent(1 - learning.blind_error)} of "
-        f"the time."
-    )
-    console.print(
-        "Proved: for the visits learned from, a report of the certified optimum tells at most "
-        f"{at_most(_FEW_BITS)} bits of the value, next to nothing."
-        if optimum.information_bits <= _FEW_BITS
-        else "Proved: for the visits learned from, no mechanism of this loss on these cells hides more than the "
-        f"optimum by {gap_at_most(optimum.gap)} of its value."
-    )
-    lost = hiding(mechanism, learning.joint(places), learning.loss(places)).loss
-    within = lost <= max_loss_m * (1 + _ROUNDING)
-    if not within:
-        console.print(
-            f"NOT within the limit: the learned mechanism is off by at least {amount_at_least(lost, 'm')} on "
-            f"average, but at most {amount_at_most(max_loss_m, 'm')} was allowed."
-        )
-    return within

@@ -12,6 +12,8 @@ from ..ledgers import new_key, open_ledger
 from ..messages import say
 from ..options import KeyFile, LedgerAddress
 
+_TIMES = {"day": "Today (UTC)", "week": "This week (since Monday, UTC)"}
+
 command = typer.Typer(
     cls=Commands,
     help="Keep the budgets of users in a database.",
@@ -64,6 +66,7 @@ def show(
     ledger = open_ledger(address, key_file)
     say(f"{ledger!r}.")
     say(f"The end of its record: {ledger.head}")
+    say(ledger.rule)
     if user is None:
         return
     balance = ledger.balance(user)
@@ -74,7 +77,7 @@ def show(
     for each in balance.windows:
         if each.window != "ever":
             spent, limit = (amount_text(value, ledger.unit) for value in (each.spent, each.limit))
-            say(f"This {each.window}: {spent} of {limit}.")
+            say(f"{_TIMES[each.window]}: {spent} of {limit}.")
 
 
 @command.command("check")
@@ -93,9 +96,9 @@ def check(
     found = open_ledger(address, key_file).check(head=head)
     for line in str(found).splitlines():
         say(line, err=not found.sound)
-    say(f"The end of its record: {found.head}")
     if not found.sound:
         raise typer.Exit(1)
+    say(f"The end of its record: {found.head}")
 
 
 @command.command("migrate")
@@ -105,10 +108,12 @@ def migrate(
 ) -> None:
     """Make a new ledger from a JSON file of the first version.
 
-    Sums and reports of places are kept, and the file is not changed. See that no program charges in it any more.
+    Sums are kept, and the file is not changed. Do it once, and see that no program charges in
+    it any more.
     """
     from ...releases.budget import migrate as migrated
 
-    found = migrated(old, address).check()
-    say(str(found))
-    say(f"Made: {address}")
+    ledger = migrated(old, address)
+    say(str(ledger.check(head=ledger.head)))
+    say(f"Made: {ledger.address}")
+    say(f"From now on charge only there: as long as programs use {old}, too, users can spend twice what is left.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..columns import mechanisms_in
 from ..ledgers import open_ledger
 from ..messages import say
 from ..options import KeyFile, Latitude, Longitude, UserColumn
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm); with --by a folder of them.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A mechanism file (.sfm); a folder with one for each --column; with --by one for each value."
+        ),
+    ],
     source: Annotated[
         Path,
         typer.Argument(
@@ -34,7 +41,11 @@ def command(
         list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="The column of labels or whole numbers, if the secrets are not places.")
+        list[str] | None,
+        typer.Option(
+            help="The column of labels or whole numbers, if the secrets are not places; of a joint mechanism, or "
+            "of a folder of mechanisms, several. Repeatable."
+        ),
     ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -61,7 +72,8 @@ def command(
         bool, typer.Option("--resume", help="Go on with a release that was interrupted. No row is drawn twice.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Release this source once more, which adds up to twice the epsilon.")
+        bool,
+        typer.Option("--again", help="Release this source once more: the promises of all its releases add up."),
     ] = False,
 ) -> None:
     """Draw a private report for every row of a table.
@@ -70,6 +82,8 @@ def command(
     again, and printed with the number of reports per person: k reports of one person add up to k times epsilon.
     Rows keep their number and order, and no other column is copied unless you name it. A place that
     --place-column names is reported once and repeated, and what this costs is printed.
+    A file of several columns (--split joint), or a folder with a file for each of them, gives the private value of
+    each in a column of the same name; what they promise together is printed.
     With a file from 'sfumato tuple' each row becomes a tuple: a list, or in CSV the columns label_1,
     label_2, ...
     """
@@ -82,11 +96,16 @@ def command(
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = _held(file, by)
+    held = _held(file, by, column or ())
+    named: Any = None
+    if column:
+        named = tuple(column) if len(column) > 1 or (isinstance(held, dict) and by is None) else column[0]
+    elif isinstance(held, dict) and by is None:
+        named = tuple(held)
     if isinstance(held, dict):
         if ledger is not None:
             raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
-        drawn: Any = {name: _drawable(each) for name, each in held.items()}
+        drawn: Any = held
     elif ledger is not None:
         drawn = metered(held, open_ledger(ledger, key_file))
     else:
@@ -95,7 +114,7 @@ def command(
         drawn,
         source,
         target,
-        column=column,
+        column=named,
         lat=lat,
         lon=lon,
         user=user_column,
@@ -116,21 +135,42 @@ def command(
     say(f"Written: {target}")
 
 
-def _held(file: Path, by: str | None) -> MechanismFile | NoiseFile | dict[str, MechanismFile | NoiseFile]:
+def _held(file: Path, by: str | None, columns: Sequence[str]) -> MechanismFile | NoiseFile | dict[str, Any]:
     from ...errors import InputError, argument
     from ...files import read_any
+    from ...files.many import read_designs
 
     if by is None:
+        if file.is_dir():
+            found = {name: _drawable(each) for name, each in mechanisms_in(file, columns).items()}
+            if not columns:
+                _check_columns(found, file)
+            return found
         return read_any(file)
     if not file.is_dir():
         raise InputError(
             f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
             "give a folder of mechanism files, one named after each value of that column.",
         )
-    found = {path.stem: read_any(path) for path in sorted(file.glob("*.sfm"))}
-    if not found:
-        raise InputError(f"the folder {str(file)!r} holds no mechanism file (.sfm).", "check the path.")
-    return found
+    return read_designs(file)
+
+
+def _check_columns(found: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a folder of mechanisms for places, which are for no columns of their names."""
+    from ...errors import InputError
+    from ...geo import Places
+    from ...mechanisms.planar import CoordinateNoise
+    from ...mechanisms.tupling import Tupling
+
+    for name, each in found.items():
+        single = each.inner if isinstance(each, Tupling) else each
+        if isinstance(single, CoordinateNoise) or isinstance(single.secrets, Places):
+            raise InputError(
+                f"the folder {str(folder)!r} holds mechanisms for places, such as {name!r}, but it was not said "
+                "which of them draws which row.",
+                "if there is one for each user, name the column of users: --by user",
+                "release with one of the mechanism files.",
+            )
 
 
 def _drawable(held: MechanismFile | NoiseFile) -> Any:

@@ -4,80 +4,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from ...errors import InputError
+from ..from_fields import options_of
 from ..goals import SEARCHED
 from ..messages import PARTIAL, option, say
-from ..options import (
-    Cell,
-    Cells,
-    Gap,
-    Hexagons,
-    Latitude,
-    LatticeKind,
-    Longitude,
-    Loss,
-    Near,
-    Objective,
-    Picture,
-    PrivacyMetric,
-    Region,
-    Smoothing,
-    Spacing,
-    TableOutput,
-    TimeLimit,
-    User,
-    UserColumn,
-    VisitsOrCity,
-)
-from ..outputs import check_ending, check_outputs, draw
+from ..outputs import check_ending, check_outputs, draw, picture_of
 from ..places import name_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
 from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
+from ..sweep_options import SweepOptions
 from ..swept import meaning_of, news_of, print_points
 
 if TYPE_CHECKING:
     from ...geo import Places, Visits
     from ...optimal import Point
 
-_RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d+)\s*")
+_RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")
 
 
-def command(
-    visits: VisitsOrCity = None,
-    epsilons: Annotated[
-        str | None, typer.Option(help="The epsilons: '0.15/km, 0.3/km', or '0.15..0.9/km:6' for six equal steps.")
-    ] = None,
-    distortions: Annotated[
-        str | None,
-        typer.Option(help="The least errors of the best attacker, with or instead of --epsilons: '500 m, 1 km'."),
-    ] = None,
-    users: Annotated[
-        int | None, typer.Option(help="One prior for each of the N users with the most visits.")
-    ] = None,
-    loss: Loss = "euclidean",
-    objective: Objective = "expected",
-    metric: PrivacyMetric = "euclidean",
-    spacing: Spacing = None,
-    lattice: LatticeKind = "square",
-    near: Near = None,
-    cell: Cell = None,
-    cells: Cells = None,
-    hexagons: Hexagons = None,
-    region: Region = None,
-    user: User = None,
-    smoothing: Smoothing = 0.0,
-    output: TableOutput = None,
-    time_limit: TimeLimit = 600.0,
-    gap: Gap = None,
-    picture: Picture = True,
-    lat: Latitude = None,
-    lon: Longitude = None,
-    user_column: UserColumn = None,
-) -> None:
+@options_of(SweepOptions)
+def command(asked: SweepOptions) -> None:
     """Design for many epsilons, and show what privacy costs.
 
     There is a design for every epsilon alone, and for every epsilon with every
@@ -94,58 +44,27 @@ def command(
     from ...report.frontier import frontier
     from ..screen import Screen
 
-    if epsilons is None and distortions is None:
+    if asked.epsilons is None and asked.distortions is None:
         raise InputError(
             "there is nothing to sweep over.", "add --epsilons '0.15..0.9/km:6', or --distortions '500 m, 1 km'."
         )
-    on_cells = wants_cells(
-        {"--cell": cell, "--cells": cells, "--hexagons": hexagons},
-        {"--spacing": spacing, "--near": near, "--lattice": None if lattice == "square" else lattice},
-        {
-            "--metric": None if metric == "euclidean" else metric,
-            "--objective": None if objective != "worst-case" else objective,
-        },
-    )
-    check_ending(output, ".csv")
-    target = output or Path(f"{name_of(visits)}-sweep.csv")
-    check_outputs([target, *([target.with_suffix(".png")] if picture else [])], [visits])
+    on_cells = wants_cells(asked, of_lattice=("spacing", "near", "lattice"), of_cells=("metric",))
+    check_ending(asked.output, ".csv")
+    target = asked.output or Path(f"{name_of(asked.visits)}-sweep.csv")
+    drawn = picture_of(asked.figure, target, wanted=asked.picture, dark=asked.dark)
+    check_outputs([target, drawn], [asked.visits])
     if not on_cells:
-        rates, least = _asked(epsilons, distortions, "km")
-    found, _ = visits_from(visits, lat, lon, user_column)
+        rates, least = _asked(asked.epsilons, asked.distortions, "km")
+    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
     if on_cells:
-        site = site_of_cells(
-            found,
-            user,
-            loss,
-            objective,
-            metric,
-            None,
-            None,
-            region=region,
-            cell=cell,
-            cells=cells,
-            hexagons=hexagons,
-            time_limit=time_limit,
-        )
-        rates, least = _asked(epsilons, distortions, site.distances.unit)
+        site = site_of_cells(asked, found, asked.loss)
+        rates, least = _asked(asked.epsilons, asked.distortions, site.distances.unit)
         for rate in rates:
             promise_of(rate, site.distances, "--epsilons")
     else:
-        site = site_of_points(
-            found,
-            user,
-            loss,
-            max(rates, default=None),
-            region=region,
-            spacing=spacing,
-            kind=lattice,
-            near=near,
-            time_limit=time_limit,
-            most=SEARCHED,
-        )
+        site = site_of_points(asked, found, asked.loss, max(rates, default=None), most=SEARCHED)
         _warn(site.places, rates)
-        gap = POINTS_GAP if gap is None else gap
-    people = _people(site.places, found, user, users)
+    people = _people(site.places, found, asked.user, asked.users)
     unit = site.distances.unit
     averaged = not isinstance(site.costs, Metric)
     errors = Screen(stderr=True)
@@ -155,18 +74,21 @@ def command(
             errors.print(news_of(point), soft_wrap=True)
 
         points = sweep(
-            {who: Prior.from_visits(site.places, visited, smoothing=smoothing) for who, visited in people.items()},
-            loss={who: site.places.loss(visited, loss) for who, visited in people.items()}
+            {
+                who: Prior.from_visits(site.places, visited, smoothing=asked.smoothing)
+                for who, visited in people.items()
+            },
+            loss={who: site.places.loss(visited, asked.loss) for who, visited in people.items()}
             if averaged
             else site.costs,
             metric=site.distances if on_cells else None,
-            visits=people if metric == "euclidean" else None,
-            medians=not on_cells and loss == "euclidean" and not least,
+            visits=people if asked.metric == "euclidean" else None,
+            medians=not on_cells and asked.loss == "euclidean" and not least,
             epsilons=rates or [None],
             distortions=[None, *least] if rates else least,
-            objective=objective,
-            gap=gap,
-            time_limit=time_limit,
+            objective=asked.objective,
+            gap=POINTS_GAP if asked.gap is None and not on_cells else asked.gap,
+            time_limit=asked.time_limit,
             stop=stop,
             progress=report,
         )
@@ -174,13 +96,13 @@ def command(
     print_points(
         screen, points, unit, vertices=not on_cells, ties=on_cells and site.costs.name != site.distances.name
     )
-    meaning = meaning_of(site, rates, true_errors=metric == "euclidean")
+    meaning = meaning_of(site, rates, true_errors=asked.metric == "euclidean")
     if meaning:
         screen.print(meaning)
     save_rows(points, target)
     written = [target]
-    if picture and any(point.design is not None for point in points):
-        written += draw(lambda: frontier(points, unit), target.with_suffix(".png"), "figure was")
+    if drawn is not None and any(point.design is not None for point in points):
+        written += draw(lambda: frontier(points, unit), drawn, "figure was", dark=asked.dark)
     say(f"Written: {', '.join(map(str, written))}")
     if any(point.design is None or not point.design.finished for point in points):
         raise typer.Exit(PARTIAL)

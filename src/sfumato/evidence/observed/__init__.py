@@ -2,6 +2,7 @@
 
 from .bins import Bins, FineBits, Halvings, IntervalBins, RectangleBins, quantile_bins
 from .decide import Decision, Stop, decide
+from .estimated import total_variation_radius
 from .guessing import GuessingEstimate, estimate_guessing
 from .independence import PermutationTest, dependence_test, zero_leakage_test
 from .information import InformationEstimate, estimate_information
@@ -33,5 +34,6 @@ __all__ = [
     "quantile_bins",
     "repetition",
     "repetition_of",
+    "total_variation_radius",
     "zero_leakage_test",
 ]

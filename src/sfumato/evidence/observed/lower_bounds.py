@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ...escaping import plain
 from ...rounding import at_least
 from .events import Gain, Shown, in_words, strongest
 from .sample import Sample
+
+_MOST: Final = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -230,10 +232,11 @@ def epsilon_gain(delta: float) -> Gain:
 
     def gain(low: Floats, high: Floats, distance: Floats) -> Floats:
         excess = low - delta
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(excess > 0, excess / high, 0.0)
             logarithm = np.log(ratio)
-            value = np.where(distance > 0, logarithm / distance, np.where(ratio > 1, np.inf, -np.inf))
+            quotient = np.minimum(logarithm / distance, _MOST)  # where it is above all floats
+            value = np.where(distance > 0, quotient, np.where(ratio > 1, np.inf, -np.inf))
         value = value - 1e-12 * np.abs(np.where(np.isfinite(value), value, 0.0))
         return np.where(np.isfinite(distance), value, -np.inf)
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...errors import DataError, argument
+from ...errors import DataError, argument, python, typed
+from ...tables import no_column
 from ..visits import NAMED
 
 # Names are compared without case, spaces and underscores; the first that occurs wins.
@@ -24,9 +25,15 @@ _TIME = (
     *("time", "timestamp", "datetime", "checkintime", "utc", "utctime", "utctimestamp", "timeutc", "datetimeutc"),
     *("timestamputc", "createdat", "recordedat", "ts", "date"),
 )
+_OTHERS = "if it holds no places but ages, answers or the like, "
 _NO_PLACES = (
-    "if it holds no places but ages, answers or the like: mechanisms for those are designed from Python for now "
-    "(sfumato.Space, sfumato.design)."
+    typed(
+        f"{_OTHERS}design a mechanism for them: sfumato design --column NAME --labels a,b,c (or --numbers 18..99)"
+    ),
+    python(
+        f"{_OTHERS}design a mechanism for them with sfumato.design, on a sfumato.Space or sfumato.NumberBins, and "
+        "release with column='name'"
+    ),
 )
 
 
@@ -101,7 +108,7 @@ def recognised(
             )
             hints = [f"name them with {NAMED}"]
             if found_lat is None and found_lon is None:
-                hints.append(_NO_PLACES)
+                hints.extend(_NO_PLACES)
             raise DataError(
                 f"{source} has no {missing} column with a known name. Its columns are: {', '.join(columns)}.",
                 *hints,
@@ -115,6 +122,8 @@ def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
     alike = [column for column in columns if _bare(column) == _bare(name)]
     if len(alike) == 1:
         return alike[0]
+    if role != "geometry":
+        raise no_column(columns, name, f"read_visits.{role}", source)
     raise DataError(
         f"{source} has no column {name!r}. Its columns are: {', '.join(columns)}.",
         f"name one of them with {_mention(role)}.",

@@ -62,7 +62,13 @@ def points(column: Any, source: str, crs: Any) -> tuple[Floats, Floats]:
     if crs is not None:
         import pyproj
 
-        to_degrees = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        try:
+            to_degrees = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        except pyproj.exceptions.ProjError:
+            raise DataError(
+                f"no way is known from the CRS of {source} ({crs.name}) to longitude and latitude.",
+                "convert the points to WGS84 first.",
+            ) from None
         lon, lat = np.array(to_degrees.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
         lost = np.isinf(lon) & np.isfinite(xy[:, 0])
         if lost.any():

@@ -1,4 +1,4 @@
-"""Visits in a table: which columns hold them, in text, Parquet, GeoParquet or in memory."""
+"""Visits in a table: which columns hold them, in text, Parquet, GeoParquet, Arrow or in memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import DataError, argument
 from ...tables import (
+    ArrowFile,
     ArrowStream,
     FrameTable,
     OpenTable,
@@ -44,11 +45,12 @@ def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
     Source:
         The GeoParquet specification 1.1: x (longitude, easting) always comes first.
     """
-    table = ParquetTable(source)
-    found = PlaceColumns.of(table.columns, table.metadata, str(source), wanted.named)
-    content = table.load(_columns(table, found.roles, wanted))
-    visits = visits_of(content, found.roles, str(source), crs=found.crs)
-    return replace(visits, notes=(*visits.notes, *found.notes))
+    return _read_typed(ParquetTable(source), wanted)
+
+
+def read_arrow(source: Source, wanted: Wanted) -> RawVisits:
+    """Read a file in Arrow's own format."""
+    return _read_typed(ArrowFile(source), wanted)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -138,9 +140,13 @@ def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
     Raises:
         DataError: If it cannot be handed over, or holds no visits.
     """
-    table = FrameTable(frame)
-    roles = recognised(table.columns, table.name, wanted.named)
-    return visits_of(table.load(_columns(table, roles, wanted)), roles, table.name)
+    return _read_typed(FrameTable(frame), wanted)
+
+
+def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) -> RawVisits:
+    found = PlaceColumns.of(table.columns, table.metadata, table.name, wanted.named)
+    visits = visits_of(table.load(_columns(table, found.roles, wanted)), found.roles, table.name, crs=found.crs)
+    return replace(visits, notes=(*visits.notes, *found.notes))
 
 
 TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)
@@ -152,6 +158,7 @@ PARQUET: Final = Format(
     text=False,
     columns=True,
 )
+ARROW: Final = Format("arrow", "Arrow (IPC)", read_arrow, ArrowFile.matches, text=False, columns=True)
 
 
 def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_comma: bool = False) -> RawVisits:
@@ -214,10 +221,14 @@ def _example(column: Any) -> Any:
 
 def _geo(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any]:
     try:
-        found = json.loads(metadata.get(b"geo", b"{}"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("columns", {}), dict):
+        found: dict[str, Any] = json.loads(metadata.get(b"geo", b"{}"))
+        columns = found.get("columns", {}).values()
+        sound = isinstance(found.get("primary_column"), str | None) and all(
+            isinstance(each, dict) for each in columns
+        )
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        sound = False
+    if not sound:
         raise DataError(
             f"the 'geo' metadata of {source} are damaged.",
             "write the file again",

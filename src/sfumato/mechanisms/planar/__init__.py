@@ -5,6 +5,7 @@ from .coordinate_noise import CoordinateNoise
 from .lattice_noise import LatticeNoise
 from .quadrature import PlaneError
 from .remap import PlaneRemap, RemapWindow
+from .shares import TableShares, table_shares
 
 __all__ = [
     "Coarsening",
@@ -13,5 +14,7 @@ __all__ = [
     "PlaneError",
     "PlaneRemap",
     "RemapWindow",
+    "TableShares",
     "coarsened",
+    "table_shares",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.arrays import Floats
 
 _LEAST: Final = 1e-250  # of a kernel: the difference is no more than a rounding of the sums
+_TOO_LARGE: Final = 709.0  # an exponent: its exponential is no float
 _NEAR: Final = 3.0  # half diagonals from a cell within which the correction is not used
 
 
@@ -40,9 +41,8 @@ class Cell:
         square = float(width) ** 2  # of steps in a row, with their mean square and mean fourth power
         variance, fourth = (square - 1) / 12 * step**2, (square - 1) * (3 * square - 7) / 240 * step**4
         radius = (width - 1) / math.sqrt(2) * step
-        return cls(
-            epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, math.exp(epsilon * radius)
-        )
+        grown = math.exp(epsilon * radius) if epsilon * radius < _TOO_LARGE else math.inf
+        return cls(epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, grown)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from ...core import Mechanism
@@ -18,19 +16,12 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...geo import Cells, Grid, Projection, Region
 from ...rounding import at_most
-from . import sums
-from .cells import Block, Cell
 from .coordinate_noise import CoordinateNoise
-from .quadrature import share_beyond_table, uncovered
 from .remap import PlaneRemap
-from .snapping import snapped
-
-_Locate = Callable[[Floats], NDArray[np.intp]]
+from .shares import shares_of
 
 _USUAL: Final = 100  # cells: seen well on a map, and audited in seconds
 _MOST: Final = 1000
-_PAIRS: Final = 1 << 16  # of cells of the table and points at a time
-_ROUNDING: Final = 1e-9  # of sums of positive terms, of exponentials and roots
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -119,38 +110,11 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
         points = (np.repeat(middles, each, axis=0) + outline) / 2
     epsilon = float(noise.noise.rate / noise.step_m)
     table = noise.remap or PlaneRemap.squares(points, epsilon, noise.step_m)
-    shares, off = _shares(noise, table, points, lambda xy: _located(chosen, plane, xy), len(chosen))
+    shares, off = shares_of(noise, table, points, lambda xy: _located(chosen, plane, xy), len(chosen))
     rows = shares.reshape(len(chosen), each, -1).mean(axis=1)
     missing = float(np.abs(1 - rows.sum(axis=1)).max())
     mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), chosen, chosen)
     return Coarsening(noise, chosen, spread, mechanism, min(1.0, off + missing), table)
-
-
-def _shares(
-    noise: CoordinateNoise, table: PlaneRemap, points: Floats, located: _Locate, cells: int
-) -> tuple[Floats, float]:
-    """Return the probability of each cell of reports for each point, array (n, cells), and how far one is off."""
-    rate, step = noise.noise.rate, float(noise.step_m)
-    spots = snapped(points, noise.step_m)
-    origins: Floats = spots.astype(np.float64) * step
-    total = sums.total(rate)
-    found = np.zeros((cells, len(points)))
-    error = np.zeros(len(points))
-    for level, window in enumerate(table.windows):
-        cell = Cell.of(window.width, step, float(rate / noise.step_m))
-        centres, targets = uncovered(window, table.windows[level - 1] if level else None)
-        where = located(targets)
-        tall = max(1, _PAIRS // len(points))
-        for first in range(0, len(centres), tall):
-            rows = slice(first, first + tall)
-            block = Block.of(cell, points, origins, np.ones(len(points)), centres[rows] * step, targets[rows])
-            mean, off = block.mean_kernel()
-            groups = csr_array((np.ones(len(mean)), (where[rows], np.arange(len(mean)))), shape=(cells, len(mean)))
-            found += cell.count * (groups @ mean)
-            error += cell.count * off.sum(axis=0)
-    beyond = share_beyond_table(spots, rate, table.windows[-1])
-    widest = (error / total.lower + beyond + (total.upper - total.lower) / total.lower) * (1 + _ROUNDING)
-    return found.T / total.value, float(widest.max()) + _ROUNDING
 
 
 def _located(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:

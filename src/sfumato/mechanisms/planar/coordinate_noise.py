@@ -33,6 +33,8 @@ REACH_M: Final = 100_000.0
 """How far from a projection's centre places are told apart by default; beyond it they are moved to it."""
 
 _BITS: Final = 64  # of the noise's rate per step
+_LONGEST_M: Final = 20_000_000  # metres, half around the Earth
+_SMALLEST: Final = Fraction(1, 1 << 900)  # rate per step; floats have it, and its inverse
 _ROUNDING: Final = 1e-9  # of medians of places at the rim
 
 
@@ -67,7 +69,8 @@ class CoordinateNoise(Frozen):
         remap: The table; `for_places` makes it.
 
     Raises:
-        InputError: If epsilon or the step is not positive, or the reach not within the limits of projections.
+        InputError: If epsilon or the step is not positive, the step longer than half around the Earth, or the
+            reach not within the limits of projections.
         UnitError: If a unit does not fit.
 
     Source:
@@ -103,6 +106,8 @@ class CoordinateNoise(Frozen):
         reach_m = math.inf if projection is None else units.length_m(reach, "the reach")
         object.__setattr__(self, "epsilon", rate)
         object.__setattr__(self, "step_m", rational(size, "the step"))
+        if self.step_m > _LONGEST_M:
+            raise InputError("the step is longer than half around the Earth.", "use a step such as '2 m'.")
         object.__setattr__(self, "projection", projection)
         object.__setattr__(self, "reach_m", reach_m)
         object.__setattr__(self, "remap", remap)
@@ -354,10 +359,16 @@ def _round(length: float) -> str:
 
 
 def _farthest(remap: PlaneRemap) -> float:
-    return float(np.hypot(*remap.arrays()[1].T).max())
+    with np.errstate(over="ignore"):  # infinitely far away is beyond every reach
+        return float(np.hypot(*remap.arrays()[1].T).max())
 
 
 def _rounded(rate: Fraction) -> Fraction:
     """Return a rate rounded down to few bits, so that integers stay short."""
+    if not _SMALLEST < rate < 1 / _SMALLEST:
+        raise InputError(
+            "the scale of the noise of this epsilon cannot be used with steps of this length.",
+            "use an epsilon such as '1/km', and a step such as '2 m'.",
+        )
     shift = _BITS - math.floor(math.log2(rate))
     return Fraction(math.floor(rate * 2**shift), 2**shift) if shift > 0 else rate

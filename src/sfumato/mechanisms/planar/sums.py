@@ -19,6 +19,7 @@ from ...core.arrays import Floats
 _CUBES: Final = 9.03362168310096  # 4 zeta(3/2) beta(3/2), the sum of |k|**-3, rounded up
 _SMALL: Final = Fraction(1, 8)  # rates up to it are summed by Poisson's formula, others term by term
 _DEEP: Final = 45.0  # exponents to which terms are added
+_STEEP: Final = 500.0  # rates up to it have exponentials, others are so steep that hardly any noise is left
 _ROUNDING: Final = 1e-12  # of sums of positive terms, of exponentials and of the formulas here
 
 
@@ -57,7 +58,11 @@ def share_beyond(rate: Fraction, distance: Floats) -> Floats:
     """
     a = float(rate)
     t = np.maximum(a * (distance - math.sqrt(0.5)), 0.0)
-    share: Floats = np.minimum(math.exp(a * math.sqrt(0.5)) * (1 + t) * np.exp(-t) * (1 + _ROUNDING), 1.0)
+    if a < _STEEP:
+        decay = math.exp(a * math.sqrt(0.5)) * np.exp(-t)
+    else:  # the first factor may be no float; rounding is on the larger side
+        decay = np.exp(np.minimum(a * (math.sqrt(2) * (1 + 2.0**-50) - distance), 0.0))
+    share: Floats = np.minimum((1 + t) * decay * (1 + _ROUNDING), 1.0)
     return share
 
 
@@ -78,7 +83,7 @@ def _beyond(a: float, reach: int) -> tuple[float, float]:
     """
     missing = -math.expm1(-a / 2)
     rest = math.exp(-a * (reach + 1) / 2) / missing
-    most = 16 / (math.e * a) ** 2
+    most = 16 / (math.e * a) / (math.e * a)
     return 8 * most * rest, 8 * math.sqrt(2) * most * rest
 
 

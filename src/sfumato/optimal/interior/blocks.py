@@ -30,11 +30,9 @@ class Blocks(Protocol):
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
         """Factor every block and return the Schur complement of the coupling rows."""
-        ...
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o."""
-        ...
 
 
 class Sum:

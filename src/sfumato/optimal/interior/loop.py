@@ -20,8 +20,10 @@ from .bound import Proof, prove
 from .columns import CAP
 from .form import BreakdownError, Form, Iterate, Rows
 from .inside import completed
+from .kept import StateFile
 from .newton import System, factors
 from .pairs import Bools, Ints, PairRows, irreducible, nearest, search
+from .state import State
 from .steps import compute, end
 from .tails import Tails
 from .workers import StoppedError, Workers
@@ -107,6 +109,7 @@ def follow(
     started: float,
     most: int,
     below: float | None = None,
+    file: StateFile | None = None,
 ) -> Course:
     """Follow the central path from a strictly interior mechanism.
 
@@ -120,29 +123,39 @@ def follow(
         started: When the solve began, on the clock of `time.monotonic`.
         most: The most iterations.
         below: Stop once what is minimised is below this, or cannot be; or None.
+        file: Where states are kept, and one may be found to go on from; or None.
     """
     n = form.secrets
-    rows, point = completed(form, pairs, x)
+    found = None if file is None else file.read(PATIENCE, workers)
+    if found is None:
+        rows, point = completed(form, pairs, x)
+        best, short, aim = prove(rows, point), 0, AIM
+        log: list[Progress] = []
+    else:
+        rows, point, best, short, aim = found.rows(form), found.point, found.proof, found.short, found.aim
+        log = list(found.log)
+        started = time.monotonic() - log[-1].seconds
+    before = len(log)
     blocks = factors(form, workers)
     least = floor(form)
-    log: list[Progress] = []
     sign = form.columns.sign if below is None else -1.0
-    best = prove(rows, point)
-    short = 0
-    aim = AIM
     while True:
         value = form.value(point.u)
         gap = max(0.0, value - best.bound) / max(abs(value), least)
         seconds = time.monotonic() - started
         # Before the game has a mechanism within its limit of the loss, there is no value and no bound to tell.
         told = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
-        log.append(Progress(len(log), rows.pairs.count, sign * told[0], sign * told[1], told[2], seconds))
-        if control.progress is not None:
-            control.progress(log[-1])
+        if found is None:
+            log.append(Progress(len(log), rows.pairs.count, sign * told[0], sign * told[1], told[2], seconds))
+            if control.progress is not None:
+                control.progress(log[-1])
+        state, found = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
         done = gap <= control.gap or (below is not None and (value < below or best.bound > below))
         status = Status.OPTIMAL if done else control.stopped
-        if status is None and (len(log) > most or short >= PATIENCE):
+        if status is None and (len(log) - before > most or short >= PATIENCE):
             status = Status.INACCURATE
+        if file is not None and status is not Status.INACCURATE:
+            (file.offer if status is None else file.keep)(state)
         if status is not None:
             return Course(rows, point, best, status, tuple(log))
         z = rows.slack(point.u, point.w)
@@ -165,6 +178,8 @@ def follow(
         except BreakdownError:
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
         except StoppedError:
+            if file is not None:
+                file.keep(state)
             return Course(rows, point, best, control.stopped or Status.INTERRUPTED, tuple(log))
         kept = shorten(rows, point.u[:, :n], there[:, :n], new) if len(new) else 1.0
         primal *= kept
@@ -183,7 +198,7 @@ def follow(
         short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
         if len(new):
             residual = (1 - dual) * float(np.abs(system.dual_residual).max())
-            del system, step, d, tails, there, moved, z
+            del system, step, d, tails, there, moved, z, state
             rows, point, best = extend(rows, point, best, new, residual)
 
 

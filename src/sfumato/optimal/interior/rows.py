@@ -64,15 +64,12 @@ class LossRows(Protocol):
 
     def apply(self, point: Floats) -> Floats:
         """Return sum_o D_o x_o, array (count,), for a point (m, size)."""
-        ...
 
     def adjoint(self, weights: Floats) -> Floats:
         """Return D_o' v for every o, array (m, size), for weights (count,)."""
-        ...
 
     def schur(self, o: int, inverse: Floats) -> tuple[Floats, Floats]:
         """Return K D_o' and D_o K D_o' for a full symmetric K, array (size, size)."""
-        ...
 
 
 class ExpectedLoss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from ..reduction import Reduced
 from ..solver import Control, Progress, Status
 from . import form, inside, symmetry
 from .columns import Columns, columns
+from .kept import StateFile
 from .loop import Course, first_rows, floor, follow
-from .pairs import Ints
+from .pairs import Ints, PairRows
 from .workers import Workers
 
 NEAR_LIMIT = 0.999
@@ -66,6 +68,7 @@ def solve(
     threads: int = 2,
     with_symmetry: bool = True,
     memory: Callable[[int, int], None] | None = None,
+    folder: Path | None = None,
 ) -> Result:
     """Solve a reduced problem: expected or worst-case loss, or the zero-sum game.
 
@@ -77,6 +80,7 @@ def solve(
         threads: Worker threads; BLAS is held to one thread in each.
         with_symmetry: Whether to look for symmetries and use them.
         memory: Told the number of blocks and the size of each before memory is taken; may raise.
+        folder: Where states between iterations are kept and looked for, to go on from; None for nowhere.
 
     Returns:
         The mechanism, its value, the proved bound and the multipliers behind it. Every way of
@@ -103,13 +107,14 @@ def solve(
             threads=threads,
             with_symmetry=with_symmetry,
             memory=memory,
+            folder=folder,
         )
         if float((weighted @ plain.matrix).min(axis=0).sum()) >= minimum:
             return plain
     seen = columns(reduced)
     aim = replace(control, gap=INNER * control.gap)
     with Workers(threads, lambda: control.stopped is not None) as workers:
-        interior, before = _interior(seen, aim, workers, started, iteration_limit)
+        interior, before = _interior(seen, aim, workers, started, iteration_limit, folder)
         n, m = len(seen.prior), len(seen.expected)
         group = symmetry.detect(seen) if with_symmetry else symmetry.trivial(n, m)
         found = form.build(seen, group)
@@ -117,12 +122,14 @@ def solve(
             memory(found.blocks, found.size)
         pairs, threshold = first_rows(found, workers, None if warm is None else warm.keys)
         point = interior[group.representatives]
-        course = follow(found, point, pairs, threshold, aim, workers, started=started, most=iteration_limit)
+        course = _followed(
+            found, point, pairs, threshold, aim, workers, started=started, most=iteration_limit, folder=folder
+        )
     return _result(reduced, before, course, interior, control.gap)
 
 
 def _interior(
-    seen: Columns, control: Control, workers: Workers, started: float, most: int
+    seen: Columns, control: Control, workers: Workers, started: float, most: int, folder: Path | None
 ) -> tuple[Floats, tuple[Progress, ...]]:
     """Return a strictly interior mechanism (m, n) and the progress towards it.
 
@@ -139,8 +146,17 @@ def _interior(
     found = form.build(plain, symmetry.trivial(len(plain.prior), len(plain.expected)))
     pairs, threshold = first_rows(found, workers, None)
     lowering = replace(control, gap=min(control.gap, NEAR))
-    course = follow(
-        found, point, pairs, threshold, lowering, workers, started=started, most=most, below=limit - room
+    course = _followed(
+        found,
+        point,
+        pairs,
+        threshold,
+        lowering,
+        workers,
+        started=started,
+        most=most,
+        folder=folder,
+        below=limit - room,
     )
     x = course.point.u[:, : found.secrets]
     if seen.loss(x) >= limit - room:
@@ -155,6 +171,43 @@ def _interior(
             "allow more loss or ask for less privacy.",
         )
     return x, course.log
+
+
+def _followed(
+    found: form.Form,
+    point: Floats,
+    pairs: PairRows,
+    threshold: Floats,
+    control: Control,
+    workers: Workers,
+    *,
+    started: float,
+    most: int,
+    folder: Path | None,
+    below: float | None = None,
+) -> Course:
+    """Follow the central path from the state that is kept in a folder; anew where that leads nowhere."""
+    file = None if folder is None else StateFile(folder, found, control.gap, below)
+
+    def course() -> Course:
+        return follow(
+            found,
+            point,
+            pairs,
+            threshold,
+            control,
+            workers,
+            started=started,
+            most=most,
+            below=below,
+            file=file,
+        )
+
+    first = course()
+    if file is None or not file.used or first.status is not Status.INACCURATE:
+        return first
+    file.drop()
+    return course()
 
 
 def _result(

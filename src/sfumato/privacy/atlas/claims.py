@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
+from ...core.naming import called
 from ...divergences import named
 from ...errors import InputError
 from ...rounding import at_least, at_most
@@ -135,7 +136,9 @@ class Claim:
             return "the given family"
         if isinstance(relation, Relation):
             return relation.name
-        return f"any two secrets by the {metric.name}" if isinstance(metric, Metric) else "any two secrets"
+        if isinstance(metric, Metric):
+            return f"any two secrets by the {called(metric.name, 'metric')}"
+        return "any two secrets"
 
     @property
     def sentence(self) -> str:

@@ -224,7 +224,7 @@ def _adding(a: Divergence, b: Divergence) -> None:
     if a != b or not adds:
         raise InputError(
             f"promises of the {a.name} and the {b.name} do not add up.",
-            "those of KL, reverse KL, total variation, squared Hellinger, Renyi and max divergence do; or "
+            "those of KL, reverse KL, total variation, squared Hellinger, Rényi and max divergence do; or "
             f"{_RECOMPUTE}",
         )
 

@@ -225,7 +225,7 @@ def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats,
         return log_error(value, terms)
     if isinstance(divergence, Renyi):
         order = divergence.order
-        return ((2 * order + 2) * entry + adding + 3000 * (order + 1) * UNIT) / abs(order - 1)
+        return ((2 * entry + 3000 * UNIT) * (order + 1) + adding) / abs(order - 1)
     if isinstance(divergence, MaxDivergence):
         raise InputError(
             f"the {divergence.name} was given as a divergence.",

@@ -182,6 +182,6 @@ class ByDistance(Notion):
 
 def per_unit(values: Floats, distances: Floats) -> Floats:
     """Return values / distances: 0 / 0 is 0, any other value / 0 is infinite, anything / inf is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotients = np.where(values == 0, 0.0, values / distances)
     return np.where(np.isinf(distances), 0.0, quotients)

@@ -14,7 +14,7 @@ from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import inversion_error, log_error, log_errors, mass_error
-from ..exact import largest_factor, largest_mass, rounded
+from ..exact import Pair, largest_factor, largest_mass, rounded
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
 from ..rows import (
@@ -158,23 +158,26 @@ class DeltaOfDifferentialPrivacy(Notion):
         mask = relation_on(self.relation, len(matrix)).array
         masses = excesses(matrix, mask, float(self.epsilon))
         value, pair = largest(masses, mask)
-        outputs = np.empty(0, dtype=np.intp)
+        value, rounding, exact_pair = self._in_integers(mechanism, masses, mask, value)
+        pair, outputs = exact_pair or pair, np.empty(0, dtype=np.intp)
         if pair is not None:
             outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
-        value, rounding = self._in_integers(mechanism, masses, mask, value)
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def _in_integers(
         self, mechanism: AnyMechanism, masses: Floats, mask: Mask, value: float
-    ) -> tuple[float, float]:
-        """Return the largest mass and how far it may be off: e**epsilon is a fraction at 0 and infinity only."""
+    ) -> tuple[float, float, Pair]:
+        """Return the largest mass, how far it may be off, its pair: e**epsilon is exact only at 0 and infinity.
+
+        The pair is None where it is not known better than from floats.
+        """
         error, exact = mass_error(value, channel(mechanism).matrix.shape[1]), None
         if self.epsilon == 0 or math.isinf(self.epsilon):
             errors = np.full(masses.shape, error)
             exact = largest_mass(mechanism, masses, errors, mask, alone=self.epsilon > 0)
         elif unequal(mechanism, mask) is None:
-            exact = Fraction(0)
-        return (value, error) if exact is None else rounded(exact)
+            exact = Fraction(0), None
+        return (value, error, None) if exact is None else (*rounded(exact[0]), exact[1])
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...core import Metric
+from ...core.naming import called
 from ...divergences import Divergence, HockeyStick
 from ...errors import InputError
 from ...rounding import at_most
@@ -15,7 +16,7 @@ from ..relation import Relation
 from ..rows import AnyMechanism, channel, largest, per_unit, unequal
 from ..witness import Witness
 from .largest_divergence import check_divergence, errors_of, measured, sentence_of
-from .metric import metric_on, protected, same_place
+from .metric import NO_PAIR, about_no_pair, metric_on, protected, same_place
 
 DIVERGENCE: Final = Description(
     "divergence-privacy",
@@ -151,8 +152,10 @@ class DivergenceMetricPrivacy(Notion):
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
+        if about_no_pair(self.metric):
+            return NO_PAIR
         per = f" per {self.metric.unit}" if self.metric.unit else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
-            f"their distance ({self.metric.name})."
+            f"their distance ({called(self.metric.name)})."
         )

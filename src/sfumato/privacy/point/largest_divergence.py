@@ -24,7 +24,7 @@ from ...divergences import (
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors, mass_error
-from ..exact import largest_mass, rounded
+from ..exact import Pair, largest_mass, rounded
 from ..notion import Finding, Notion
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, largest, span, unequal
@@ -67,8 +67,11 @@ def measured(
         value, rounding = 0.0, 0.0
     elif divergence == TOTAL_VARIATION:
         exact = _variation(mechanism, values, errors, mask)
-        value, rounding = (value, rounding) if exact is None else rounded(exact)
-    return Finding(notion, value, rounding, Witness(pair))
+        if exact is not None:
+            value, rounding = rounded(exact[0])
+            pair = exact[1] or pair
+    most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
+    return Finding(notion, min(value, most), rounding, Witness(pair), most=most)
 
 
 def _known(divergence: Divergence) -> bool:
@@ -76,8 +79,10 @@ def _known(divergence: Divergence) -> bool:
     return isinstance(divergence, Renyi) or divergence in _BOUNDED
 
 
-def _variation(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> Fraction | None:
-    """Return the largest total variation; None where it would take too long, or rows do not sum to one."""
+def _variation(
+    mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask
+) -> tuple[Fraction, Pair] | None:
+    """Return the largest total variation and its pair; None where it takes too long, or rows do not sum to 1."""
     if not isinstance(mechanism, Mechanism):
         matrix = channel(mechanism).matrix
         if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Metric, Space
 from ...core.arrays import Floats
+from ...core.naming import called
 from ...divergences import MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
@@ -18,6 +19,9 @@ from ..exact import largest_factor, largest_rate
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, Mask, channel, check_delta, excesses, largest, least_epsilon, per_unit, unequal
 from .differential import attained, epsilon_rounding
+
+NO_PAIR: Final = "No pair of secrets is at a finite distance, so nothing is said of any."
+"""What an epsilon per distance says where all distances are infinite."""
 
 DESCRIPTION: Final = Description(
     "metric-privacy",
@@ -94,14 +98,16 @@ class MetricDifferentialPrivacy(Notion):
         if math.isinf(value):
             return Finding(self, value, 0.0, witness)
         value = max(0.0, value)
-        errors = per_unit(log_errors(logs), distances, mask) + 2.0**-50 * np.abs(np.where(mask, rates, 0.0))
+        with np.errstate(over="ignore"):  # an error beyond all floats is infinite: nothing is known
+            errors = per_unit(log_errors(logs), distances, mask) + 2.0**-50 * np.abs(np.where(mask, rates, 0.0))
+            highest = rates + errors
         if (distances[mask] == 1).all():
             factor = largest_factor(mechanism, rates, errors, mask)
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
         ends = largest_rate(mechanism, rates, errors, mask, distances)
         if ends is None:
-            above, _ = largest(rates + errors, mask)
+            above, _ = largest(highest, mask)
             return Finding(self, value, max(value, above) - value, witness)
         return Finding(self, ends[0], ends[1] - ends[0], witness)
 
@@ -127,9 +133,11 @@ class MetricDifferentialPrivacy(Notion):
         """Return what the epsilon promises."""
         if math.isinf(value):
             return "Two secrets that should look alike can be told apart for certain: no epsilon is enough."
+        if about_no_pair(self.metric):
+            return NO_PAIR
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
-        numbers = f"(epsilon {at_most(value)}{per}, {self.metric.name})"
+        numbers = f"(epsilon {at_most(value)}{per}, {called(self.metric.name)})"
         if self.delta:
             return (
                 f"The probability of any set of reports from one of two secrets that are {step} apart is at most "
@@ -154,6 +162,11 @@ def metric_on(metric: Metric, size: int) -> Metric:
             "use a metric on the mechanism's secrets.",
         )
     return metric
+
+
+def about_no_pair(metric: Metric) -> bool:
+    """Return whether no two secrets are at a finite distance."""
+    return bool(np.isfinite(metric.array).sum() == len(metric))
 
 
 def protected(metric: Metric) -> Mask:

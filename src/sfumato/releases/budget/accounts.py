@@ -10,7 +10,7 @@ from ...core.frozen import Short
 from ...errors import InfeasibleError
 from ...rounding import counted
 from .amounts import ZERO, added, less, shown
-from .limits import DAY, EVER, WEEK, Limit, days_since, weeks_since
+from .limits import DAY, EVER, WEEK, WINDOWS, Limit, days_since, weeks_since
 
 _WHEN = {DAY: " today (UTC)", WEEK: " this week (since Monday, UTC)", EVER: ""}
 _LATER = {DAY: "wait until tomorrow", WEEK: "wait until Monday", EVER: ""}
@@ -22,7 +22,7 @@ class BudgetError(InfeasibleError):
     Attributes:
         user: Whose budget.
         asked: What the report would have spent.
-        left: What is left.
+        left: What may be spent now: the least that any limit leaves.
     """
 
     def __init__(self, problem: str, *hints: str, user: str, asked: Fraction, left: Fraction) -> None:
@@ -75,7 +75,6 @@ class Account:
         day_spent: What was charged on that day.
         week: The number of the last week with a charge.
         week_spent: What was charged in that week.
-        last: The number of the charge whose report is repeated when nothing is left; 0 for none.
     """
 
     spent: Decimal = ZERO
@@ -84,7 +83,6 @@ class Account:
     day_spent: Decimal = ZERO
     week: int = 0
     week_spent: Decimal = ZERO
-    last: int = 0
 
     def spent_within(self, window: str, time_s: int) -> Decimal:
         """Return what was charged in the window that a time falls into."""
@@ -94,7 +92,7 @@ class Account:
             return self.day_spent if self.day == days_since(time_s) else ZERO
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
-    def charged(self, asked: Decimal, reports: int, time_s: int, last: int = 0) -> Account:
+    def charged(self, asked: Decimal, reports: int, time_s: int) -> Account:
         """Return the account after a charge, whatever the limits."""
         return Account(
             added(self.spent, asked),
@@ -103,7 +101,6 @@ class Account:
             added(self.spent_within(DAY, time_s), asked),
             weeks_since(time_s),
             added(self.spent_within(WEEK, time_s), asked),
-            last or self.last,
         )
 
     def balance(self, limits: tuple[Limit, ...], time_s: int) -> Balance:
@@ -121,19 +118,30 @@ class Account:
         Raises:
             BudgetError: If less is left than is asked for.
         """
-        for limit in limits:
-            spent = self.spent_within(limit.window, time_s)
-            left = less(limit.amount, spent)
-            if asked > left:
-                count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
-                raise BudgetError(
-                    f"{user!r} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
-                    f"{_WHEN[limit.window]}{count}; {shown(max(left, ZERO), unit)} is left, but "
-                    f"{shown(asked, unit)} is needed.",
-                    "repeat an earlier report, which spends nothing",
-                    _LATER[limit.window],
-                    "report with a smaller epsilon." if left > 0 else "stop reporting.",
-                    user=user,
-                    asked=Fraction(asked),
-                    left=Fraction(max(left, ZERO)),
-                )
+        over = [each for each in limits if asked > less(each.amount, self.spent_within(each.window, time_s))]
+        if not over:
+            return
+        never = [each for each in over if asked > each.amount]
+        limit = max(never or over, key=lambda each: WINDOWS.index(each.window))  # the one that bars it longest
+        spent = self.spent_within(limit.window, time_s)
+        own = max(less(limit.amount, spent), ZERO)
+        left = max(min(less(each.amount, self.spent_within(each.window, time_s)) for each in limits), ZERO)
+        count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
+        whose = "is left" if own == left else "of it is left"
+        problem = (
+            f"{user!r} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}{_WHEN[limit.window]}{count}; "
+            f"{shown(own, unit)} {whose}, but {shown(asked, unit)} is needed."
+        )
+        if never:
+            problem += f" So much is never left: {limit.shown(unit)} is the limit."
+            ways = ["ask for fewer reports of one person at a time", "report with a smaller epsilon."]
+        else:
+            ways = [_LATER[limit.window], "report with a smaller epsilon." if left > 0 else "stop reporting."]
+        raise BudgetError(
+            problem,
+            "repeat an earlier report, which spends nothing",
+            *ways,
+            user=user,
+            asked=Fraction(asked),
+            left=Fraction(left),
+        )

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
+from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy, units
 from ...core.arguments import checked
 from ...core.arrays import Floats, integer, numbers
 from ...errors import FileError, InputError, argument, python
+from ...escaping import plain
 from ...evidence import VertexPrivacy
 from ...mechanisms.planar import CoordinateNoise
 from ...sampling import Sampler
 from ..fingerprint import fingerprint
 from .accounts import BudgetError
-from .charge import charge_sentence, check_charge
+from .charge import charge_sentence, proved_charge
+from .charges import Charge
 from .ledger import Ledger
+from .names import listed
 from .places import Report
 from .point_reports import Outside, PointReports
 
@@ -38,8 +42,12 @@ class Blur:
     are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
     reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
 
-    When a user's budget is spent, a call is refused (`BudgetError`); with ``spent="repeat"`` it returns the last
-    report that was drawn for this user, which costs nothing and says nothing new of where they are.
+    When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
+    visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
+    ``spent="repeat"``, wherever they were then; this costs nothing, and says nothing new of where they are except
+    that they are at no place that is remembered, whose own report would be repeated. If there is none, it is
+    refused. Calls for many visits and releases of tables are always refused, because there
+    each report is that of its own place.
 
     Args:
         mechanism: The mechanism, or noise for coordinates, which has no positions: use `report`.
@@ -47,13 +55,15 @@ class Blur:
         promise: What a report spends: metric privacy, or coordinate privacy on a lattice or of noise (whose slack
             counts once for every report); it is proved on the mechanism's integers or the noise's recipe here, or
             refused. By default the promise that the mechanism was made with.
-        spent: What a call answers when too little is left: ``refuse`` or ``repeat``.
+        spent: The answer to one visit when too little is left: ``refuse`` or ``repeat``.
 
     Attributes:
         mechanism: The mechanism.
         ledger: The ledger.
         promise: The proved promise of one report.
-        spent: What a call answers when too little is left.
+        charge: What one report spends, exactly: the decimal that the promise's epsilon prints as, or where only
+            the float itself is proved, the next one above it.
+        spent: The answer to one visit when too little is left.
 
     Raises:
         InputError: If nothing is promised, the promise does not hold, or the units differ.
@@ -74,6 +84,7 @@ class Blur:
     mechanism: Mechanism | CoordinateNoise
     ledger: Ledger
     promise: MetricPrivacy | CoordinatePrivacy
+    charge: Decimal
     spent: str
     _sampler: Sampler
     _points: PointReports
@@ -92,16 +103,20 @@ class Blur:
             raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
         promise = _promised(mechanism) if promise is None else promise
         asked = promise.promise if isinstance(promise, VertexPrivacy) else promise
-        check_charge(mechanism, asked)
+        charge = proved_charge(mechanism, asked)
         unit = asked.unit if isinstance(asked, CoordinatePrivacy) else asked.metric.unit
         if unit != ledger.unit:
+            counts = f"amounts per {plain(ledger.unit)}" if ledger.unit else "pure numbers"
+            stated = f"per {plain(unit)}" if unit else "a pure number"
             raise InputError(
-                f"the unit of the promise is {unit!r}, but the ledger's is {ledger.unit!r}.",
-                f"state the promise in {ledger.unit!r}, or use a ledger of the promise's unit.",
+                f"the ledger counts {counts}, but the mechanism's promise is {stated}.",
+                "" if not (unit and ledger.unit) else python(f"state the promise per {plain(ledger.unit)}"),
+                f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
             )
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "ledger", ledger)
         object.__setattr__(self, "promise", asked)
+        object.__setattr__(self, "charge", charge)
         object.__setattr__(self, "spent", spent)
         object.__setattr__(self, "_sampler", Sampler(mechanism))
         object.__setattr__(self, "_points", PointReports(self._sampler))
@@ -130,15 +145,20 @@ class Blur:
             BudgetError: If the user has too little left; then nothing is drawn.
             InputError: If the mechanism is not one of places, or the point is outside; then nothing is charged.
         """
-        found: Floats = self.report_all([user], [lat], [lon], [place], outside=outside)[0]
+        found: Floats
+        try:
+            found = self.report_all([user], [lat], [lon], [place], outside=outside)[0]
+        except BudgetError as error:
+            found = self._degrees([self._last(user, error)])[0]
         return found
 
+    @checked
     def report_all(
         self,
-        users: Sequence[str],
+        users: Collection[str],
         lat: ArrayLike,
         lon: ArrayLike,
-        places: Sequence[str | None],
+        places: Collection[str | None],
         *,
         outside: Outside = "error",
     ) -> Floats:
@@ -148,30 +168,29 @@ class Blur:
             users: Who reports.
             lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
             lon: Longitudes in degrees, array (n,).
-            places: Names of places; None or an empty text draws afresh.
+            places: Names of places; None, an empty text or NaN (a missing value of pandas) is no place: it is
+                drawn afresh and charged.
             outside: Whether points outside are refused or moved; see `Sampler.blur`.
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged.
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
             InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
                 many of one kind are given as of another; then nothing is charged.
         """
         if outside not in ("error", "nearest"):
             raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
-        if not north.shape == east.shape == (len(users),) == (len(places),):
+        people, named = listed(users, "users"), listed(places, "places")
+        if not north.shape == east.shape == (len(people),) == (len(named),):
             raise InputError(
-                f"{len(users)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
-                f"{len(places)} places were given.",
+                f"{len(people)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
+                f"{len(named)} places were given.",
                 "pass one of each for every visit.",
             )
         reports = self._reported(
-            users, places, lambda visits: self._points.draw(north[visits], east[visits], outside)
+            people, named, lambda visits: self._points.draw(north[visits], east[visits], outside)
         )
-        found = self._points.degrees(reports)
-        if found is None:
-            raise self._changed()
-        return found
+        return self._degrees(reports)
 
     @checked
     def draw(self, user: str, position: int | np.integer[Any], *, place: str | None = None) -> int:
@@ -193,46 +212,67 @@ class Blur:
                 f"{position!r} is not the position of a secret.",
                 f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
             )
-        return self.draw_all([user], np.array([given]), [place])[0]
+        try:
+            return self.draw_all([user], np.array([given]), [place])[0]
+        except BudgetError as error:
+            return self._position(self._last(user, error))
 
+    @checked
     def draw_all(
-        self, users: Sequence[str], positions: NDArray[np.intp], places: Sequence[str | None]
+        self, users: Collection[str], positions: NDArray[np.intp], places: Collection[str | None]
     ) -> list[int]:
         """Return the position of one report for each visit, all charged or none; see `draw`.
 
         Args:
             users: Who reports.
             positions: Positions of secrets, array (n,); of visits to one place the first counts.
-            places: Names of places; None or an empty text draws afresh.
+            places: Names of places; None, an empty text or NaN draws afresh.
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged.
-            InputError: If it is noise for coordinates.
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
+            InputError: If it is noise for coordinates, or these are not positions of secrets, one for each user.
         """
-        _ = self._matrix
-        found: list[int] = self.reports(
-            users, places, lambda visits: self._sampler.draw(positions[visits]).tolist()
-        ).tolist()
-        return found
+        secrets, people = self._matrix.shape[0], listed(users, "users")
+        given = [integer(each) for each in listed(positions, "positions")]
+        found = [each for each in given if each is not None and 0 <= each < secrets]
+        if not len(found) == len(given) == len(people):
+            raise InputError(
+                f"{argument('positions')} does not hold a position of a secret for each of {len(people)} users.",
+                f"use integers from 0 to {secrets - 1}; Space.positions(labels) gives them.",
+            )
+        at = np.array(found, dtype=np.intp)
+        return [
+            self._position(each)
+            for each in self._reported(people, places, lambda visits: self._sampler.draw(at[visits]).tolist())
+        ]
 
+    @checked
     def reports(
-        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+        self,
+        users: Collection[str],
+        places: Collection[str | None],
+        draw: Callable[[list[int]], list[Report]],
+        *,
+        run: str = "",
+        batch: int = 0,
     ) -> NDArray[Any]:
         """Return the report of each visit, remembered or drawn by the caller, all charged or none.
 
         Args:
             users: Who reports.
-            places: Names of places; None or an empty text draws afresh.
+            places: Names of places; None, an empty text or NaN draws afresh.
             draw: Returns a fresh report for each of the visits with these numbers.
+            run: The key of a run, of which each batch is charged once; see `Ledger.charge_many`.
+            batch: The number of the batch.
 
         Returns:
             Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged.
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
             FileError: If the ledger holds a report that the mechanism does not make.
         """
-        found = self._reported(users, places, draw)
+        found = self._reported(users, places, draw, run, batch)
         noise = isinstance(self.mechanism, CoordinateNoise)
         made = 0 if isinstance(self.mechanism, CoordinateNoise) else self.mechanism.shape[1]
         sound = [
@@ -242,10 +282,15 @@ class Blur:
             raise self._changed()
         return np.array(sound, dtype=np.float64).reshape(-1, 2) if noise else np.array(sound, dtype=np.intp)
 
+    @checked
+    def charge_for(self, user: str, reports: int = 1) -> Charge:
+        """Return the charge for reports of a user that are drawn elsewhere, for `Ledger.charge_many`."""
+        return Charge(user, self.charge, reports, self._name)
+
     @property
     def sentence(self) -> str:
         """The charge for one report, and its cost, in words."""
-        return charge_sentence(self.promise)
+        return charge_sentence(self.promise, self.charge)
 
     @property
     def _matrix(self) -> Mechanism:
@@ -256,26 +301,53 @@ class Blur:
             )
         return self.mechanism
 
+    @checked
+    def remembers(self, users: Collection[str], places: Collection[str | None]) -> list[bool]:
+        """Return for each visit whether its place has a report of this mechanism, which costs nothing more.
+
+        Args:
+            users: Who reports.
+            places: Names of places; None, an empty text or NaN for none.
+        """
+        return self.ledger.remembers(users, places, self._name)
+
     def _reported(
-        self, users: Sequence[str], places: Sequence[str | None], draw: Callable[[list[int]], list[Report]]
+        self,
+        users: Collection[str],
+        places: Collection[str | None],
+        draw: Callable[[list[int]], list[Report]],
+        run: str = "",
+        batch: int = 0,
     ) -> list[Report]:
-        repeating = self.spent == "repeat"
-        epsilon = self.promise.epsilon
-        try:
-            return self.ledger.reports(users, places, epsilon, draw, self._name, repeatable=repeating)
-        except BudgetError as error:
-            if not repeating or len(users) != 1:
-                raise
-            last = self.ledger.last_report(users[0], self._name)
-            if last is None:
-                raise BudgetError(
-                    f"{error.problem} No report of this mechanism was drawn for them before.",
-                    *error.hints[1:],
-                    user=error.user,
-                    asked=error.asked,
-                    left=error.left,
-                ) from None
-            return [last]
+        return self.ledger.reports(
+            users, places, self.charge, draw, self._name, run=run, batch=batch, repeatable=self.spent == "repeat"
+        )
+
+    def _last(self, user: str, refused: BudgetError) -> Report:
+        """Return the report that is repeated for a user who has too little left, or raise the refusal."""
+        if self.spent != "repeat":
+            raise refused
+        last = self.ledger.last_report(user, self._name)
+        if last is None:
+            raise BudgetError(
+                f"{refused.problem} No report of this mechanism was kept for them to be repeated.",
+                *refused.hints[1:],
+                user=refused.user,
+                asked=refused.asked,
+                left=refused.left,
+            ) from None
+        return last
+
+    def _degrees(self, reports: list[Report]) -> Floats:
+        found = self._points.degrees(reports)
+        if found is None:
+            raise self._changed()
+        return found
+
+    def _position(self, report: Report) -> int:
+        if not isinstance(report, int) or report >= self._matrix.shape[1]:
+            raise self._changed()
+        return report
 
     def _changed(self) -> FileError:
         return FileError(

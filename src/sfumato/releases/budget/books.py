@@ -16,7 +16,7 @@ from .amounts import ZERO, added, restored, stored
 from .charges import Charged
 from .places import Report, restored_report, stored_report
 from .record import ChargeRow, Head, Terms, kept_hash
-from .schema import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES
+from .schema import ACCOUNTS, BATCHES, CHARGES, IS_KEPT, LEDGER, PLACES, typed
 
 T = TypeVar("T")
 _AT_ONCE: Final = 5_000  # names in one query; SQLite takes 32,766 values
@@ -33,6 +33,12 @@ _BATCH: Final = select(BATCHES.c.contents).where(
 )
 _NEW_HEAD: Final = update(LEDGER).values(
     number=bindparam("new_number"), time=bindparam("new_time"), hash=bindparam("new_hash")
+)
+_KEPT: Final = (
+    select(CHARGES.c.report)
+    .where(CHARGES.c.name == bindparam("of_user"), CHARGES.c.mechanism == bindparam("made_by"), IS_KEPT)
+    .order_by(CHARGES.c.number.desc())
+    .limit(1)
 )
 _ADD_CHARGE: Final = insert(CHARGES)
 _ADD_PLACE: Final = insert(PLACES)
@@ -60,12 +66,13 @@ class Books:
         name: The ledger's address, for errors.
 
     Attributes:
+        name: The ledger's address.
         time: The time of what is charged.
     """
 
     def __init__(self, connection: Connection, terms: Terms, now: int, name: str) -> None:
         self._connection = connection
-        self._terms = terms
+        self._terms, self.name = terms, name
         head = connection.execute(_HEAD).one_or_none()
         if head is None or head.identity != terms.identity:
             raise FileError(f"{name!r} holds another ledger than before.", "open it again.")
@@ -129,14 +136,13 @@ class Books:
                 mechanism,
                 run,
                 batch,
-                kept_hash(self._terms, places.items()),
+                kept_hash(self._terms, places.items(), contents if run else ""),
                 report,
             )
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
             self._entries.append({**entry._asdict(), "amount": stored(asked), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
-            number = entry.number if report else 0
-            self._accounts[user] = self._accounts[user].charged(asked, reports, self.time, number)
+            self._accounts[user] = self._accounts[user].charged(asked, reports, self.time)
         if run and charges:
             ends = {"first": first, "last": self._number}
             self._batches.append({"run": run, "batch": batch, "contents": contents, **ends})
@@ -212,6 +218,8 @@ def account_of(row: Any) -> Account:
         FileError: If it is damaged.
     """
     try:
+        if not typed(row, ACCOUNTS):
+            raise ValueError("a value of another type")
         return Account(
             restored(row.spent),
             row.reports,
@@ -219,7 +227,6 @@ def account_of(row: Any) -> Account:
             restored(row.day_spent),
             row.week,
             restored(row.week_spent),
-            row.last,
         )
     except (ValueError, TypeError) as error:
         raise FileError(
@@ -236,7 +243,6 @@ def _account_row(name: str, account: Account) -> dict[str, Any]:
         "day_spent": stored(account.day_spent),
         "week": account.week,
         "week_spent": stored(account.week_spent),
-        "last": account.last,
     }
 
 
@@ -253,11 +259,30 @@ def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Repor
         rows = (
             row for some in _blocks(wanted, _AT_ONCE) for row in connection.execute(_SOME_PLACES, {"wanted": some})
         )
+    return {row.key: _restored(row.report) for row in rows}
+
+
+def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
+    """Return the last report of a user that was kept to be repeated, or None.
+
+    Args:
+        connection: Of a transaction.
+        user: Whose report.
+        mechanism: The fingerprint of the mechanism that drew it, hexadecimal.
+
+    Raises:
+        FileError: If the report is damaged.
+    """
+    text = connection.execute(_KEPT, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
+    return None if text is None else _restored(text)
+
+
+def _restored(text: str) -> Report:
     try:
-        return {row.key: restored_report(row.report) for row in rows}
-    except ValueError as error:
+        return restored_report(text)
+    except (ValueError, TypeError) as error:
         raise FileError(
-            f"the report of a place is damaged ({error}).", "restore the ledger from a copy, and check it."
+            f"a report in the ledger is damaged ({error}).", "restore the ledger from a copy, and check it."
         ) from None
 
 

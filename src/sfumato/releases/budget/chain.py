@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior, Space
-from ...core.arrays import Floats, floats, readonly
+from ...core.arguments import checked
+from ...core.arrays import Floats, floats, integer, readonly
 from ...errors import InputError, argument
 
 Released = Sequence[tuple[Mechanism, int]]
@@ -34,26 +36,31 @@ class MarkovChain:
     initial: Prior
     transition: Mechanism
 
-    def __post_init__(self) -> None:
-        """Check that both are on one space."""
-        labels = self.initial.space.labels
-        if self.transition.secrets.labels != labels or self.transition.observables.labels != labels:
+    @checked
+    def __init__(self, initial: Prior, transition: Mechanism) -> None:
+        labels = initial.space.labels
+        if transition.secrets.labels != labels or transition.observables.labels != labels:
             raise InputError(
                 "the transition does not lead from the prior's space to itself.",
                 "pass a mechanism whose secrets and observables are the prior's space.",
             )
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "transition", transition)
 
     @classmethod
+    @checked
     def still(cls, prior: Prior) -> MarkovChain:
         """Return the chain of one secret that never changes: every report adds to the others."""
         return cls(prior, Mechanism(np.eye(len(prior)), prior.space, prior.space))
 
     @classmethod
+    @checked
     def independent(cls, prior: Prior) -> MarkovChain:
         """Return the chain whose secrets are drawn anew each time: no report says anything of another secret."""
         return cls(prior, Mechanism(np.tile(prior.probabilities, (len(prior), 1)), prior.space, prior.space))
 
     @classmethod
+    @checked
     def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
         """Return the chain that fits traces: counted steps, and where secrets are on the whole.
 
@@ -82,6 +89,7 @@ class MarkovChain:
         matrix = steps / steps.sum(axis=1, keepdims=True)
         return cls(Prior.from_counts(space, visits), Mechanism(matrix, space, space))
 
+    @checked
     def filtered(self, released: Released) -> Floats:
         """Return the belief about each secret after its own and all earlier reports.
 
@@ -95,7 +103,15 @@ class MarkovChain:
             InputError: If a report is impossible under the belief at its time.
         """
         beliefs, coming = [], self.initial.probabilities
-        for number, (mechanism, observable) in enumerate(released, 1):
+        given: Sequence[Any] = released
+        for number, report in enumerate(given, 1):
+            pair = isinstance(report, tuple) and len(report) == 2
+            if not pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
+                raise InputError(
+                    f"report {number} is {report!r}.",
+                    "pass (mechanism, position of the observable) for each report.",
+                )
+            mechanism, observable = report
             likelihood = self._column(mechanism, observable)
             joint = coming * likelihood
             if not joint.any():
@@ -108,6 +124,7 @@ class MarkovChain:
             coming = beliefs[-1] @ self.transition.matrix
         return readonly(np.array(beliefs).reshape(-1, len(self.initial)))
 
+    @checked
     def next_prior(self, released: Released) -> Prior:
         """Return the prior of the coming secret: given the reports so far."""
         if not released:
@@ -115,6 +132,7 @@ class MarkovChain:
         coming = self.filtered(released)[-1] @ self.transition.matrix
         return Prior.from_counts(self.initial.space, coming)
 
+    @checked
     def smoothed(self, released: Released) -> Floats:
         """Return the belief about each secret after all reports, later ones too.
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
+from math import nextafter
+
 from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
 from ...errors import InputError, python
 from ...escaping import plain
@@ -13,17 +17,37 @@ from ...evidence import (
     prove_planar_noise,
 )
 from ...mechanisms.planar import CoordinateNoise
-from ...rounding import amount_at_most, at_most, exactly
+from ...rounding import amount_at_most, at_most
+from .amounts import above, printed, shown
 
 Charged = MetricPrivacy | CoordinatePrivacy
 
 
-def check_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> None:
-    """Refuse a promise that is not proved: on the mechanism's integers, or the noise's recipe.
+def proved_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> Decimal:
+    """Return what one report is charged: a promise that is proved of the integers or the noise's recipe.
+
+    It is the decimal that the promised epsilon prints as: 0.1, although the float 0.1 is a little more; it is
+    proved for that decimal. Where only the float can be proved, the next decimal of 17 digits above it is charged.
 
     Args:
         mechanism: The mechanism or noise.
         asked: The promise.
+
+    Raises:
+        InputError: If it is not proved, or not one of such a mechanism.
+    """
+    charge = printed(asked.epsilon)
+    if _proved(mechanism, asked) <= charge:
+        return charge
+    try:
+        _proved(mechanism, replace(asked, epsilon=nextafter(asked.epsilon, 0.0)))
+    except InputError:
+        return above(asked.epsilon)
+    return charge
+
+
+def _proved(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> float:
+    """Return the epsilon that is proved, which is at most the promised one.
 
     Raises:
         InputError: If it is not proved, or not one of such a mechanism.
@@ -40,7 +64,7 @@ def check_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> None
                 f"and its slack up to {amount_at_most(noise.slack_m, 'm')}.",
                 python("charge noise.promise."),
             )
-        return
+        return min(noise.upper, asked.epsilon)
     if isinstance(asked, MetricPrivacy):
         proof = prove_metric_privacy(mechanism, asked)
     else:
@@ -53,12 +77,27 @@ def check_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> None
             f"{asked} is claimed, but the mechanism's epsilon is up to {at_most(proof.upper, 9)}.",
             "charge what the mechanism really spends.",
         )
+    return min(proof.upper, asked.epsilon)
 
 
-def charge_sentence(promise: Charged) -> str:
+def rule_sentence(unit: str) -> str:
+    """Return the rule by which charges compose, in sentences.
+
+    Args:
+        unit: The unit of the ledger; empty for pure numbers.
+    """
+    distance = f"distance in {plain(unit)}" if unit else "distance"
+    local = "" if unit else " Under local differential privacy the distance of two values is 1."
+    return (
+        "Amounts add up: reports of one value, each drawn by itself, are together at most "
+        f"e^(sum of their amounts x {distance}) times likelier from it than from another value, by the largest "
+        f"distance that one of them was promised for. A slack lengthens it for its own report.{local}"
+    )
+
+
+def charge_sentence(promise: Charged, charge: Decimal) -> str:
     """Return the charge for one report, and what k of them cost where there is a slack, in a sentence."""
-    unit = promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit
-    epsilon = f"{exactly(promise.epsilon)}{'/' + plain(unit) if unit else ''}"
+    epsilon = shown(charge, promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit)
     charged = f"Each report that is drawn is charged {epsilon}"
     if not isinstance(promise, CoordinatePrivacy) or not promise.slack_m:
         return charged

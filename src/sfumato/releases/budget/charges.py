@@ -25,7 +25,7 @@ class Charge(NamedTuple):
     """
 
     user: str
-    epsilon: float | str
+    epsilon: float | str | Decimal
     reports: int = 1
     mechanism: bytes = b""
 
@@ -53,15 +53,20 @@ def read_charges(charges: Iterable[Charge], unit: str) -> list[Charged]:
         InputError: If something is no charge, a name is odd, or an amount or number is not positive.
         UnitError: If the unit of an amount does not fit.
     """
-    amounts: dict[float | str, Decimal] = {}
+    amounts: dict[float | str | Decimal, Decimal] = {}
     found = []
     given: Iterable[Any] = charges
     for charge in given:
         if not isinstance(charge, Charge) or not isinstance(charge.user, str):
             raise InputError(f"{charge!r} is not a charge.", "pass Charge(user, epsilon, reports).")
         user, reports, mechanism = charge.user, charge.reports, charge.mechanism
+        if type(mechanism) is not bytes:
+            raise InputError(
+                f"{mechanism!r} is not the fingerprint of a mechanism.", "pass bytes, or leave it out."
+            )
         epsilon: Any = charge.epsilon
-        if not isinstance(epsilon, str | float) and type(epsilon) is not int:
+        finite = not isinstance(epsilon, Decimal) or epsilon.is_finite()
+        if not finite or (not isinstance(epsilon, str | float | Decimal) and type(epsilon) is not int):
             raise InputError(f"{epsilon!r} is not an epsilon.", "pass a number above 0, or text such as '0.1/km'.")
         if type(reports) is not int or not 0 < reports < _MOST:
             raise InputError(f"{reports!r} is not a number of reports.", "pass an integer of at least 1.")

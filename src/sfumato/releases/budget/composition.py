@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ...core import Mechanism, Metric
+from ...core.arguments import checked
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...escaping import plain
@@ -50,6 +51,7 @@ class Composition:
         )
 
 
+@checked
 def composed(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
     """Return the metric privacy of independent reports about one secret.
 
@@ -84,6 +86,10 @@ def composed(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
         raise InputError("there is no report.", "pass one mechanism for each report.")
     n = len(metric)
     for mechanism in mechanisms:
+        if not isinstance(mechanism, Mechanism):
+            raise InputError(
+                f"{mechanism!r} is not a mechanism.", "pass a list of mechanisms, one for each report."
+            )
         if mechanism.shape[0] != n:
             raise InputError(
                 f"a mechanism has {mechanism.shape[0]} secrets, but the metric is on {n} values.",
@@ -116,7 +122,7 @@ def _logs_above(mechanism: Mechanism) -> Floats:
 
 def _tight(logs: Floats, distances: Floats) -> tuple[float, tuple[int, int]]:
     """Return max of logs / d, rounded up, and the pair; rows at distance zero must be equal."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = np.where((logs > 0) & np.isfinite(distances), logs / distances, 0.0)
     s, t = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     return math.nextafter(float(ratios[s, t]), math.inf) if ratios[s, t] > 0 else 0.0, (int(s), int(t))

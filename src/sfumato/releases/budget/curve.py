@@ -13,8 +13,9 @@ from scipy.special import gammaln
 
 from ...attacks.attack import fitting
 from ...core import AnyLoss, Bracket, Prior
-from ...core.arrays import Floats, readonly
-from ...errors import InputError
+from ...core.arguments import checked
+from ...core.arrays import Floats, integer, readonly
+from ...errors import InputError, argument
 from .scheme import Scheme
 
 _LISTED: Final = 50_000  # combinations of reports that are summed one by one
@@ -56,6 +57,7 @@ class ErrorCurve:
         return f"ErrorCurve of the {self.attack} attack on {self.scheme!r}: {ends}"
 
 
+@checked
 def errors_after(
     scheme: Scheme,
     prior: Prior,
@@ -98,7 +100,7 @@ def errors_after(
         array([0.25, 0.25, 0.25])
     """
     found = fitting(scheme.permanent, prior, distance)
-    times = _checked_times(reports, trials, failure)
+    times = _checked_times(reports, trials, failure, seed)
     errors: list[Bracket] = []
     exact = []
     for t in times:
@@ -121,6 +123,7 @@ def errors_after(
     return _curve(scheme, "optimal", times, errors, tuple(exact), failure, found.unit)
 
 
+@checked
 def averaging_errors(
     scheme: Scheme,
     prior: Prior,
@@ -161,7 +164,7 @@ def averaging_errors(
         raise InputError(
             f"the prior has {len(prior)} values, but the scheme {len(secrets)} secrets.", "use a prior on them."
         )
-    times = _checked_times(reports, trials, failure)
+    times = _checked_times(reports, trials, failure, seed)
     top = float(max(np.linalg.norm(reported - place, axis=1).max() for place in places[prior.support]))
     errors = []
     for t in times:
@@ -189,10 +192,11 @@ def _curve(
     return ErrorCurve(scheme, attack, times, error, lower, upper, exact, failure, unit)
 
 
-def _checked_times(reports: Sequence[int], trials: int, failure: float) -> tuple[int, ...]:
+def _checked_times(reports: Sequence[int], trials: int, failure: float, seed: int | None) -> tuple[int, ...]:
     """Return the numbers of reports, or refuse options that give no curve."""
-    times = tuple(int(t) for t in reports)
-    if not times or min(times) < 1:
+    numbers = [integer(t) for t in reports]
+    times = tuple(number for number in numbers if number is not None)
+    if not times or len(times) < len(numbers) or min(times) < 1:
         raise InputError(
             f"reports={list(reports)} are not numbers of reports.", "pass whole numbers of at least 1."
         )
@@ -201,6 +205,8 @@ def _checked_times(reports: Sequence[int], trials: int, failure: float) -> tuple
             f"{trials} trials and a probability of failure of {failure} give no interval.",
             "use at least 2 trials, and a probability between 0 and 1, such as 0.05.",
         )
+    if seed is not None and seed < 0:
+        raise InputError(f"{argument('seed', seed)} is negative.", "use an integer of at least 0.")
     return times
 
 

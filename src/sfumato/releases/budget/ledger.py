@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from types import TracebackType
 from typing import Any, Final, Self
 
 from sqlalchemy import func, select
 
 from ...core.arguments import checked
+from ...core.arrays import integer
 from ...errors import FileError, InputError
 from ...rounding import counted
 from .accounts import Balance
-from .amounts import amount, times
-from .books import Books, accounts_of, known_places
-from .charges import Charge, Charged, contents_of, read_charges
+from .amounts import amount
+from .books import Books, accounts_of, kept_report, known_places
+from .charge import rule_sentence
+from .charges import Charge, contents_of, read_charges
 from .database import database_at
 from .limits import read_limits
 from .names import accepted
 from .opening import make_ledger, read_terms
-from .places import PlaceKeys, Report, restored_report
+from .places import PlaceKeys, Report
 from .record import Head
-from .schema import ACCOUNTS, CHARGES, LEDGER
+from .schema import ACCOUNTS, LEDGER
 from .verification import LedgerCheck, verify
+from .visits import Draw, NamedVisits
 
 _SHOWN: Final = 60  # characters of an address
-Draw = Callable[[list[int]], Sequence[Report]]
 
 
 class Ledger:
@@ -129,6 +130,11 @@ class Ledger:
         """The limits of each user, as text."""
         return tuple(limit.shown(self.unit) for limit in self._terms.limits)
 
+    @property
+    def rule(self) -> str:
+        """The rule of composition: what a sum of amounts says, in sentences."""
+        return rule_sentence(self.unit)
+
     @checked
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
         """Spend some of a user's budget, or refuse.
@@ -151,6 +157,7 @@ class Ledger:
             account = books.account(charged.user)
         return account.balance(self._terms.limits, books.time)
 
+    @checked
     def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
         """Spend of the budgets of many users in one transaction: all is charged, or nothing.
 
@@ -172,13 +179,15 @@ class Ledger:
             FileError: If the ledger cannot be written.
         """
         read = read_charges(charges, self.unit)
-        run, contents = _run(run, batch), contents_of(self._terms, read) if run else ""
+        run, batch = _run(run), _batch(batch)
+        contents = contents_of(self._terms, read) if run else ""
         with self._books() as books:
             if books.already(run, batch, contents):
                 return False
             books.charge(read, run=run, batch=batch, contents=contents)
         return True
 
+    @checked
     def afford(self, charges: Iterable[Charge]) -> None:
         """Refuse charges that do not fit now, and charge nothing.
 
@@ -192,11 +201,12 @@ class Ledger:
         with self._books() as books:
             books.check(read)
 
+    @checked
     def reports(
         self,
-        users: Sequence[str],
-        places: Sequence[str | None],
-        epsilon: float | str,
+        users: Collection[str],
+        places: Collection[str | None],
+        epsilon: float | str | Decimal,
         draw: Draw,
         mechanism: bytes,
         *,
@@ -211,7 +221,7 @@ class Ledger:
 
         Args:
             users: Whose visit it is.
-            places: The place of each visit, by any name of the user's own; None or empty for none.
+            places: The place of each visit, by any name of the user's own; None, an empty text or NaN for none.
             epsilon: What one report spends, per unit of the metric.
             draw: From the numbers of visits to reports: positions of observables, or latitudes and
                 longitudes in pairs.
@@ -222,57 +232,49 @@ class Ledger:
 
         Raises:
             BudgetError: If a user has too little left; then nobody is charged.
+            InputError: If not as many places are given as users, a name is odd, or something is drawn that is
+                no report; then nobody is charged.
             FileError: If the ledger cannot be read or written; then no report was given out.
         """
         each = amount(epsilon, self.unit, "epsilon")
-        names = [accepted(user, "the user") for user in users]
-        keys = [
-            self._keys.of(user, accepted(place, "the place"), mechanism) if place else None
-            for user, place in zip(names, places, strict=True)
-        ]
-        if keys and None not in keys:  # repeating takes no turn as the writer
+        visits = NamedVisits.of(users, places, self._keys, mechanism)
+        if visits.keys and None not in visits.keys:  # repeating takes no turn as the writer
             with self._database.reading() as connection:
-                known = known_places(connection, (key for key in keys if key))
-            if known.keys() >= set(keys):
-                return [known[key] for key in keys if key]
-        run, contents = _run(run, batch), self._visits_hash(names, keys, epsilon, mechanism) if run else ""
+                known = known_places(connection, visits.named)
+            if known.keys() >= set(visits.keys):
+                return [known[key] for key in visits.named]
+        turn = _run(run), _batch(batch), visits.hash(self._terms, each) if run else ""
         with self._books() as books:
-            paid = books.already(run, batch, contents)
-            known = books.places(key for key in keys if key)
-            anchors = {key: number for number, key in reversed(list(enumerate(keys))) if key and key not in known}
-            fresh = sorted([*anchors.values(), *(number for number, key in enumerate(keys) if not key)])
-            counts = Counter(names[number] for number in fresh)
-            charges = [Charged(user, times(each, count), count, mechanism.hex()) for user, count in counts.items()]
-            if paid and anchors:
-                raise FileError(
-                    f"in {self.address!r} a place of a batch that was charged has no report.",
-                    "the ledger was changed: restore it from a copy, and check it.",
-                )
-            if not paid:
-                books.check(charges)
-            drawn = dict(zip(fresh, draw(fresh), strict=True)) if fresh else {}
-            if charges and not paid:
-                kept: dict[str, dict[str, Report]] = {}
-                for key, number in anchors.items():
-                    kept.setdefault(names[number], {})[key] = known[key] = drawn[number]
-                last = {names[number]: drawn[number] for number in fresh} if repeatable else {}
-                books.charge(charges, kept=kept, last=last, run=run, batch=batch, contents=contents)
-        return [known[key] if key else drawn[number] for number, key in enumerate(keys)]
+            return visits.settled(books, each, draw, turn, repeatable=repeatable)
 
+    @checked
+    def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:
+        """Return for each visit whether its place has a report, which costs nothing more.
+
+        Args:
+            users: Whose visit it is.
+            places: The place of each visit; None, an empty text or NaN for none.
+            mechanism: The mechanism's fingerprint.
+        """
+        visits = NamedVisits.of(users, places, self._keys, mechanism)
+        with self._database.reading() as connection:
+            known = known_places(connection, visits.named)
+        return [key in known for key in visits.keys]
+
+    @checked
     def last_report(self, user: str, mechanism: bytes) -> Report | None:
-        """Return the last report of a user that was kept to be repeated, or None.
+        """Return the last report of a user by a mechanism that was kept to be repeated, or None.
 
         Args:
             user: Whose report.
-            mechanism: The fingerprint of the mechanism that it must come from.
+            mechanism: The fingerprint of the mechanism that drew it.
+
+        Raises:
+            FileError: If the report is damaged.
         """
         name = accepted(user, "the user")
         with self._database.reading() as connection:
-            number = accounts_of(connection, [name])[name].last
-            found = connection.execute(select(CHARGES).where(CHARGES.c.number == number)).one_or_none()
-        if found is None or found.mechanism != mechanism.hex() or found.name != name:
-            return None
-        return restored_report(found.report)
+            return kept_report(connection, name, mechanism.hex())
 
     @checked
     def balance(self, user: str) -> Balance:
@@ -287,7 +289,10 @@ class Ledger:
     def users(self) -> tuple[str, ...]:
         """The users who were ever charged, in alphabetical order."""
         with self._database.reading() as connection:
-            return tuple(sorted(connection.execute(select(ACCOUNTS.c.name)).scalars()))
+            names = list(connection.execute(select(ACCOUNTS.c.name)).scalars())
+        if not all(isinstance(name, str) for name in names):
+            raise FileError("a user's name is not a text.", "restore the ledger from a copy, and check it.")
+        return tuple(sorted(names))
 
     @property
     def head(self) -> str:
@@ -328,14 +333,6 @@ class Ledger:
             yield books
             books.write()
 
-    def _visits_hash(
-        self, names: Sequence[str], keys: Sequence[str | None], epsilon: float | str, mechanism: bytes
-    ) -> str:
-        found = hashlib.blake2b(mechanism, digest_size=32)
-        for name, key in zip(names, keys, strict=True):
-            found.update(f"{name}\x1f{key or ''}\x1e".encode())
-        return self._terms.hash("visits", str(epsilon), found.hexdigest())
-
     def __enter__(self) -> Self:
         return self
 
@@ -362,7 +359,12 @@ def _reopened(address: str, key: bytes) -> Ledger:
     return Ledger(address, key=key or None)
 
 
-def _run(run: str, batch: int) -> str:
-    if type(batch) is not int or not 0 <= batch < 2**53:
-        raise InputError(f"{batch!r} is not the number of a batch.", "count batches from 0.")
+def _run(run: str) -> str:
     return accepted(run, "the run") if run else ""
+
+
+def _batch(batch: int) -> int:
+    number = integer(batch)
+    if number is None or not 0 <= number < 2**53:
+        raise InputError(f"{batch!r} is not the number of a batch.", "count batches from 0.")
+    return number

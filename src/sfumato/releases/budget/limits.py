@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from ...core import units
 from ...errors import InputError, python
@@ -21,6 +23,11 @@ _DAY_S: Final = 86_400
 _TIMES: Final = ("s", "min", "h", DAY, WEEK, "month", "year")
 _MONDAY: Final = 3  # the first of January 1970 was a Thursday
 _LIMIT: Final = re.compile(r"^\s*(.*?)\s*(?:(?:per|a|each)\s+(day|week)|ever)?\s*$")
+_AMOUNT: Final = re.compile(r"^\s*[-+.\deE]+\s*(?:(?:/|per\s)\s*([A-Za-z]+))?\s*(.*?)\s*$", re.DOTALL)
+_RENEWED: Final = re.compile(
+    r"(?:/|per\b|a\b|an\b|each\b|every\b|daily\b|weekly\b|monthly\b|yearly\b)", re.IGNORECASE
+)
+_NO_UNITS: Final = ("fortnight", "weekend", "quarter", "decade", "night")
 _UNIT: Final = re.compile(r"(?:/|per\s)\s*([A-Za-z]+)\s*$")
 
 
@@ -62,8 +69,17 @@ def read_limits(given: float | str | Iterable[float | str], unit: str | None) ->
         InputError: If there is none, or two are for one window.
         UnitError: If a unit does not fit.
     """
-    texts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    single = (str, bytes, bytearray, memoryview)
+    texts: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, single) else [given]
+    for text in texts:
+        if not isinstance(text, str | float | int | Decimal | np.number):
+            raise InputError(
+                f"a limit is of type {type(text).__name__}, but a text or a number is needed.",
+                "write it as '5/km per day'.",
+            )
     parts = [_split(text) for text in texts]
+    for text, _ in parts:
+        _check_time(text)
     if unit is None:
         named = [found[1] for text, _ in parts if isinstance(text, str) and (found := _UNIT.search(text))]
         unit = named[0] if named else ""
@@ -74,7 +90,7 @@ def read_limits(given: float | str | Iterable[float | str], unit: str | None) ->
                 python(f"pass unit={unit!r} if it is meant."),
             )
     unit = units.canonical(unit)
-    limits = [Limit(amount(text, unit, "the limit"), window) for text, window in parts]
+    limits = [Limit(amount(text, unit, "the limit", at_most=True), window) for text, window in parts]
     windows = [limit.window for limit in limits]
     if not limits or len(set(windows)) < len(windows):
         raise InputError(
@@ -89,6 +105,23 @@ def _split(given: float | str) -> tuple[float | str, str]:
         return given, EVER
     found = _LIMIT.match(given)
     return (found[1], found[2] or EVER) if found else (given, EVER)
+
+
+def _check_time(text: float | str) -> None:
+    """Refuse a limit, without its window, that names another time: ``20/km per fortnight``.
+
+    Raises:
+        InputError: If it does.
+    """
+    found = _AMOUNT.match(text) if isinstance(text, str) else None
+    if found is None:
+        return
+    named, rest = (found[1] or "").lower(), found[2]
+    if _RENEWED.match(rest) or named.removesuffix("s") in _NO_UNITS:
+        raise InputError(
+            f"the limit {text!r} is for a time that is not counted: days and weeks are, and ever.",
+            "write '20/km per day' or '20/km per week', and without a time ('20/km') for a limit for ever.",
+        )
 
 
 def stored_limits(limits: tuple[Limit, ...]) -> str:

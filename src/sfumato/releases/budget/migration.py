@@ -7,14 +7,14 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from ...core.arguments import checked
 from ...errors import FileError, InputError
-from .amounts import ZERO, added
+from .amounts import ZERO, added, decimal
 from .books import Books
 from .charges import Charged
 from .ledger import Ledger
@@ -24,6 +24,8 @@ from .opening import make_ledger
 from .places import Report, checked_report
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_FRACTION: Final = re.compile(r"[0-9]{1,200}(?:/[0-9]{1,200})?")
+_MOST: Final = 1 << 53  # reports of one user, more than anybody makes and less than databases count
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -41,7 +43,8 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
     """Make a new ledger from a JSON ledger of the first version, and open it.
 
     The limit stays one for ever. What each user has spent becomes their first charge. Places keep their
-    reports. Two names that are one in Unicode's normal form become one user, with both sums.
+    reports, for mechanisms of the same fingerprint; earlier versions gave others, so that reports of places are
+    drawn, and charged, anew. Two names that are one in Unicode's normal form become one user, with both sums.
 
     Args:
         source: The JSON file, which is not changed. Keep it away from programs that would still charge in it.
@@ -80,6 +83,8 @@ def _read(path: Path) -> _Old:
             name = accepted(given, "the user")
             before = accounts.get(name, (ZERO, 0))
             accounts[name] = added(before[0], spent), before[1] + reports
+            if accounts[name][1] >= _MOST:
+                raise ValueError(f"{given!r} has {accounts[name][1]:,} reports")
         places = content.get("places") or {"salt": None, "reports": {}}
         salt, kept = places["salt"], {key: _report(key, each) for key, each in places["reports"].items()}
         if kept and not (accounts and isinstance(salt, str) and _SALT.fullmatch(salt)):
@@ -100,16 +105,9 @@ def _read(path: Path) -> _Old:
 
 def _decimal(text: Any) -> Decimal:
     """Return a fraction such as ``3/2``, which is a decimal because all amounts were."""
-    value = Fraction(str(text)) if isinstance(text, str) else Fraction(-1)
-    power = 0
-    while power <= 100 and (value * 10**power).denominator != 1:
-        power += 1
-    if value < 0 or power > 100:
-        raise ValueError(f"{text!r} is not an amount")
-    try:
-        return Decimal(int(value * 10**power)).scaleb(-power)
-    except InvalidOperation as error:
-        raise ValueError(f"{text!r} is not an amount") from error
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise ValueError(f"{str(text)[:40]!r} is not an amount")
+    return decimal(Fraction(text))
 
 
 def _report(key: str, entry: Any) -> Report:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Final
+from collections.abc import Mapping, Set
+from typing import Any, Final
 
-from ...errors import InputError
+import numpy as np
+
+from ...errors import InputError, argument
 
 LONGEST: Final = 256
 # Zero-width joiners are letters' own in Persian or Hindi; other characters that are not seen are refused.
@@ -20,7 +23,7 @@ _REFUSED: Final = {
 }
 
 
-def accepted(name: str, what: str) -> str:
+def accepted(name: object, what: str) -> str:
     """Return a name in Unicode's normal form C, so that one name has one spelling.
 
     Capital letters count: ``Ada`` and ``ada`` are two names.
@@ -30,8 +33,14 @@ def accepted(name: str, what: str) -> str:
         what: The thing that it names, for errors: ``"the user"``.
 
     Raises:
-        InputError: If it is empty, too long, has blanks at its ends, or characters that are not seen.
+        InputError: If it is no text, empty, too long, has blanks at its ends, or characters that are not seen.
     """
+    if not isinstance(name, str):
+        raise InputError(
+            f"the name of {what} is of type {type(name).__name__}, but a text is needed.",
+            "make it one with str().",
+        )
+    name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
     if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
         return name
     if not name.strip():
@@ -56,3 +65,39 @@ def accepted(name: str, what: str) -> str:
             f"the name of {what} has {len(found):,} characters ({name[:20]!r}...).", f"use at most {LONGEST}."
         )
     return found
+
+
+def place_of(place: object) -> str:
+    """Return the accepted name of a visit's place, or an empty text if it has none.
+
+    None, an empty text, and the values for missing ones of numpy and pandas (NaN, NA, NaT) are no place: such a
+    visit is charged and drawn afresh.
+
+    Raises:
+        InputError: If it is another thing than a text, or a name that is not accepted.
+    """
+    if isinstance(place, str):
+        return accepted(place, "the place") if place else ""
+    missing = place is None or type(place).__name__ in ("NAType", "NaTType")
+    if missing or (isinstance(place, float | np.floating) and bool(np.isnan(place))):
+        return ""
+    return accepted(place, "the place")
+
+
+def listed(given: Any, name: str) -> list[Any]:
+    """Return the values of a list, an array or a column, one for each visit.
+
+    Args:
+        given: The list.
+        name: The argument that it is, for errors.
+
+    Raises:
+        InputError: If it is none, such as a single text.
+    """
+    several = hasattr(given, "__len__") and hasattr(given, "__iter__") and getattr(given, "ndim", 1) == 1
+    if not several or isinstance(given, str | bytes | bytearray | Mapping | Set):
+        raise InputError(
+            f"{argument(name)} is of type {type(given).__name__}, but a list is needed.",
+            "pass a list of one value for each visit.",
+        )
+    return list(given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from .books import Books
 from .database import database_at
 from .limits import Limit, stored_limits
 from .record import SUM, VERSION, Terms
-from .schema import LEDGER, METADATA
+from .schema import LEDGER, METADATA, typed
 from .verification import check_ends
 
 KEY_BYTES: Final = 32
@@ -55,14 +54,15 @@ def make_ledger(
             f"the key has {len(key)} bytes, not {KEY_BYTES}.", python("make it with new_ledger_key().")
         )
     identity, salt = secrets.token_hex(16), salt or secrets.token_hex(16)
-    terms = Terms(identity, unit, SUM, limits, salt, int(time.time()), key or b"")
     database = database_at(address)
 
     def make(connection: Connection) -> None:
+        now = database.now(connection)
+        terms = Terms(identity, unit, SUM, limits, salt, now, key or b"")
         METADATA.create_all(connection, checkfirst=False)
         connection.execute(insert(LEDGER), _first_row(terms))
         if fill is not None:
-            books = Books(connection, terms, database.now(connection), database.name)
+            books = Books(connection, terms, now, database.name)
             fill(books)
             books.write()
 
@@ -105,6 +105,8 @@ def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
     if row is None:
         raise FileError(f"there is no ledger in {name!r}.", "create it with 'sfumato ledger create'.")
     try:
+        if not typed(row, LEDGER):
+            raise ValueError("its terms are of other types")
         terms = Terms.of_row(row._asdict(), key)
     except (ValueError, TypeError) as error:
         raise _not_sound(name, error) from None

@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
+
+from ...core.arrays import integer
+from ...errors import InputError
 
 Report = int | tuple[float, float]
 """The position of an observable, or the latitude and longitude of noise for coordinates."""
@@ -64,3 +68,32 @@ def checked_report(found: Any) -> Report:
     if pair and all(type(each) is float and math.isfinite(each) for each in found):
         return found[0], found[1]
     raise ValueError(f"{str(found)[:40]!r} is not a report")
+
+
+def drawn_reports(found: Any, visits: int) -> list[Report]:
+    """Return reports as they were drawn by a caller's function, or refuse what could not be kept.
+
+    Args:
+        found: Positions of observables, or latitudes and longitudes in pairs.
+        visits: How many were asked for.
+
+    Raises:
+        InputError: If it is something else, or not as many.
+    """
+    if not isinstance(found, Iterable):
+        raise InputError(f"what draw= returned is of type {type(found).__name__}.", "return a list of reports.")
+    reports = []
+    for each in found:
+        position = each if type(each) is int else integer(each)
+        try:
+            reports.append(checked_report(list(each) if isinstance(each, tuple) else position))
+        except ValueError as error:
+            raise InputError(
+                f"draw= was to return reports, but {error}.",
+                "return positions of observables, or pairs of degrees.",
+            ) from None
+    if len(reports) != visits:
+        raise InputError(
+            f"draw= returned {len(reports)} reports for {visits} visits.", "return one for each, in their order."
+        )
+    return reports

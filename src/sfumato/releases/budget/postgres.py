@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, text
 from sqlalchemy.engine import URL
 
 from ...errors import FileError, MissingExtraError
+from ...escaping import plain
 from .connections import PATIENCE_S, DatabaseConnections
 
 # A client that vanished in the middle of a charge holds the lock of the ledger's row no longer than this.
@@ -19,7 +20,14 @@ _SESSION: Final = (
     "SET idle_in_transaction_session_timeout = '5min'",
 )
 _SERVER_TIME: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint")
-_TAKEN: Final = (exc.ProgrammingError, exc.IntegrityError)
+_ADDED: Final = text(
+    "SELECT tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+    "WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace "
+    "AND starts_with(relname, 'sfumato_') "
+    "UNION ALL SELECT rulename::text FROM pg_rules "
+    "WHERE schemaname = current_schema() AND starts_with(tablename, 'sfumato_')"
+)
+_TAKEN: Final = ("42P07", "42710", "23505")  # there is one, or another client makes one at the same time
 
 
 class Postgres(DatabaseConnections):
@@ -64,7 +72,8 @@ class Postgres(DatabaseConnections):
             with self.writing() as connection:
                 fill(connection)
         except FileError as error:
-            if isinstance(error.__cause__, _TAKEN) and "exists" in error.problem:
+            reason = error.__cause__
+            if isinstance(reason, exc.DBAPIError) and getattr(reason.orig, "sqlstate", "") in _TAKEN:
                 raise FileError(
                     f"a ledger exists already in {self.name!r}.", "open it, or use another database."
                 ) from error
@@ -89,6 +98,6 @@ class Postgres(DatabaseConnections):
         return int(connection.execute(_SERVER_TIME).scalar_one())
 
     def faults(self, connection: Connection) -> list[str]:
-        """Return nothing: the server looks after its own files."""
-        del connection
-        return []
+        """Return what would change the ledger by itself; the server looks after its own files."""
+        added = connection.execute(_ADDED).scalars()
+        return [f"The trigger or rule {plain(name)} was added, which may undo charges." for name in added]

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from .amounts import stored
 from .limits import Limit, restored_limits, stored_limits
 
-VERSION: Final = 2  # the first was a JSON file
+VERSION: Final = 3  # the first was a JSON file; the second kept other columns of accounts
 SUM: Final = "sum"
 _BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -72,6 +72,8 @@ class Terms:
         Raises:
             ValueError: If the row is damaged.
         """
+        if row["id"] != 1:
+            raise ValueError("its row has another number")
         if row["version"] != VERSION:
             raise ValueError(f"it is of version {row['version']}, not {VERSION}")
         if row["rule"] != SUM:
@@ -92,7 +94,7 @@ class ChargeRow(NamedTuple):
         mechanism: The fingerprint of the mechanism, hexadecimal; empty if it was not said.
         run: The key of a run; empty for none.
         batch: Which batch of the run.
-        places: A hash of the reports of places that were kept with it; empty for none.
+        places: A hash of the reports of places that were kept with it, and of its batch; empty for none.
         report: The report itself where it may have to be repeated; otherwise empty.
     """
 
@@ -147,7 +149,13 @@ class Head(NamedTuple):
         return cls(int(number), digest)
 
 
-def kept_hash(terms: Terms, places: Iterable[tuple[str, str]]) -> str:
-    """Return the hash of the places that are kept with one charge: pairs of key and report; empty for none."""
-    lines = sorted(f"{key}={report}" for key, report in places)
+def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:
+    """Return the hash of what is kept with one charge; empty for nothing.
+
+    Args:
+        terms: The ledger's terms.
+        places: The reports of places, pairs of key and report.
+        contents: The hash of the batch that the charge is of; empty for none.
+    """
+    lines = sorted(f"{key}={report}" for key, report in places) + ([contents] if contents else [])
     return terms.hash("places", *lines) if lines else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, MetaData, Table, Text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, MetaData, Table, Text, text
 
 METADATA: Final = MetaData()
 
@@ -37,7 +37,6 @@ ACCOUNTS: Final = Table(
     Column("day_spent", Text, nullable=False),
     Column("week", BigInteger, nullable=False),
     Column("week_spent", Text, nullable=False),
-    Column("last", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -57,6 +56,17 @@ CHARGES: Final = Table(
     Column("report", Text, nullable=False),
     Column("hash", Text, nullable=False),
     sqlite_with_rowid=False,
+)
+
+# The charges whose reports may have to be repeated; it costs the others nothing.
+IS_KEPT: Final = text("report <> ''")
+Index(
+    "sfumato_kept",
+    CHARGES.c.name,
+    CHARGES.c.mechanism,
+    CHARGES.c.number,
+    sqlite_where=IS_KEPT,
+    postgresql_where=IS_KEPT,
 )
 
 # The reports of places, in the order of their hashes.
@@ -80,3 +90,8 @@ BATCHES: Final = Table(
     Column("last", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
+
+
+def typed(row: Any, table: Table) -> bool:
+    """Return whether each value of a row is of its column's type, which SQLite does not ensure."""
+    return all(type(value) is column.type.python_type for value, column in zip(row, table.columns, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Metric, Prior
+from ...core.arguments import checked
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from .composition import composed
@@ -40,21 +41,25 @@ class Scheme:
     permanent: Mechanism
     instantaneous: Mechanism
 
-    def __post_init__(self) -> None:
-        """Check that the steps fit."""
-        if self.instantaneous.secrets.labels != self.permanent.observables.labels:
+    @checked
+    def __init__(self, permanent: Mechanism, instantaneous: Mechanism) -> None:
+        if instantaneous.secrets.labels != permanent.observables.labels:
             raise InputError(
-                f"the instantaneous mechanism takes {self.instantaneous.secrets!r}, "
-                f"but the memos are {self.permanent.observables!r}.",
+                f"the instantaneous mechanism takes {instantaneous.secrets!r}, "
+                f"but the memos are {permanent.observables!r}.",
                 "its secrets must be the permanent mechanism's observables, in the same order.",
             )
+        object.__setattr__(self, "permanent", permanent)
+        object.__setattr__(self, "instantaneous", instantaneous)
 
     @classmethod
+    @checked
     def fresh(cls, mechanism: Mechanism) -> Scheme:
         """Return independent noise for every report: the memo is the secret itself."""
         return cls(Mechanism(np.eye(mechanism.shape[0]), mechanism.secrets, mechanism.secrets), mechanism)
 
     @classmethod
+    @checked
     def memo(cls, mechanism: Mechanism) -> Scheme:
         """Return one report that is kept: every later one repeats it."""
         observables = mechanism.observables
@@ -116,6 +121,7 @@ class Scheme:
                 found[start : start + width] = np.log(np.exp(terms - top).sum(axis=2)) + top[:, :, 0]
         return found
 
+    @checked
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:
         """Return what an observer of all reports believes of the secret.
 
@@ -141,6 +147,7 @@ class Scheme:
         weights = np.exp(logs - logs.max())
         return Prior.from_counts(prior.space, weights)
 
+    @checked
     def epsilon_upper(self, metric: Metric, reports: int) -> float:
         """Return a proved epsilon of that many reports together, per unit of the metric, rounded up.
 

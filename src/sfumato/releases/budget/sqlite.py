@@ -79,6 +79,13 @@ class Sqlite(DatabaseConnections):
         return int(time.time())
 
     def faults(self, connection: Connection) -> list[str]:
-        """Return what SQLite finds damaged."""
+        """Return what SQLite finds damaged, and what would change the ledger by itself."""
         found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
-        return [] if found == ["ok"] else [f"SQLite finds the file damaged: {plain(each)}." for each in found]
+        damaged = [] if found == ["ok"] else [f"SQLite finds the file damaged: {plain(each)}." for each in found]
+        added = connection.exec_driver_sql(
+            "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+        )
+        return [
+            *damaged,
+            *(f"The {kind} {plain(name)} was added, which may undo charges." for kind, name in added),
+        ]

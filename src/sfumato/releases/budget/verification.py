@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,12 +16,13 @@ from .amounts import restored, shown
 from .books import account_of
 from .places import restored_report
 from .record import ChargeRow, Head, Terms, kept_hash
-from .schema import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES
+from .schema import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, typed
 
 _MOST: Final = 20  # problems that are told
 _STREAM: Final = {"yield_per": 10_000}
 _STRAY: Final = "A place was kept with charge {}, which is not in the record."
 _SOON_S: Final = 60
+_CONTENTS: Final = select(BATCHES.c.run, BATCHES.c.batch, BATCHES.c.contents)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,10 +81,13 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
         faults: What the database itself finds damaged.
     """
     problems = _Problems(faults)
-    walk = _Walk(terms, known, problems)
+    contents = {(row.run, row.batch): row.contents for row in connection.execute(_CONTENTS)}
+    walk = _Walk(terms, known, contents, problems)
     for row, places in _with_places(connection, problems):
         walk.step(row, places)
     head = connection.execute(select(LEDGER)).one()
+    if not typed(head, LEDGER):
+        raise FileError("the terms of the ledger are of other types than before.", "restore it from a copy.")
     if _changed(head, terms):
         problems.add("The terms of the ledger are not those that it was opened with.")
     if (head.number, head.hash) != (walk.head.number, walk.head.hash):
@@ -101,6 +105,9 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
     users = _check_accounts(connection, walk.accounts, problems)
     _check_batches(connection, walk.batches, problems)
     notes = []
+    if known is None:
+        anew = "" if terms.key else ", or a record that was written anew as a whole,"
+        notes.append(f"No head of an earlier time was given: an older copy in its place{anew} would not be found.")
     if head.time > now + _SOON_S:
         notes.append(
             f"The clock is {head.time - now:,} seconds behind the latest charge: days and weeks begin anew only "
@@ -120,6 +127,8 @@ def check_ends(connection: Connection, terms: Terms) -> None:
     head = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
     ends = [1, head.number - 1, head.number] if head.number > 1 else [1]
     found = {row.number: row for row in connection.execute(select(CHARGES).where(CHARGES.c.number.in_(ends)))}
+    if head.number < 0:
+        raise ValueError("its head names no charge")
     if head.number == 0:
         sound = not found and head.hash == terms.genesis
     elif found.keys() != set(ends):
@@ -157,8 +166,10 @@ def _entry(row: Any) -> ChargeRow:
 class _Walk:
     """A walk along the record: the hash and the sums that each row leads to."""
 
-    def __init__(self, terms: Terms, known: Head | None, problems: _Problems) -> None:
-        self._terms, self._wanted, self._problems = terms, known, problems
+    def __init__(
+        self, terms: Terms, known: Head | None, contents: Mapping[tuple[str, int], str], problems: _Problems
+    ) -> None:
+        self._terms, self._wanted, self._contents, self._problems = terms, known, contents, problems
         self.head = Head(0, terms.genesis)
         self.known = self.head == known
         self.accounts: dict[str, Account] = {}
@@ -188,8 +199,10 @@ class _Walk:
                 restored_report(report)
             except ValueError as error:
                 self._problems.add(f"A place that was kept with charge {row.number} is damaged ({error}).")
-        if entry.places != kept_hash(self._terms, places):
-            self._problems.add(f"The places that were kept with charge {row.number} were changed.")
+        contents = str(self._contents.get((entry.run, entry.batch), "")) if entry.run else ""
+        if entry.places != kept_hash(self._terms, places, contents):
+            what = f"places, or the batch {entry.batch} of the run {entry.run!r}," if entry.run else "places"
+            self._problems.add(f"The {what} that were kept with charge {row.number} were changed.")
         self.time = max(self.time, entry.time)
         self.places += len(places)
         self.head = Head(row.number, row.hash)
@@ -198,7 +211,7 @@ class _Walk:
 
     def _sum(self, entry: ChargeRow) -> None:
         before = self.accounts.get(entry.name, Account())
-        after = before.charged(entry.amount, entry.reports, entry.time, entry.number if entry.report else 0)
+        after = before.charged(entry.amount, entry.reports, entry.time)
         self.accounts[entry.name] = after
         for limit in self._terms.limits:
             spent = after.spent_within(limit.window, entry.time)
@@ -216,10 +229,14 @@ def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[
     """Go through the record in order, each row with the places that were kept with it."""
     places = select(PLACES).order_by(PLACES.c.charge)
     charges = select(CHARGES).order_by(CHARGES.c.number)
-    with connection.execute(places, execution_options=_STREAM) as kept:
+    with connection.execute(places, execution_options=_STREAM) as rows:
+        kept = (row for row in rows if _kept(row, problems))
         place = next(kept, None)
         with connection.execute(charges, execution_options=_STREAM) as record:
             for row in record:
+                if not typed(row, CHARGES):
+                    problems.add(f"Charge {row.number!r} is damaged (a value of another type).")
+                    continue
                 own = []
                 while place is not None and place.charge <= row.number:
                     if place.charge < row.number:
@@ -231,6 +248,13 @@ def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[
         while place is not None:
             problems.add(_STRAY.format(place.charge))
             place = next(kept, None)
+
+
+def _kept(row: Any, problems: _Problems) -> bool:
+    sound = typed(row, PLACES)
+    if not sound:
+        problems.add(f"A place that was kept with charge {row.charge!r} is damaged (a value of another type).")
+    return sound
 
 
 def _check_accounts(connection: Connection, proved: dict[str, Account], problems: _Problems) -> int:

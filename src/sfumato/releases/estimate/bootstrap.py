@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, readonly
 from ...errors import InputError, argument
+from .identifiability import identifiability
+from .inverse import least_reports, right_inverse
 from .least_squares import nearest
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
@@ -33,7 +35,8 @@ def bootstrap_intervals(
     Each replicate draws as many reports from the observed frequencies, batch by batch,
     and estimates again; all replicates are fitted at once. The ends are quantiles of the
     replicates. Near zero probabilities the bootstrap is known to be off, on either side:
-    `profile_intervals` are the better choice there.
+    `profile_intervals` are the better choice there. Where the reports are too few to know a number
+    better than by a guess (see `Identifiability.least_reports`), its interval is all that is possible.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -70,6 +73,11 @@ def bootstrap_intervals(
         found = fitted(pool, frequencies, _GAP / pool.total, _UPDATES).probabilities
     tail = missed / 2
     lower, upper = np.quantile(found @ weights.T, [tail, 1 - tail], axis=0)
+    known = identifiability(reports)
+    if known.complete:
+        few = least_reports(pool.matrix, right_inverse(pool.matrix, known.rounding), weights) > pool.total
+        lower = np.where(few, weights.min(axis=1), lower)
+        upper = np.where(few, weights.max(axis=1), upper)
     return ConfidenceIntervals(readonly(lower), readonly(upper), missed, f"bootstrap ({method})", False, names)
 
 

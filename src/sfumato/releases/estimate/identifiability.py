@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
-from ...rounding import about
+from ...rounding import about, counted
+from .inverse import least_reports, right_inverse
 from .reports import Reports
 
 Channels = Mechanism | Reports | Sequence[Reports]
@@ -26,13 +27,19 @@ class Identifiability:
 
     Two distributions give the same reports exactly when their difference v satisfies
     v C = 0, where C holds the reports that are made in practice. The ranks are computed
-    in doubles: singular values below ``rounding`` times the largest count as zero.
+    in doubles: singular values below ``rounding`` times the largest count as zero, because
+    doubles can move them by about as much. A full rank does not yet mean that shares can be
+    estimated: `least_reports` says from how many reports on.
 
     Attributes:
         secrets: The secrets.
         rank: How many independent combinations are identified.
         condition: The largest singular value over the smallest; ``inf`` if some are zero.
             The larger it is, the more the noise of frequencies is magnified.
+        least_reports: From about how many reports on (in equal batches) inversion knows each
+            probability to a standard error of 1/2 or less, whatever the population is. A
+            guess of 1/2 is never off by more, so fewer reports can tell less than no
+            report. 1 without noise, 0 for a single secret; ``inf`` if the rank is not full.
         hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
             that no report shows; each sums to zero.
         twins: Groups of secrets whose rows are the same integers, which no report can tell
@@ -46,6 +53,7 @@ class Identifiability:
     secrets: Space
     rank: int
     condition: float
+    least_reports: float
     hidden: Floats
     twins: tuple[tuple[Hashable, ...], ...]
     rounding: float
@@ -78,6 +86,19 @@ class Identifiability:
             if weight > 1e-8
         )
 
+    def doubt(self, reports: int) -> str:
+        """Return why some single probabilities cannot be told from so many reports, or an empty text.
+
+        Args:
+            reports: How many reports there are.
+        """
+        if not self.complete or reports >= self.least_reports:
+            return ""
+        return (
+            f"some estimates of single shares from {counted(reports, 'report')} are mostly noise. It takes about "
+            f"{_roughly(self.least_reports)} until each is known better than by a guess of 50 %."
+        )
+
     def __str__(self) -> str:
         """The finding in words."""
         n = len(self.secrets)
@@ -89,15 +110,20 @@ class Identifiability:
             else ""
         )
         if self.complete:
-            known = f"Reports identify all {n} probabilities; the condition number is {about(self.condition, 3)}."
+            known = (
+                f"Enough reports settle all {n} shares: it takes about {_roughly(self.least_reports)} until each "
+                f"is known better than by a guess of 50 % (condition number {about(self.condition, 3)})."
+            )
             return used + known
         text = (
-            f"{used}Reports identify {self.rank} of {n} independent combinations; "
-            f"the probabilities of {len(self.unidentified)} secrets are not identified "
-            f"(such as {self.unidentified[0]!r})."
+            f"{used}However many reports there are, they do not settle {len(self.unidentified)} of the {n} shares "
+            f"(such as that of {self.unidentified[0]!r}): other shares lead to the same reports."
         )
         if self.twins:
-            text += f" {len(self.twins)} groups of secrets have equal rows (such as {_listed(self.twins[0])})."
+            text += (
+                f" {len(self.twins)} groups of secrets lead to the same reports equally often "
+                f"(such as {_listed(self.twins[0])})."
+            )
         return text
 
 
@@ -127,14 +153,18 @@ def identifiability(channels: Channels) -> Identifiability:
     matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
     n = len(matrix)
     seen = matrix.max(axis=0) >= _RARE
-    matrix = np.where(seen, matrix, 0.0)
+    matrix = np.where(seen, matrix, 0.0) / len(mechanisms)
     left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
     rounding = max(matrix.shape) * float(np.finfo(float).eps)
     rank = int((values > rounding * values[0]).sum())
+    least = float("inf")
+    if rank == n:
+        least = float(least_reports(matrix, right_inverse(matrix, rounding), np.eye(n)).max())
     return Identifiability(
         secrets=mechanisms[0].secrets,
         rank=rank,
         condition=float(values[0] / values[-1]) if rank == n else float("inf"),
+        least_reports=least,
         hidden=readonly(left[:, rank:].T.copy()),
         twins=_twins(mechanisms),
         rounding=rounding,
@@ -149,6 +179,12 @@ def _twins(mechanisms: list[Mechanism]) -> tuple[tuple[Hashable, ...], ...]:
         row = tuple(tuple(mechanism.weights[s].tolist()) for mechanism in mechanisms)
         groups.setdefault(row, []).append(label)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _roughly(reports: float) -> str:
+    """Return a number of reports with two digits."""
+    rough = float(f"{max(reports, 1.0):.1e}")
+    return counted(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"
 
 
 def _listed(group: tuple[Hashable, ...]) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, numbers, readonly
-from ...errors import DataError, InputError
-from ...geo import read_visits
-from ...mechanisms.planar import Coarsening, CoordinateNoise
-from ...tables import find, numeric, read_columns
-from ..marks import read_mark
+from ...errors import InputError, python
 
 Counts = NDArray[np.int64]
 
@@ -102,66 +97,6 @@ class Reports:
         return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
 
 
-def read_reports(mechanism: Mechanism, source: str | os.PathLike[str], column: str = "label") -> Reports:
-    """Return the reports in a column of a table, such as `release` writes.
-
-    Args:
-        mechanism: The mechanism that the users ran.
-        source: A CSV or Parquet file with one row per report.
-        column: The column of the reported labels.
-
-    Raises:
-        DataError: If the file cannot be read, a row holds no observable of the mechanism, or the table bears the
-        mark
-            of another mechanism.
-    """
-    check_mark(mechanism, source)
-    observables = mechanism.observables
-    table = read_columns(source, [column], as_text=() if numeric(observables) else (column,))
-    positions = find(observables, table[column])
-    unknown = positions < 0
-    if unknown.any():
-        raise DataError(
-            f"{int(unknown.sum()):,} of {len(positions):,} rows do not hold any of the mechanism's observables "
-            f"(the first is number {int(np.argmax(unknown)) + 1}: {table[column][int(np.argmax(unknown))]}).",
-            f"they look like {observables.labels[0]!r}; check that table and mechanism belong together.",
-        )
-    return Reports.at(mechanism, positions)
-
-
-def read_points(coarse: Coarsening, source: str | os.PathLike[str]) -> Reports:
-    """Return the reports of noise for coordinates in a table of places, such as `release` writes.
-
-    Args:
-        coarse: The noise that the users ran, seen on cells; with ``spread=True`` people are spread over them.
-        source: A file that `read_visits` reads, with one row per report.
-
-    Raises:
-        DataError: If the file cannot be read, or the table bears the mark of another mechanism.
-    """
-    check_mark(coarse.noise, source)
-    points = read_visits(source)
-    return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
-
-
-def check_mark(mechanism: Mechanism | CoordinateNoise, source: str | os.PathLike[str]) -> bool:
-    """Refuse a table that `release` drew from another mechanism; return whether it bears the mark of this one.
-
-    Args:
-        mechanism: The mechanism.
-        source: The table.
-
-    Raises:
-        DataError: If it bears the mark of another one.
-    """
-    if not os.path.isfile(source):
-        return False
-    mark = read_mark(Path(source))
-    if mark is not None:
-        mark.check(mechanism, repr(Path(source).name))
-    return mark is not None
-
-
 AnyReports = Reports | Sequence[Reports]
 
 
@@ -210,9 +145,15 @@ def pooled(reports: AnyReports) -> Pooled:
     """Return reports through one or several mechanisms as one pool.
 
     Raises:
-        InputError: If there are none, or the mechanisms have different secrets.
+        InputError: If there are none, they have not been read, or the mechanisms have different secrets.
     """
-    parts = [reports] if isinstance(reports, Reports) else list(reports)
+    given: Any = [reports] if isinstance(reports, Reports) else reports
+    if not isinstance(given, Sequence) or not all(isinstance(part, Reports) for part in given):
+        raise InputError(
+            f"a {type(reports).__name__} does not say which mechanism its reports came through.",
+            python("read them with sfumato.releases.estimate.read_reports(mechanism, table) first."),
+        )
+    parts: list[Reports] = list(given)
     if not parts:
         raise InputError("there are no reports.", "pass at least one batch.")
     secrets = parts[0].mechanism.secrets

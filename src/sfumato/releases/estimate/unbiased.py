@@ -13,6 +13,7 @@ from ...core.arrays import Floats, readonly
 from ...core.frozen import Short
 from ...errors import InputError
 from .identifiability import identifiability
+from .inverse import least_reports, right_inverse
 from .reports import AnyReports, Pooled, pooled
 from .result import ConfidenceIntervals, Estimate, check_failure, rows_of
 
@@ -24,13 +25,23 @@ class Inverse(Short):
     Attributes:
         estimate: f R, the unbiased estimate.
         covariance: Array (secrets, secrets), the estimated covariance of its entries.
+        channel: Array (secrets, columns), the pool's channel.
+        right: Array (columns, secrets), its right inverse.
+        rounding: By which share of its length the estimate can be off because doubles are rounded, to first order.
     """
 
     estimate: Estimate
     covariance: Floats
+    channel: Floats
+    right: Floats
+    rounding: float
 
     def intervals(self, functionals: ArrayLike | None = None, failure: float = 0.05) -> ConfidenceIntervals:
-        """Return normal intervals, estimate -+ quantile x standard error.
+        """Return normal intervals, estimate -+ (quantile x standard error + rounding).
+
+        Where so few reports can tell less than a guess (see `Identifiability.least_reports`), or rounding is as
+        large as that, the interval is all that is possible: from 0 to 1 for a probability. The variance is found
+        from the reports received, and those that were not would dominate it.
 
         Args:
             functionals: Array (k, secrets) of weights a, for the numbers a . p; by default
@@ -44,10 +55,14 @@ class Inverse(Short):
         weights, names = rows_of(functionals, self.estimate.space)
         centre = weights @ self.estimate.probabilities
         variance = np.einsum("ks,st,kt->k", weights, self.covariance, weights)
-        reach = ndtri(1 - missed / 2) * np.sqrt(np.maximum(variance, 0.0))
-        return ConfidenceIntervals(
-            readonly(centre - reach), readonly(centre + reach), missed, "normal", False, names
-        )
+        low, high = weights.min(axis=1), weights.max(axis=1)
+        length = float(np.linalg.norm(self.estimate.probabilities))
+        slack = self.rounding * length * np.linalg.norm(weights, axis=1)
+        reach = ndtri(1 - missed / 2) * np.sqrt(np.maximum(variance, 0.0)) + slack
+        few = least_reports(self.channel, self.right, weights) > self.estimate.reports
+        unknown = few | (2 * slack >= high - low)
+        lower, upper = np.where(unknown, low, centre - reach), np.where(unknown, high, centre + reach)
+        return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "normal", False, names)
 
 
 def unbiased(reports: AnyReports) -> Inverse:
@@ -82,7 +97,7 @@ def unbiased(reports: AnyReports) -> Inverse:
         raise InputError(
             f"the channel cannot be inverted: {known}", "estimate by maximum likelihood or least squares instead."
         )
-    right = _right_inverse(pool.matrix, known.rounding)
+    right = right_inverse(pool.matrix, known.rounding)
     p = pool.frequencies @ right
     estimate = Estimate(
         space=pool.secrets,
@@ -92,14 +107,8 @@ def unbiased(reports: AnyReports) -> Inverse:
         log_likelihood=pool.log_likelihood(p),
         gap=0.0,
     )
-    return Inverse(estimate, readonly(_covariance(pool, right)))
-
-
-def _right_inverse(matrix: Floats, rounding: float) -> Floats:
-    """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one."""
-    free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
-    weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is mended
-    return free + np.outer(1.0 - free.sum(axis=1), weights / weights.sum())
+    rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
+    return Inverse(estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), rounding)
 
 
 def _covariance(pool: Pooled, right: Floats) -> Floats:

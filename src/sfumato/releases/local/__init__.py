@@ -1,9 +1,9 @@
 """The local engine of releases: streams of batches, drawn on every core, kept part by part."""
 
-from .engine import Engine, RowsDone, Tally
-from .people import all_users, counted
-from .records import keep_record, times_before
-from .sources import AnySource, Identity, identity, opened
+from .engine import Engine, RowsDone, Tally, cores
+from .people import counted
+from .records import check_released, keep_record, times_before
+from .sources import AnySource, Identity, identity, opened, unreadable
 from .workplace import DrawnPart, Workplace, unwritable
 
 __all__ = [
@@ -14,11 +14,13 @@ __all__ = [
     "RowsDone",
     "Tally",
     "Workplace",
-    "all_users",
+    "check_released",
+    "cores",
     "counted",
     "identity",
     "keep_record",
     "opened",
     "times_before",
+    "unreadable",
     "unwritable",
 ]

@@ -117,7 +117,6 @@ class Engine(Short):
         kernel: What draws a batch.
         stream: The source.
         allowed: The share of rows that may be moved or dropped.
-        whole: Whether all rows are one batch, drawn at once.
         size: Rows of a batch.
         in_turn: Whether batches are drawn one after the other.
         draw: Draws a batch; by default the kernel does.
@@ -128,7 +127,6 @@ class Engine(Short):
     kernel: Kernel
     stream: TableStream
     allowed: float
-    whole: bool = False
     size: int = BATCH_ROWS
     in_turn: bool = False
     draw: Draw | None = None
@@ -150,7 +148,7 @@ class Engine(Short):
             DataError: If the source cannot be read, or rows are outside.
         """
         begun, drawn = time.monotonic(), 0
-        workers = 1 if self.whole or self.in_turn else cores()
+        workers = 1 if self.in_turn else cores()
         waiting: deque[tuple[DrawnPart, Future[PrivateBatch] | None]] = deque()
 
         def next_done() -> None:
@@ -201,7 +199,7 @@ class Engine(Short):
     def _batches(self) -> Iterator[Any]:
         users = [self.kernel.user] if self.kernel.user is not None and self.draw is not None else []
         columns = [*self.kernel.needs, *users, *self.extra]
-        return self.stream.batches(columns, (1 << 62) if self.whole else self.size)
+        return self.stream.batches(columns, self.size)
 
 
 def cores() -> int:

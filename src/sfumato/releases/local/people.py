@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...tables import TableStream
-from ..charged import reports_of_users
 from ..promises import People
+from ..users import counts_of_names
 
 _NUMBERS: Final = 1 << 23  # users below this are counted in an array
 _MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together
@@ -17,6 +17,7 @@ _MERGED: Final = 1 << 22  # counts of users that are held before equal users are
 def counted(stream: TableStream, user: str | None) -> People:
     """Return how many rows the source has, and how many of one user at most.
 
+    Users are told apart as the ledger does: not by blanks around their names, nor by how Unicode composes them.
     Memory grows with the number of users, not with the number of rows.
 
     Args:
@@ -46,9 +47,9 @@ def counted(stream: TableStream, user: str | None) -> People:
                 small = np.concatenate([small, np.zeros(len(counts) - len(small), dtype=np.int64)])
             small[: len(counts)] += counts
             continue
-        found = pc.value_counts(_plain(batch.column(0)))
-        held.append(pa.table({"user": found.field(0), "n": found.field(1)}))
-        size += len(found)
+        names, reports = counts_of_names(batch.column(0))
+        held.append(pa.table({"user": names, "n": reports}))
+        size += len(names)
         if size > _MERGED:
             held = [_merged(held)]
             size = held[0].num_rows
@@ -59,35 +60,11 @@ def counted(stream: TableStream, user: str | None) -> People:
     if not held:
         return People(0, 0, 0)
     total = _merged(held)
-    names = total["user"]
-    missing = pc.is_null(names, nan_is_null=True)
-    if pa.types.is_string(names.type) or pa.types.is_large_string(names.type):
-        missing = pc.or_kleene(
-            missing, pc.fill_null(pc.equal(pc.utf8_trim_whitespace(names), ""), fill_value=True)
-        )
+    missing = pc.is_null(total["user"], nan_is_null=True)
     nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
     named = total.filter(pc.invert(missing))["n"]
     most = pc.max(named).as_py() or 0
     return People(rows, max(most, 1 if nameless else 0), len(named), nameless=nameless)
-
-
-def all_users(stream: TableStream, user: str | None) -> list[tuple[str, int]]:
-    """Return all users as texts, with the number of their rows.
-
-    Args:
-        stream: The source.
-        user: The column of users.
-
-    Raises:
-        DataError: If a row names no user.
-    """
-    found: dict[str, int] = {}
-    start = 0
-    for batch in stream.batches([] if user is None else [user]):
-        for name, reports in reports_of_users(batch.column(0), start):
-            found[name] = found.get(name, 0) + reports
-        start += batch.num_rows
-    return sorted(found.items())
 
 
 def _small(column: Any) -> Any:
@@ -112,9 +89,3 @@ def _merged(tables: list[Any]) -> Any:
         if found.column_names[0] == "user"
         else found.select([1, 0]).rename_columns(["user", "n"])
     )
-
-
-def _plain(column: Any) -> Any:
-    import pyarrow as pa
-
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

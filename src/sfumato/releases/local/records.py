@@ -1,25 +1,30 @@
-"""The record of a release, hidden beside its target: the same source is not released twice by mistake.
+"""The record of releases, hidden beside their target: the same source is not released twice by mistake.
 
-It is readable by its owner only, because a hash of a small source can be found out by trying; it is never to be
-published.
+There is one for each target, and it only grows: a line for each release, whatever took the target's place since.
+Beyond a mebibyte (some five thousand releases of one column, fewer of several) the oldest go. It is readable by
+its owner only, because a hash of a small source can be found out by trying; it is never to be published.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ...core.atomic import atomically
 from ...core.frozen import Short
+from ...core.hidden import hidden_name
 from ...errors import InputError, argument
 from ..marks import Mark
+from .locks import is_locked
+from .runs import facts_of, work_folder, work_folders
 from .sources import Identity
 
 _SUFFIX: Final = ".released.json"
-_LARGEST: Final = 1 << 20
+_LARGEST: Final = 1 << 20  # bytes of a record
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,75 +32,133 @@ class Record(Short):
     """A release that was made.
 
     Attributes:
-        target: The name of the released file.
         content: What the source was known by.
         times: How often that source had been released by then.
         run: The name of the run, random.
-        mechanisms: The fingerprints of the mechanisms.
+        mechanism: The fingerprint of the mechanism; of several a hash.
     """
 
-    target: str
     content: str
     times: int
     run: str
-    mechanisms: tuple[str, ...]
+    mechanism: str
 
 
-def times_before(source: Identity, target: Path, *, again: bool, run: str = "") -> int:
-    """Return how often a source was released to the target's folder before.
+def check_released(source: Identity, target: Path, *, run: str = "", known: int = 0) -> None:
+    """Refuse a source of which the target's folder holds a release, or in which one is being made now.
 
     Args:
         source: What the source is known by.
         target: The file to write.
-        again: Whether the caller wants one more release of it.
         run: The run that asks: its own record does not count.
+        known: How many releases the caller knows of and wants one more than.
 
     Raises:
-        InputError: If it was, and they do not.
+        InputError: If there are more.
     """
-    same = [record for record in _records(target.parent) if record.content == source.content]
-    known = [record for record in same if record.run != run]
-    if not known:
-        return 0
-    if not again:
-        raise InputError(
-            f"this source was released before, to {known[0].target!r} in the same folder. One more release "
-            "draws every "
-            "row once more: both together tell as much as one with twice the epsilon.",
-            f"use the file that is there, or pass {argument('again', True)} if this is what you want.",
-        )
-    return max(record.times for record in known)
+    parts = set(source.content.split())  # one for each column
+    for folder in work_folders(target.parent):  # before the records: one that ends meanwhile has left its record
+        same = folder != work_folder(target) and parts & set(facts_of(folder).get("source", "").split())
+        if same and is_locked(folder):  # asked last: a release that starts could meet the question
+            raise InputError(
+                f"another process is releasing this source into the same folder ({folder.name!r}). One more "
+                "release draws every row once more, and the promises of both add up.",
+                f"wait for it, and use its file, or pass {argument('again', True)} if this is what you want.",
+            )
+    if times_before(source, target, run=run) <= known:
+        return
+    name, record, newest = _same(source, target, run)[-1]
+    if newest and facts_of(work_folder(target.with_name(name))).get("run") == record.run:
+        hint = f"its release to {name!r} was cut off: go on with it with {argument('resume', True)}"
+    else:
+        hint = "use the file that is there" if newest and target.with_name(name).exists() else ""
+    replaced = "" if newest else ", whose table was replaced since"
+    raise InputError(
+        f"this source was released before, to {name!r} in the same folder{replaced}. One more release draws every "
+        "row once more, and the promises of both add up.",
+        hint,
+        f"pass {argument('again', True)} if one more is what you want.",
+    )
 
 
-def keep_record(source: Identity, target: Path, mark: Mark, times: int, run: str) -> None:
-    """Write the record of a release, readable by its owner only.
+def times_before(source: Identity, target: Path, *, run: str = "") -> int:
+    """Return how often a source was released to the target's folder before, or some of its columns.
+
+    Args:
+        source: What the source is known by.
+        target: The file to write.
+        run: The run that asks: its own record does not count.
+    """
+    parts = set(source.content.split())
+    known = [record for _, record, _ in _same(source, target, run)]
+    counted = [
+        record.times for record in known if set(record.content.split()) <= parts
+    ]  # also those that are gone
+    return max([len({record.run for record in known}), *counted])
+
+
+def keep_record(source: Identity, target: Path, mark: Mark, run: str) -> None:
+    """Add a release to the record of its target, readable by its owner only; once for each run.
 
     Args:
         source: What the source is known by.
         target: The file that is written.
         mark: The mark of the mechanisms.
-        times: How often the source has been released now.
         run: The name of the run.
     """
-    path = target.with_name(f".{target.name[:200]}{_SUFFIX}")
-    record = Record(target.name, source.content, times, run, mark.mechanisms)
+    path = target.with_name(hidden_name(target.name, _SUFFIX))
+    records = _read(path)[1]
+    if any(record.run == run for record in records):
+        return
+    found = mark.mechanisms
+    mechanism = found[0] if len(found) == 1 else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
+    times = times_before(source, target, run=run) + 1
     with atomically(path) as temporary:
         temporary.chmod(0o600)
-        temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        records = [*records, Record(source.content, times, run, mechanism)]
+        temporary.write_text(_text(target.name, records), encoding="utf-8")
 
 
-def _records(folder: Path) -> Iterator[Record]:
+def _text(name: str, records: Sequence[Record]) -> str:
+    """Return as many of the newest records as there is room for, at least one."""
+    lines: list[str] = []
+    room = _LARGEST - 1024
+    for record in reversed(records):
+        lines.insert(0, json.dumps(asdict(record)))
+        room -= len(lines[0]) + 2
+        if room < 0 and len(lines) > 1:
+            del lines[0]
+            break
+    return f'{{"target": {json.dumps(name)}, "releases": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, bool]]:
+    """Return the releases of a source: their targets, their records, and whether it is their newest."""
+    parts = set(source.content.split())
+    found = [
+        (name, record, record is records[-1])
+        for name, records in _records(target.parent)
+        for record in records
+        if parts & set(record.content.split()) and record.run != run
+    ]
+    return sorted(found, key=lambda each: each[2])
+
+
+def _records(folder: Path) -> Iterator[tuple[str, list[Record]]]:
     for path in sorted(folder.glob(f".*{_SUFFIX}")):
-        try:
-            if path.stat().st_size > _LARGEST:
-                continue
-            found = json.loads(path.read_bytes())
-            yield Record(
-                str(found["target"]),
-                str(found["content"]),
-                int(found["times"]),
-                str(found["run"]),
-                tuple(map(str, found["mechanisms"])),
-            )
-        except (OSError, KeyError, TypeError, ValueError, RecursionError):
-            continue  # not a record
+        yield _read(path)
+
+
+def _read(path: Path) -> tuple[str, list[Record]]:
+    """Return the target and the records in a file; none where it holds none."""
+    try:
+        if path.stat().st_size > 2 * _LARGEST:
+            return "", []
+        held = json.loads(path.read_bytes())
+        return str(held["target"]), [_record(each) for each in held.get("releases", [held])]
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return "", []  # not a record
+
+
+def _record(held: dict[str, Any]) -> Record:
+    return Record(str(held["content"]), int(held["times"]), str(held["run"]), str(held.get("mechanism", "")))

@@ -16,7 +16,9 @@ from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
 from ...geo import RawVisits, Visits, check_table_of_text, rows_without_columns
 from ...tables import (
+    ArrowBatch,
     ArrowStream,
+    LazyTable,
     Source,
     TableStream,
     as_path,
@@ -28,7 +30,7 @@ from ...tables import (
 )
 from ..kernel import Wishes
 
-AnySource = str | os.PathLike[str] | Visits | ArrowStream
+AnySource = str | os.PathLike[str] | Visits | ArrowStream | ArrowBatch | LazyTable
 
 _ENDS: Final = 1 << 20  # bytes at the beginning and at the end of a file that are looked at
 _NAMES: Final = ("lat", "lon", "user", "time")
@@ -47,7 +49,7 @@ class Identity(Short):
     place: str
 
 
-def opened(source: AnySource, wishes: Wishes) -> tuple[TableStream, Wishes]:
+def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes) -> tuple[TableStream, Wishes]:
     """Return a source as a stream, and the wishes in the names of its columns.
 
     Args:
@@ -95,8 +97,13 @@ def opened(source: AnySource, wishes: Wishes) -> tuple[TableStream, Wishes]:
     return _of_visits(rows, wishes, repr(path.name), problem)
 
 
-def identity(stream: TableStream) -> Identity | None:
-    """Return what tells a source from another; None for what is in memory only."""
+def identity(stream: TableStream, *columns: str) -> Identity | None:
+    """Return what tells a source from another; None for what is in memory only.
+
+    Args:
+        stream: The source.
+        columns: The columns that are released, where they hold labels or numbers: another one is another source.
+    """
     if not stream.files:
         return None
     content, place = hashlib.blake2b(digest_size=20), hashlib.blake2b(digest_size=20)
@@ -109,7 +116,19 @@ def identity(stream: TableStream) -> Identity | None:
                 ends += file.read(_ENDS)
         content.update(f"{state.st_size} ".encode() + hashlib.blake2b(ends).digest())
         place.update(f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns} ".encode())
-    return Identity(content.hexdigest(), f"{content.hexdigest()} {place.hexdigest()}")
+    found = [content.copy() for _ in columns] or [content]
+    for each, column in zip(found, columns, strict=False):
+        each.update(column.encode())
+    known_as = " ".join(each.hexdigest() for each in found)
+    return Identity(known_as, f"{known_as} {place.hexdigest()}")
+
+
+def unreadable(stream: TableStream, error: Exception) -> DataError:
+    """Return the error of a source whose values do not make such a table as a release reads and writes."""
+    return DataError(
+        f"{stream.name} could not be released as such a table: {str(error).splitlines()[0]}.",
+        "give its columns plain types, or leave out those that are kept.",
+    )
 
 
 def _of_visits(visits: Visits | RawVisits, wishes: Wishes, name: str, problem: str) -> tuple[TableStream, Wishes]:

@@ -13,7 +13,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,15 +22,12 @@ from typing import Any, Final, Self
 from ...core.frozen import Short
 from ...errors import FileError, InputError, argument
 from ..kernel import PrivateBatch
-
-try:
-    import fcntl
-except ImportError:  # Windows has none
-    fcntl = None  # type: ignore[assignment]
+from ..marks import Mark, mark_beside
+from .locks import LOCK, locked
+from .runs import RUN, check_charged, of_folder, resumed, work_folder
 
 _PART: Final = re.compile(r"part-(\d+)-(\d+)\.arrow")
-_RUN: Final = "run.json"
-_LOCK: Final = "lock"
+_MARK: Final = "mark"
 _FACTS: Final = b"facts"
 
 
@@ -53,56 +49,68 @@ class Workplace(Short):
 
     Attributes:
         run: The name of this run, random; a run that goes on keeps it.
+        before: How often the source had been released when the run began.
         removed: How many parts of an earlier run were removed at the start.
     """
 
-    __slots__ = ("_folder", "_lock", "removed", "run")
+    __slots__ = ("_folder", "_lock", "before", "removed", "run")
 
-    def __init__(self, folder: Path, lock: int, run: str, removed: int) -> None:
+    def __init__(self, folder: Path, lock: int, run: str, before: int, removed: int) -> None:
         self._folder, self._lock = folder, lock
-        self.run, self.removed = run, removed
+        self.run, self.before, self.removed = run, before, removed
 
     @classmethod
-    def open(cls, target: Path, facts: Mapping[str, str], *, resume: bool) -> Self:
+    def open(
+        cls, target: Path, facts: Mapping[str, str], *, resume: bool, again: bool = False, before: int = 0
+    ) -> Self:
         """Return the work folder of a target, for this process alone.
 
         Args:
             target: The file that will be written.
             facts: What must be the same for a run to go on: the source, the mechanisms, the options.
             resume: Whether to go on with the parts of a run that was interrupted; otherwise they are removed.
+            again: Whether users may be charged once more for what a run that was interrupted has charged.
+            before: How often the source had been released.
 
         Raises:
             FileError: If it cannot be made, or another process works there.
-            InputError: If there is nothing to go on with, or something else was asked for then.
+            InputError: If there is nothing to go on with, or something else was asked for then; or if users were
+            charged for what would be removed.
         """
-        folder = target.with_name(f".{target.name[:200]}.release")
+        folder = work_folder(target)
         try:
-            if resume and not (folder / _RUN).is_file():
+            if resume and not (folder / RUN).is_file():
                 raise InputError(
                     f"no interrupted release to {str(target)!r} is there to go on with.",
                     f"leave out {argument('resume')}.",
                 )
-            lock = _locked(folder, target)
+            lock = locked(folder, target)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
             raise unwritable(target, error) from None
         try:
             if resume:
-                return cls(folder, lock, _resumed(folder, facts, target), 0)
-            old = [path for path in folder.iterdir() if path.name != _LOCK]
+                return cls(folder, lock, *resumed(folder, {**facts, **of_folder(folder)}, target), 0)
+            if not again:
+                check_charged(folder, {**facts, **of_folder(folder)}, target)
+        except BaseException:
+            os.close(lock)
+            raise
+        try:
+            old = [path for path in folder.iterdir() if path.name != LOCK]
             removed = sum(_PART.fullmatch(path.name) is not None for path in old)
-            (folder / _RUN).unlink(missing_ok=True)  # before the parts: see `remove`
+            (folder / RUN).unlink(missing_ok=True)  # before the parts: see `remove`
             sync_folder(folder)
             for path in old:
                 path.unlink(missing_ok=True)
             run = secrets.token_hex(16)
-            place = cls(folder, lock, run, removed)
-            place._write(_RUN, json.dumps({"run": run, **facts}).encode())
+            place = cls(folder, lock, run, before, removed)
+            kept = {"run": run, "before": before, **facts, **of_folder(folder)}
+            place._write(RUN, json.dumps(kept).encode())
             return place
         except BaseException as error:
-            if not resume:
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
             if isinstance(error, OSError) and not isinstance(error, FileError):
                 raise unwritable(target, error) from None
@@ -160,8 +168,32 @@ class Workplace(Short):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return path
 
-    def publish(self, table: Path, target: Path) -> None:
-        """Put the finished table, which is on the disk, in the place of the target, with a new file's rights."""
+    @property
+    def memo(self) -> Path:
+        """The file of the places that have a report.
+
+        Raises:
+            FileError: If there are parts, but it is gone.
+        """
+        path = self._folder / "places.db"
+        if self.parts and not path.is_file():
+            raise FileError(
+                f"{str(path)!r}, which the interrupted release needs, is gone.",
+                f"start again without {argument('resume')}.",
+            )
+        return path
+
+    def publish(self, table: Path, target: Path, mark: Mark | None) -> None:
+        """Put the finished table, which is on the disk, in the place of the target, with a new file's rights.
+
+        A mark of its own goes first where another table's is there, and comes last: a process that ends in
+        between leaves the old table or the new one without a mark, and never with another table's.
+
+        Args:
+            table: The table, in this folder.
+            target: The file that it becomes.
+            mark: The mark to put beside it; None for a table that holds its own.
+        """
         probe = self._folder / "rights"
         probe.unlink(missing_ok=True)
         descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -171,7 +203,16 @@ class Workplace(Short):
             os.close(descriptor)
             probe.unlink()
         table.chmod(rights)
-        table.replace(target)
+        if mark is None:
+            table.replace(target)
+        else:
+            self._write(_MARK, f"{mark.text}\n".encode())
+            (self._folder / _MARK).chmod(rights)
+            mark_beside(target).unlink(missing_ok=True)
+            sync_folder(target.parent)
+            table.replace(target)
+            sync_folder(target.parent)
+            (self._folder / _MARK).replace(mark_beside(target))
         sync_folder(target.parent)
 
     def remove(self) -> None:
@@ -179,10 +220,10 @@ class Workplace(Short):
 
         Were a part removed before, and the process killed, a run that goes on would draw its rows once more.
         """
-        (self._folder / _RUN).unlink(missing_ok=True)
+        (self._folder / RUN).unlink(missing_ok=True)
         sync_folder(self._folder)
         for path in self._folder.iterdir():
-            if path.name != _LOCK:
+            if path.name != LOCK:
                 path.unlink(missing_ok=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -225,64 +266,3 @@ def unwritable(target: Path, error: OSError) -> FileError:
 
 def _name(part: DrawnPart) -> str:
     return f"part-{part.start:015d}-{part.stop:015d}.arrow"
-
-
-def _locked(folder: Path, target: Path) -> int:
-    """Make the folder and hold its lock, which the system gives back when the process ends, however it ends."""
-    while True:
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-        _check_own(folder, target)
-        try:
-            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-        except FileNotFoundError:  # another process has just finished
-            continue
-        try:
-            if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(lock), os.stat(folder / _LOCK)):
-                    return lock
-        except BlockingIOError:
-            os.close(lock)
-            raise FileError(
-                f"another process is writing a release to {str(target)!r}.",
-                "wait for it, or choose another target.",
-            ) from None
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
-
-
-def _check_own(folder: Path, target: Path) -> None:
-    """Refuse a folder that somebody else has put there, and close it to others."""
-    with suppress(FileNotFoundError):
-        state = os.lstat(folder)
-        own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
-        if not (stat.S_ISDIR(state.st_mode) and own):
-            raise FileError(
-                f"{str(folder)!r}, where {str(target)!r} would be prepared, is not a folder of yours.",
-                "remove it, or choose another target.",
-            )
-        if state.st_mode & 0o077:
-            folder.chmod(0o700)
-
-
-def _resumed(folder: Path, facts: Mapping[str, str], target: Path) -> str:
-    try:
-        before = json.loads((folder / _RUN).read_bytes())
-        run = str(before["run"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise FileError(
-            f"the interrupted release to {str(target)!r} cannot be read ({error}).",
-            f"start again without {argument('resume')}.",
-        ) from None
-    for what, now in facts.items():
-        if before.get(what) != now:
-            raise InputError(
-                f"the interrupted release to {str(target)!r} had another {what}.",
-                "resume it with what it was started with",
-                f"leave out {argument('resume')} to start again.",
-            )
-    return run

@@ -1,19 +1,57 @@
-"""Change in formalism: what four notions of privacy let a report do to the belief in a fact.
+"""Change in formalism: what notions of privacy let a report do to a belief, and how they relate.
+
+``sfumato reproduce change-in-formalism`` runs everything.
 
 Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Zurich 2020, section 2.2.6.
 """
 
-from .figure import figures
-from .study import EPSILON, PANELS, PRIORS, READ, BandValue, ChangeInFormalismResults, Panel, study
+from .bands import BAND_EPSILONS, PosteriorRow, posterior_rows
+from .channels import FormalCase, case_of, cases
+from .errata import ErratumRow, errata
+from .figure import published_figure
+from .properties import ENTRIES, PropertyRow, TableEntry, property_rows
+from .published import EPSILON, PANELS, PRIORS, READ, BandValue, Panel, band_values
+from .regions import CornerRow, corner_rows
+from .relation import FormalRelation, KnownRow, Measured, RelationRow, coin, implied, known, tried
+from .relations import GROUPS
+from .summary import RelationSummary, summaries
+from .words import erratum_words, property_table, relation_table
 
 __all__ = [
+    "BAND_EPSILONS",
+    "ENTRIES",
     "EPSILON",
+    "GROUPS",
     "PANELS",
     "PRIORS",
     "READ",
     "BandValue",
-    "ChangeInFormalismResults",
+    "CornerRow",
+    "ErratumRow",
+    "FormalCase",
+    "FormalRelation",
+    "KnownRow",
+    "Measured",
     "Panel",
-    "figures",
-    "study",
+    "PosteriorRow",
+    "PropertyRow",
+    "RelationRow",
+    "RelationSummary",
+    "TableEntry",
+    "band_values",
+    "case_of",
+    "cases",
+    "coin",
+    "corner_rows",
+    "errata",
+    "erratum_words",
+    "implied",
+    "known",
+    "posterior_rows",
+    "property_rows",
+    "property_table",
+    "published_figure",
+    "relation_table",
+    "summaries",
+    "tried",
 ]

@@ -1,25 +1,24 @@
-"""Figure of the change in formalism: the band of posteriors of four notions, computed and as published."""
+"""Figure 2.8: the band of posteriors of four notions, computed and as published."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...report.drawing import blank
-from .study import PANELS, ChangeInFormalismResults
+from ...report.theme import LIGHT, blank
+from .published import PANELS, BandValue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def figures(found: ChangeInFormalismResults) -> dict[str, Figure]:
-    """Return the figure ``change-in-formalism``.
-
-    It has a panel for each notion, with the band as lines and the published values as points.
+def published_figure(values: Sequence[BandValue]) -> Figure:
+    """Return Figure 2.8: a panel for each notion, the band as lines and the published values as points.
 
     Args:
-        found: What `study` returned.
+        values: The values, computed and published.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -28,14 +27,14 @@ def figures(found: ChangeInFormalismResults) -> dict[str, Figure]:
     p = np.linspace(0, 1, 2001)
     for ax, panel in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, PANELS, strict=True):
         own = panel.band
-        ax.fill_between(p, own.lower(p), own.upper(p), color="#0072B2", alpha=0.18, linewidth=0)
-        ax.plot(p, own.upper(p), color="#0072B2", linewidth=1.8, label="computed here")
-        ax.plot(p, own.lower(p), color="#0072B2", linewidth=1.8)
-        ax.plot([0, 1], [0, 1], color="0.4", linestyle=":", linewidth=1, label="nothing learned")
-        published = [(value.prior, value.published) for value in found.values if value.panel == panel.name]
+        ax.fill_between(p, own.lower(p), own.upper(p), color=LIGHT.series[0], alpha=0.18, linewidth=0)
+        ax.plot(p, own.upper(p), color=LIGHT.series[0], linewidth=1.8, label="computed here")
+        ax.plot(p, own.lower(p), color=LIGHT.series[0], linewidth=1.8)
+        ax.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="nothing learned")
+        published = [(value.prior, value.published) for value in values if value.panel == panel.name]
         ax.plot(
             *zip(*published, strict=True),
-            color="#D55E00",
+            color=LIGHT.series[1],
             marker="o",
             linestyle="none",
             markersize=5.5,
@@ -51,4 +50,4 @@ def figures(found: ChangeInFormalismResults) -> dict[str, Figure]:
     figure.supylabel("probability after the report", fontsize=11)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=10, frameon=False)
-    return {"change-in-formalism": figure}
+    return figure

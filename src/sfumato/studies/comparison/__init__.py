@@ -4,10 +4,13 @@ from .compare import compare
 from .comparison_rows import Comparison, ComparisonRow
 from .contestants import Contestant, tightened, usual
 from .figure import comparison_figure
+from .page import comparison_page
 from .place_contestants import CELLS
 from .place_rows import ANY, PlaceComparison, PlaceRow
+from .place_words import place_tables, place_words
 from .places import compare_places
 from .places_figure import places_figure
+from .row_words import row_table, row_words
 from .shared_time import NOT_REACHED
 from .street import Street, street
 from .street_figure import street_figure
@@ -27,7 +30,12 @@ __all__ = [
     "compare",
     "compare_places",
     "comparison_figure",
+    "comparison_page",
+    "place_tables",
+    "place_words",
     "places_figure",
+    "row_table",
+    "row_words",
     "street",
     "street_figure",
     "tightened",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from dataclasses import dataclass
+from math import inf, isfinite
+from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InputError
 from ...escaping import figure as outside
-from ...report.drawing import blank
+from ...report.theme import LIGHT, blank
+from ...rounding import about
 from .comparison_rows import Comparison, ComparisonRow
 from .measured_rows import OPTIMUM
 
@@ -16,18 +19,53 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREY, _BLACK = "#0072B2", "#D55E00", "#555555", "#000000"
+_BLUE, _ORANGE, _GREY, _BLACK = LIGHT.series[0], LIGHT.series[1], LIGHT.muted, LIGHT.ink
+_PER_INCH: Final = 12  # letters of a sentence above the panels
+_NARROW: Final = 4.4  # inches, of figures for a narrow screen
+_NAME: Final = 22  # letters of a line of a name there
 _REMAP: Final = " + remap"
+_NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
+_ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
 
 
-def comparison_figure(comparison: Comparison) -> Figure:
-    """Return four panels with a line per mechanism: cost or epsilon, attacker's error, hits, information.
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A panel: what it shows of each row, how far it reaches at least, and what holds without a report."""
+
+    label: str
+    values: list[float]
+    blind: float | None = None
+
+    @property
+    def alike(self) -> bool:
+        """Whether it would be one line of marks."""
+        known = [value for value in self.values if isfinite(value)]
+        most = max([*known, self.blind or 0.0], default=0.0)
+        return bool(known) and max(known) - min(known) <= max(_ALIKE * most, _NOTHING)
+
+    @property
+    def told(self) -> str:
+        """The sentence in place of its panel."""
+        known = [value for value in self.values if isfinite(value)]
+        low, high = _about(min(known)), _about(max(known))
+        blind = "" if self.blind is None else f", {_about(self.blind)} without a report"
+        return f"{self.label}: {low if low == high else f'{low} to {high}'}{blind}"
+
+
+def _about(value: float) -> str:
+    return about(value, 3) if value == 0 or value > _NOTHING else "nearly 0"
+
+
+def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure:
+    """Return up to four panels with a line per mechanism: cost or epsilon, attacker's error, hits, information.
 
     A filled circle is a mechanism as it is, a hollow square the same after the remap. In
-    the panel of attacks both are read against what is achieved without a report.
+    the panel of attacks both are read against what is achieved without a report. A panel in which all
+    mechanisms are nearly alike is left out, and told in words. The best mechanism stands on top.
 
     Args:
         comparison: A comparison with at least one mechanism.
+        narrow: Whether the panels stand one below the other, for a narrow screen.
 
     Raises:
         InputError: If no mechanism exists.
@@ -36,35 +74,46 @@ def comparison_figure(comparison: Comparison) -> Figure:
     rows = [row for row in comparison.rows if not row.problem]
     if not rows:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
-    families = list(dict.fromkeys(row.name.replace(_REMAP, "") for row in rows))
-    longest = max(map(len, families))
-    figure = blank(11 + 0.08 * longest, 1.9 + 0.36 * len(families))
-    first, *others = figure.subplots(1, 4, sharey=True)
     unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
     per = f" (per {outside(comparison.unit)})" if comparison.unit else ""
-    if comparison.equal == "epsilon":
-        _panel(first, rows, families, [row.loss for row in rows])
-        first.set_xlabel(f"expected loss{unit}")
-        bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
-        if bound is not None:
-            first.axvline(
-                bound, color=_BLACK, linewidth=1, label="proved: with one report no mechanism loses less"
-            )
-    else:
-        _panel(first, rows, families, [row.epsilon_upper for row in rows])
-        first.set_xlabel(f"proved epsilon{per}")
-    error, hits, information = others
-    _panel(error, rows, families, [row.attacker_error for row in rows], comparison.blind_error)
-    error.axvline(comparison.blind_error, color=_GREY, linestyle="--", linewidth=1, label="without a report")
-    error.set_xlabel(f"error of the best attack{unit}")
-    _panel(hits, rows, families, [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate)
-    hits.axvline(100 * comparison.blind_hit_rate, color=_GREY, linestyle="--", linewidth=1)
-    hits.set_xlabel("the secret is found (%)")
-    _panel(information, rows, families, [row.information_bits for row in rows])
-    information.set_xlabel("mutual information (bits)")
-    first.set_yticks(range(len(families)), [outside(name) for name in families])
-    first.invert_yaxis()
-    _legend(figure, first, error, remapped=any(_REMAP in row.name for row in rows))
+    at_epsilon = comparison.equal == "epsilon"
+    first = (
+        _Measure(f"expected loss{unit}", [row.loss for row in rows])
+        if at_epsilon
+        else _Measure(f"proved epsilon{per}", [row.epsilon_upper for row in rows])
+    )
+    others = (
+        _Measure(f"error of the best attack{unit}", [row.attacker_error for row in rows], comparison.blind_error),
+        _Measure("the secret is found (%)", [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate),
+        _Measure("mutual information (bits)", [row.information_bits for row in rows]),
+    )
+    shown = [first, *(each for each in others if not each.alike)]
+    least: dict[str, float] = {}
+    for row, value in zip(rows, first.values, strict=True):
+        family = row.name.replace(_REMAP, "")
+        least[family] = min(value, least.get(family, inf))
+    families = sorted(least, key=lambda family: least[family])
+    longest = max(map(len, families))
+    across, down = (1, len(shown)) if narrow else (len(shown), 1)
+    width = _NARROW if narrow else 2.9 * across + 0.08 * longest + 0.4
+    figure = blank(width, (1.9 if not narrow else 0.8) + (0.36 * len(families) + 0.7 * narrow) * down)
+    axes = figure.subplots(down, across, sharey=True, squeeze=False).flat
+    for ax, measure in zip(axes, shown, strict=True):
+        _panel(ax, rows, families, measure.values, measure.blind or 0.0)
+        ax.set_xlabel(measure.label)
+        if measure.blind is not None:
+            ax.axvline(measure.blind, color=_GREY, linestyle="--", linewidth=1, label="without a report")
+    bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
+    if at_epsilon and bound is not None:
+        said = "proved: with one report no mechanism loses less"
+        axes[0].axvline(bound, color=_BLACK, linewidth=1, label=said)
+    axes[0].set_yticks(range(len(families)), [outside(fill(name, _NAME) if narrow else name) for name in families])
+    axes[0].invert_yaxis()
+    alike = [each.told for each in others if each.alike]
+    if alike:
+        told = f"Nearly the same for all, and not drawn: {'; '.join(alike)}."
+        figure.suptitle(fill(told, int(_PER_INCH * figure.get_figwidth())), fontsize=9, color=_GREY)
+    _legend(figure, list(axes), remapped=any(_REMAP in row.name for row in rows))
     return figure
 
 
@@ -92,27 +141,26 @@ def _panel(
             color=colour,
             markerfacecolor=hollow,
             zorder=3,
+            clip_on=False,
         )
-    ax.set_xlim(0, 1.08 * max([reach, *filter(isfinite, values)]) or 1.0)
+    ax.set_xlim(0, 1.08 * max([reach, _NOTHING, *filter(isfinite, values)]))
     ax.grid(axis="x", alpha=0.3)
     for k in range(len(families)):
         ax.axhline(k, color=_GREY, linewidth=0.4, alpha=0.4, zorder=0)
     ax.set_axisbelow(True)
 
 
-def _legend(figure: Figure, first: Axes, error: Axes, *, remapped: bool) -> None:
+def _legend(figure: Figure, axes: list[Axes], *, remapped: bool) -> None:
     from matplotlib.lines import Line2D
 
     marks = [("*", _BLACK, _BLACK, "optimum"), ("o", _BLUE, _BLUE, "mechanism as it is")]
     if remapped:
         marks.append(("s", _ORANGE, "white", "after the optimal remap"))
-    handles: list[Artist] = [
-        Line2D([], [], linestyle="none", marker=marker, color=edge, markerfacecolor=face, label=text)
+    named: dict[str, Artist] = {
+        text: Line2D([], [], linestyle="none", marker=marker, color=edge, markerfacecolor=face, label=text)
         for marker, edge, face, text in marks
-    ]
-    labels = [text for *_, text in marks]
-    for ax in (first, error):
-        lines, texts = ax.get_legend_handles_labels()
-        handles += lines
-        labels += texts
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
+    }
+    for ax in axes:
+        named |= {text: line for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    columns = 1 if figure.get_figwidth() <= _NARROW else len(named) if len(axes) > 2 else len(axes)
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=9)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from ...errors import InputError
-from ...report.drawing import blank
-from ...rounding import about, amount
+from ...report.theme import LIGHT, blank
+from ...rounding import about, amount, amount_at_most
 from .place_contestants import CELLS, HAT, RAW, REMAPPED, SPLINE
 from .place_rows import ANY, PlaceComparison, PlaceRow
 
@@ -17,24 +18,28 @@ if TYPE_CHECKING:
 
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
-    RAW: ("#0072B2", "v", "-", "planar Laplace noise (about 2 / epsilon)"),
-    HAT: ("#CC79A7", "^", "-", "program on triangles (hat)"),
-    REMAPPED: ("#56B4E9", "s", "-", "planar Laplace noise, each report moved to the best place"),
-    SPLINE: ("#D55E00", "o", "-", "program on squares (spline)"),
-    CELLS: ("#777777", "x", "--", "program on cells: no promise between two points"),
+    RAW: (LIGHT.series[0], "v", "-", "planar Laplace noise (about 2 / epsilon)"),
+    HAT: (LIGHT.series[3], "^", "-", "program on triangles (hat)"),
+    REMAPPED: (LIGHT.series[2], "s", "-", "planar Laplace noise, each report moved to the best place"),
+    SPLINE: (LIGHT.series[1], "o", "-", "program on squares (spline)"),
+    CELLS: (LIGHT.muted, "x", "--", "program on cells: no promise between two points"),
 }
 _TOP: Final = 1.25  # of the loss of always the same report
 _WIDE: Final = 1.22  # of the longest bar, with its number
-_BLACK: Final = "#000000"
+_LONGEST: Final = 2.5  # times all the other lengths: a bar beyond is cut off
+_BLACK: Final = LIGHT.ink
+_BROAD, _NARROW = 8.6, 4.4  # inches
+_PER_INCH, _LABEL = 13, 14  # letters of a label below the axis, and above a bar
 
 
-def places_figure(comparison: PlaceComparison) -> Figure:
+def places_figure(comparison: PlaceComparison, *, narrow: bool = False) -> Figure:
     """Return the loss of the true point of each mechanism against its epsilon, and a bound for all of them.
 
     With one epsilon the losses are bars, and so are the epsilons at equal loss.
 
     Args:
         comparison: A comparison with at least one mechanism.
+        narrow: Whether it is for a narrow screen.
 
     Raises:
         InputError: If no mechanism exists.
@@ -45,12 +50,12 @@ def places_figure(comparison: PlaceComparison) -> Figure:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
     several = len({row.epsilon for row in rows}) > 1
     if comparison.equal == "epsilon" and several:
-        return _lines(rows, comparison)
-    return _bars(rows, comparison)
+        return _lines(rows, comparison, _NARROW if narrow else _BROAD)
+    return _bars(rows, comparison, _NARROW if narrow else _BROAD)
 
 
-def _lines(rows: list[PlaceRow], comparison: PlaceComparison) -> Figure:
-    figure = blank(8.6, 5.6)
+def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
+    figure = blank(width, 5.6)
     ax = figure.subplots()
     for name, (colour, mark, line, label) in _STYLES.items():
         _line(ax, [row for row in rows if row.name == name], colour, mark, line, label)
@@ -74,12 +79,20 @@ def _lines(rows: list[PlaceRow], comparison: PlaceComparison) -> Figure:
     ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
     ax.set_xticks([], minor=True)
     ax.set_xlabel(f"epsilon (per {unit}): larger promises less")
-    ax.set_ylabel(f"mean distance from the true point to the report ({unit})")
+    ax.set_ylabel(fill(f"mean distance from the true point to the report ({unit})", 44))
     ax.set_ylim(0, top)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
+    columns = 2 if width == _BROAD else 1
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
     return figure
+
+
+def _proved(row: PlaceRow) -> float:
+    """Return what is proved of a loss, as the table has it: at most so much, but at least for a bound of all."""
+    if row.name == ANY:
+        return row.loss.lower
+    return row.loss.upper if math.isfinite(row.loss.upper) else row.loss.value
 
 
 def _line(ax: Axes, rows: list[PlaceRow], colour: str, mark: str, line: str, label: str) -> None:
@@ -88,7 +101,7 @@ def _line(ax: Axes, rows: list[PlaceRow], colour: str, mark: str, line: str, lab
     rows = sorted(rows, key=lambda row: row.epsilon)
     ax.plot(
         [row.epsilon for row in rows],
-        [row.loss.value for row in rows],
+        [_proved(row) for row in rows],
         color=colour,
         marker=mark,
         linestyle=line,
@@ -101,15 +114,15 @@ def _line(ax: Axes, rows: list[PlaceRow], colour: str, mark: str, line: str, lab
 def _leaving(ax: Axes, rows: list[PlaceRow], top: float, unit: str) -> None:
     """Say how far up a line goes on that leaves the figure to the left."""
     rows = sorted(rows, key=lambda row: row.epsilon)
-    above = [row for row in rows if row.loss.value > top]
+    above = [row for row in rows if _proved(row) > top]
     if not above:
         return
     first, last, at = above[0], above[-1], above[-1].epsilon
     if len(rows) > len(above):
         after = rows[len(above)]
-        at *= (after.epsilon / at) ** ((last.loss.value - top) / (last.loss.value - after.loss.value))
+        at *= (after.epsilon / at) ** ((_proved(last) - top) / (_proved(last) - _proved(after)))
     ax.annotate(
-        f"up to {amount(first.loss.value, unit)} at {about(first.epsilon, 3)}/{unit}",
+        f"up to {amount_at_most(_proved(first), unit)} at {about(first.epsilon, 3)}/{unit}",
         (at, top),
         xytext=(-8, -4),
         textcoords="offset points",
@@ -131,51 +144,66 @@ def _bound(ax: Axes, rows: list[PlaceRow]) -> None:
     ax.fill_between(x, 0, y, color=_BLACK, alpha=0.07, linewidth=0)
 
 
-def _bars(rows: list[PlaceRow], comparison: PlaceComparison) -> Figure:
+def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
     """Return a bar for each mechanism: its loss at the one epsilon, or its epsilon at the one loss."""
     unit, at_loss = comparison.unit, comparison.equal == "loss"
-    lengths = {row.name: row.epsilon if at_loss else row.loss.value for row in rows}
+    lengths = {row.name: row.epsilon if at_loss else _proved(row) for row in rows}
     names = sorted((name for name in _STYLES if name in lengths), key=lambda name: lengths[name])
-    figure = blank(8.6, 0.9 + 0.62 * (len(names) + 1))
+    blind = 0.0 if at_loss else comparison.blind_error.value
+    others = [blind, *(length for name, length in lengths.items() if name != names[-1])]
+    end = min(lengths[names[-1]], _LONGEST * max(others)) if max(others) else lengths[names[-1]]
+    end = max(end, *others)
+    figure = blank(width, 0.9 + 0.62 * (len(names) + 1))
     ax = figure.subplots()
     for at, name in enumerate(names):
         colour, _, _, label = _STYLES[name]
-        shown = f"{about(lengths[name], 3)}/{unit}" if at_loss else amount(lengths[name], unit)
+        shown = f"{about(lengths[name], 3)}/{unit}" if at_loss else amount_at_most(lengths[name], unit)
         open_bar = {"fill": False, "hatch": "////"} if name == CELLS else {"color": colour}
-        ax.barh(at, lengths[name], height=0.5, edgecolor=colour, **open_bar)
-        ax.annotate(shown, (lengths[name], at), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        length = min(lengths[name], end)
+        shown = shown if length == lengths[name] else f"{shown}, cut off"
+        ax.barh(at, length, height=0.5, edgecolor=colour, **open_bar)
+        ax.annotate(shown, (length, at), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
         ax.annotate(
-            label,
+            fill(label, int(_LABEL * width)),
             (0, at + 0.28),
             xytext=(3, 2),
             textcoords="offset points",
             va="bottom",
-            fontsize=8.5,
+            fontsize=8.5 if width == _BROAD else 7.5,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
-        )
-    end = max(lengths.values())
+        ).set_in_layout(False)
+    narrow = width == _NARROW
     if not at_loss:
-        blind = comparison.blind_error.value
-        end = max(end, blind)
-        _mark(ax, blind, ":", "always the same report", len(names))
+        _mark(ax, blind, ":", "always the same report", len(names) - 0.25, end, narrow=narrow)
     if ANY in lengths:
         ax.axvspan(0, lengths[ANY], color=_BLACK, alpha=0.07, linewidth=0, zorder=0)
         said = "too small for any mechanism" if at_loss else "no mechanism with this promise loses less"
-        _mark(ax, lengths[ANY], "-", f"proved: {said}", len(names))
+        _mark(ax, lengths[ANY], "-", f"proved: {said}", len(names) + 0.05 + 0.2 * narrow, end, narrow=narrow)
     if at_loss:
         loss = amount(comparison.values[0], unit)
-        ax.set_xlabel(f"epsilon (per {unit}) with a mean distance of {loss} to the true point; less promises more")
+        said = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; less promises more"
     else:
         at_epsilon = f"{about(comparison.values[0], 4)}/{unit}"
-        ax.set_xlabel(f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}")
+        said = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"
+    ax.set_xlabel(fill(said, int(_PER_INCH * width)))
     ax.set_xlim(0, _WIDE * end)
-    ax.set_ylim(-0.5, len(names) + 0.2)
+    ax.set_ylim(-0.5, len(names) + 0.35 + 0.3 * narrow)
     ax.set_yticks([])
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)
     return figure
 
 
-def _mark(ax: Axes, at: float, line: str, label: str, row: int) -> None:
+def _mark(ax: Axes, at: float, line: str, label: str, row: float, end: float, *, narrow: bool) -> None:
+    """Draw a line across all bars, with its label on the side that has room."""
     ax.axvline(at, color=_BLACK, linewidth=1.2, linestyle=line)
-    ax.annotate(label, (at, row - 0.15), xytext=(-4, 0), textcoords="offset points", ha="right", fontsize=8)
+    left = at > 0.4 * end
+    ax.annotate(
+        fill(label, 28) if narrow else label,
+        (at, row),
+        xytext=(-4 if left else 4, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="center",
+        fontsize=7.5 if narrow else 8,
+    ).set_in_layout(False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...report.drawing import blank
+from ...report.theme import LIGHT, blank
 from ...rounding import about, at_most
 from .street import Street, Walk
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CELLS, _POINTS, _GREY = "#D55E00", "#0072B2", "#555555"
+_CELLS, _POINTS, _GREY = LIGHT.series[1], LIGHT.series[0], LIGHT.muted
 _LEAST: Final = 1e-12  # likelihoods below are left out of the ratios
 
 

@@ -3,42 +3,46 @@
 Source: Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019.
 """
 
-from .figure import PANELS, figures, sweep_figure
+from .attributes import Split, by_day, splits
+from .confidence import ConfidenceRow
+from .figure_sweep import sweep_figure
+from .figure_tupling import confidence_figure, success_figure
 from .groups import Groups
-from .lines import RADII_KM, SLOPES, TUPLED, Line, published_lines
+from .lines import PANELS, RADII_KM, SLOPES, TUPLED, Line, published_lines
 from .rows import (
     DELTA,
     DUMMIES,
     NONE,
     DistributionRow,
-    accountant_seconds,
     best_within,
     measured,
     of_neighbours,
     sweep,
 )
-from .study import LEVELS_KM, DistributionPrivacyResults, study
+from .success import SuccessRow
 
 __all__ = [
     "DELTA",
     "DUMMIES",
-    "LEVELS_KM",
     "NONE",
     "PANELS",
     "RADII_KM",
     "SLOPES",
     "TUPLED",
-    "DistributionPrivacyResults",
+    "ConfidenceRow",
     "DistributionRow",
     "Groups",
     "Line",
-    "accountant_seconds",
+    "Split",
+    "SuccessRow",
     "best_within",
-    "figures",
+    "by_day",
+    "confidence_figure",
     "measured",
     "of_neighbours",
     "published_lines",
-    "study",
+    "splits",
+    "success_figure",
     "sweep",
     "sweep_figure",
 ]

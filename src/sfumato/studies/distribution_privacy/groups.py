@@ -21,14 +21,18 @@ class Groups(Short):
         names: What the groups are called.
         priors: Where each group is.
         metric: The distance of places, in kilometres.
+        title: What the two together are called.
     """
 
     names: tuple[str, str]
     priors: tuple[Prior, Prior]
     metric: Metric
+    title: str = ""
 
     @classmethod
-    def from_visits(cls, places: Places, visits: Visits, attribute: str, first: object, second: object) -> Groups:
+    def from_visits(
+        cls, places: Places, visits: Visits, attribute: str, first: object, second: object, title: str = ""
+    ) -> Groups:
         """Return the groups whose visits have one or the other value of an attribute.
 
         Args:
@@ -37,6 +41,7 @@ class Groups(Short):
             attribute: Its name, such as ``home_area``.
             first: Its value in the first group.
             second: Its value in the second group.
+            title: What the two together are called.
 
         Raises:
             InputError: If the visits do not have the attribute.
@@ -49,7 +54,7 @@ class Groups(Short):
             )
         column = visits.attributes[attribute]
         one, two = (Prior.from_visits(places, visits.select(column == value)) for value in (first, second))
-        return cls((str(first), str(second)), (one, two), places.metric("euclidean", unit="km"))
+        return cls((str(first), str(second)), (one, two), places.metric("euclidean", unit="km"), title)
 
     @property
     def distributions(self) -> Floats:

@@ -16,8 +16,12 @@ SLOPES: Final = tuple(0.25 * 2 ** (j / 2) for j in range(13))
 """Parameters of the planar families, per km: 0.25 to 16."""
 
 RADII_KM: Final = (1.0, 2.0, 4.0)
+LAPLACE: Final = "planar Laplace"
 TUPLED: Final = "restricted Laplace, 2 km"
 """The line that is also measured with optimised dummies."""
+
+PANELS: Final = (LAPLACE, "planar geometric", "planar Gaussian", "randomised response", TUPLED)
+"""The lines that get a panel of their own."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,6 +37,11 @@ class Line(Short):
     name: str
     build: Callable[[float], Mechanism]
     parameters: tuple[float, ...]
+
+
+def line_names(radii_km: Sequence[float]) -> tuple[str, ...]:
+    """Return the names of the published lines, in their order."""
+    return (*PANELS[:4], *(_restricted(radius) for radius in radii_km))
 
 
 def published_lines(
@@ -63,11 +72,13 @@ def published_lines(
     around = (log(len(places) - 1) + step for step in (-5, -4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3, 4))
     responses = tuple(epsilon for epsilon in around if epsilon > 0)
     return [
-        Line("planar Laplace", lambda e: exponential(places, metric, 2 * e), planar),
-        Line("planar geometric", lambda e: planar_geometric(places, f"{e!r}/km"), planar),
-        Line(
-            "planar Gaussian", lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(), planar
-        ),
-        Line("randomised response", lambda e: randomised_response(places, e), responses),
-        *(Line(f"restricted Laplace, {radius:g} km", within(radius), planar) for radius in radii_km),
+        Line(LAPLACE, lambda e: exponential(places, metric, 2 * e), planar),
+        Line(PANELS[1], lambda e: planar_geometric(places, f"{e!r}/km"), planar),
+        Line(PANELS[2], lambda e: PlanarGaussian(places, f"{2 / e / sqrt(pi / 2)!r} km").mechanism(), planar),
+        Line(PANELS[3], lambda e: randomised_response(places, e), responses),
+        *(Line(_restricted(radius), within(radius), planar) for radius in radii_km),
     ]
+
+
+def _restricted(radius: float) -> str:
+    return f"restricted Laplace, {radius:g} km"

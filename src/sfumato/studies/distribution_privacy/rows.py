@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +13,6 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...mechanisms import (
     FamilyAccountant,
-    PairAccountant,
     Tupling,
     attack_success,
     mixture_dummies,
@@ -37,6 +35,7 @@ class DistributionRow(Short):
     """One mechanism, with a number of dummies.
 
     Attributes:
+        groups: Who is compared.
         mechanism: The name of the line.
         parameter: The inner mechanism's parameter.
         dummies: k.
@@ -49,6 +48,7 @@ class DistributionRow(Short):
             equal size, from above.
     """
 
+    groups: str
     mechanism: str
     parameter: float
     dummies: int
@@ -116,6 +116,7 @@ def measured(
     best = quality_loss_of_secrets(tupling, groups.metric)[visited]
     gains = 1 - np.divide(best, alone, out=np.ones_like(best), where=alone > 0)
     return DistributionRow(
+        groups.title,
         name,
         parameter,
         tupling.dummies,
@@ -160,19 +161,6 @@ def of_neighbours(groups: Groups, line: Line, parameter: float, dummies: int) ->
     pairs = visited[np.argwhere((between > 0) & (between < 1.01 * d[d > 0].min()))]
     tupling = Tupling(inner, dummies, mixture_dummies(inner, groups.distributions))
     return FamilyAccountant.of_points(tupling, pairs).epsilon(DELTA, 1e-3).bounds.upper
-
-
-def accountant_seconds(outputs: int = 400, dummies: int = 1000) -> list[tuple[str, float, float]]:
-    """Return epsilon at delta 0.001 and the CPU seconds it takes, for two random distributions of reports."""
-    random = np.random.default_rng(0)
-    first, second = random.dirichlet(np.full(outputs, 0.2), 2)
-    even = np.full(outputs, 1 / outputs)
-    found = []
-    for name, nu in (("uniform", even), ("mixture", 0.999 * (first + second) / 2 + 0.001 * even)):
-        start = time.process_time()
-        bounds = PairAccountant(first, second, nu, dummies).epsilon(DELTA)
-        found.append((name, bounds.upper, time.process_time() - start))
-    return found
 
 
 def _distribution(groups: Groups, inner: Mechanism, dummies: int, source: str, delta: float) -> Prior:

@@ -4,65 +4,93 @@ Source: Romanelli, Palamidessi and Chatzikokolakis, "Generating optimal privacy-
 learning", CSF 2020.
 """
 
-from .contest import DUMMIES, EXPOST, LEARNED, NOISE, REMAP, TUPLED, ContestRow, contest, measure, measure_tupling
+from .alternation import AlternationRow, alternate
+from .contest import Contest, ContestRow, contest, measure, measure_tupling
+from .crowd import Hidden, busiest, hidden_in
 from .draws import LaplaceDraws, NoNoise, TableDraws
 from .experiments import (
     EXPERIMENT_1,
     EXPERIMENT_2,
     GAP,
-    NETWORK,
-    OPTIMUM,
     Experiment,
-    ExperimentResult,
+    SquareDesign,
     learn_square,
-    run_experiment,
-    with_optimum_and_network,
+    least_information,
+    square_generator,
 )
-from .figure import contest_figure, figures, swapping_figure
-from .generators import GeneratorErrors, generator_errors
+from .figure_games import swapping_figure
+from .figure_people import people_figure
+from .generators import GeneratorErrors, GridRow, generator_errors
+from .guesses import GuessedLabel, GuessTheoremRow, theorem_row
+from .parts import MAX_LOSSES_M, CloudCell, CloudPoint
 from .square import loss_of_cells, square_cells, square_data
-from .study import MAX_LOSSES_M, MipanResults, study
-from .swapping import CLASSIFIERS, GENERATORS, Payoffs, Swapping, payoffs, play_swapping
+from .swapping import CLASSIFIERS, GENERATORS, PayoffRow, Payoffs, Swapping, SwappingRound, payoffs, play_swapping
+from .vocabulary import (
+    LAPLACE,
+    LEAST_INFORMATION,
+    NETWORK,
+    NO_NOISE,
+    NOISE,
+    OPTIMUM,
+    SQUARE_GENERATORS,
+    TABLE,
+    TUPLED,
+)
+from .words import people_table, square_table
 
 __all__ = [
     "CLASSIFIERS",
-    "DUMMIES",
     "EXPERIMENT_1",
     "EXPERIMENT_2",
-    "EXPOST",
     "GAP",
     "GENERATORS",
-    "LEARNED",
+    "LAPLACE",
+    "LEAST_INFORMATION",
     "MAX_LOSSES_M",
     "NETWORK",
     "NOISE",
+    "NO_NOISE",
     "OPTIMUM",
-    "REMAP",
+    "SQUARE_GENERATORS",
+    "TABLE",
     "TUPLED",
+    "AlternationRow",
+    "CloudCell",
+    "CloudPoint",
+    "Contest",
     "ContestRow",
     "Experiment",
-    "ExperimentResult",
     "GeneratorErrors",
+    "GridRow",
+    "GuessTheoremRow",
+    "GuessedLabel",
+    "Hidden",
     "LaplaceDraws",
-    "MipanResults",
     "NoNoise",
+    "PayoffRow",
     "Payoffs",
+    "SquareDesign",
     "Swapping",
+    "SwappingRound",
     "TableDraws",
+    "alternate",
+    "busiest",
     "contest",
-    "contest_figure",
-    "figures",
     "generator_errors",
+    "hidden_in",
     "learn_square",
+    "least_information",
     "loss_of_cells",
     "measure",
     "measure_tupling",
     "payoffs",
+    "people_figure",
+    "people_table",
     "play_swapping",
-    "run_experiment",
     "square_cells",
     "square_data",
-    "study",
+    "square_generator",
+    "square_table",
     "swapping_figure",
-    "with_optimum_and_network",
+    "theorem_row",
 ]

@@ -26,14 +26,8 @@ from ...mechanisms import (
     remapped,
 )
 from ...optimal import least_vulnerability
-from .experiments import GAP, OPTIMUM
-
-NOISE: Final = "planar geometric"
-REMAP: Final = "planar geometric + remap"
-EXPOST: Final = "ExPost"
-LEARNED: Final = "learned"
-DUMMIES: Final = 10
-TUPLED: Final = f"planar geometric among {DUMMIES} dummies"
+from .experiments import GAP
+from .vocabulary import DUMMIES, EXPOST, NO_NOISE, NOISE, OPTIMUM, REMAP, TABLE, TUPLED
 
 # Epsilon of noise that hardly moves a report, and that forgets the place.
 _BRACKET_PER_M: Final = (0.05, 1e-4)
@@ -44,8 +38,10 @@ class ContestRow(Short):
     """A mechanism that hides a label, within a largest expected loss.
 
     Attributes:
+        source: The name of the visits.
         hidden: What is hidden.
         labels: How many values it has.
+        seed: Of the split and the training.
         max_loss_m: The largest expected loss allowed.
         mechanism: Its name.
         error: Of the best guess of the label, on the visits learned from.
@@ -59,8 +55,10 @@ class ContestRow(Short):
         blind_error: Of the best guess without a report, on the visits learned from.
     """
 
+    source: str
     hidden: str
     labels: int
+    seed: int
     max_loss_m: float
     mechanism: str
     error: float
@@ -72,7 +70,25 @@ class ContestRow(Short):
     blind_error: float
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Contest(Short):
+    """Mechanisms of at most one loss that hide a label.
+
+    Attributes:
+        learning: The visits that they were made from.
+        judging: The held-out ones.
+        mechanisms: Each by its name; without tuples.
+        rows: What each hides, tuples too.
+    """
+
+    learning: Pairs
+    judging: Pairs
+    mechanisms: Mapping[str, Mechanism]
+    rows: tuple[ContestRow, ...]
+
+
 def contest(
+    source: str,
     hidden: str,
     data: Pairs,
     cells: Grid,
@@ -81,7 +97,7 @@ def contest(
     with_tupling: bool = False,
     rounds: int = 120,
     seed: int = 1,
-) -> list[ContestRow]:
+) -> Contest:
     """Return what each mechanism of at most this loss hides, on four fifths of the visits and on the rest."""
     learning, judging = data.split(0.8, seed=seed)
     joint, fresh = learning.joint(cells), judging.joint(cells)
@@ -97,10 +113,11 @@ def contest(
         return remapped(noise(epsilon), prior, loss)
 
     found: Mapping[str, Mechanism] = {
+        NO_NOISE: Mechanism(np.eye(len(cells)), cells, cells),
         NOISE: matched(noise, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
         REMAP: matched(remap, prior, loss, max_loss_m, _BRACKET_PER_M).mechanism,
         EXPOST: rate_distortion_of_loss(prior, loss, max_loss_m).mechanism,
-        LEARNED: learn_table(
+        TABLE: learn_table(
             joint, cells, loss, max_loss_m, records=half, rounds=rounds, seed=seed, device="cpu"
         ).mechanism,
         OPTIMUM: best.mechanism,
@@ -108,13 +125,21 @@ def contest(
 
     def row(name: str, measured: tuple[float, float, float, float, float]) -> ContestRow:
         return ContestRow(
-            hidden, len(data.space), max_loss_m, name, *measured, 1 - best.lower_bound, learning.blind_error
+            source,
+            hidden,
+            len(data.space),
+            seed,
+            max_loss_m,
+            name,
+            *measured,
+            1 - best.lower_bound,
+            learning.blind_error,
         )
 
     rows = [row(name, measure(each, joint, fresh, loss)) for name, each in found.items()]
     if with_tupling:
         rows.append(row(TUPLED, measure_tupling(cells, joint, fresh, loss, max_loss_m)))
-    return rows
+    return Contest(learning, judging, found, tuple(rows))
 
 
 def measure(

@@ -1,15 +1,16 @@
-"""Experiments 1 and 2: no noise, planar Laplace noise, what was learned, and the certified optimum, on grids."""
+"""Experiments 1 and 2: no noise, planar Laplace noise, what was learned, and the certified optimum."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from ...core import Space
+from ...core import Mechanism, Space
+from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InputError
 from ...learn import (
@@ -17,8 +18,10 @@ from ...learn import (
     Draws,
     Ending,
     LearnedTable,
+    MutualInformation,
     Pairs,
     TrainingRound,
+    hiding,
     learn_generator,
     learn_table,
     nearest,
@@ -26,11 +29,10 @@ from ...learn import (
 from ...mechanisms import PlanarLaplace
 from ...optimal import least_vulnerability
 from .draws import LaplaceDraws, NoNoise, TableDraws
-from .generators import GeneratorErrors, generator_errors
-from .square import HITS, loss_of_cells, square_cells, square_data
+from .guesses import GuessedLabel
+from .square import loss_of_cells, square_cells
+from .vocabulary import LAPLACE, LEAST_INFORMATION, NETWORK, NO_NOISE, OPTIMUM, TABLE
 
-NETWORK: Final = "learned network"
-OPTIMUM: Final = "certified optimum"
 GAP: Final = 1e-4
 """Of certified optima, relative."""
 
@@ -91,10 +93,7 @@ def learn_square(
     Raises:
         MissingExtraError: If torch is not installed.
     """
-    cells = square_cells(cell_m)
-    seen = np.unique(nearest(data.points, cells))
-    centres: Any = cells.coordinates
-    useful = Space([cells.labels[i] for i in seen], centres[seen], "m")
+    useful, cells = _cells(data, cell_m)
     joint, costs = data.joint(useful), loss_of_cells(data, useful, cells)
 
     def learn(records: int | None) -> LearnedTable:
@@ -117,96 +116,121 @@ def learn_square(
     return exact if exact.ending is Ending.HIDDEN else learn(max(1, len(data) // 2))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ExperimentResult(Short):
-    """An experiment's learned table, and the errors of all generators.
+def _cells(data: Pairs, cell_m: float) -> tuple[Space, Space]:
+    """Return the cells that have records, and all that can be reported."""
+    cells = square_cells(cell_m)
+    seen = np.unique(nearest(data.points, cells))
+    centres: Any = cells.coordinates
+    return Space([cells.labels[i] for i in seen], centres[seen], "m"), cells
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SquareDesign(Short):
+    """A matrix on cells of the square, measured exactly on the records that it was made from.
 
     Attributes:
-        experiment: Which one.
-        learned: The table that was learned.
-        rows: No noise, planar Laplace noise and the learned mechanism, on training and test data.
+        experiment: The experiment.
+        generator: Its name.
+        seed: Of the data and the training.
+        loss_m: The expected distance from the records to their reports.
+        error: Of the best guess of the person from a report.
+        largest_error: What no matrix on these cells within the limit exceeds: proved. None but for the optimum.
+        information_bits: The mutual information of person and report.
+        guess_information_bits: That of person and best guess.
+        unknown_bits: The entropy of the person, given the best guess.
+        guess_error: The error of whoever sees the best guess alone.
     """
 
-    experiment: Experiment
-    learned: LearnedTable
-    rows: tuple[GeneratorErrors, ...]
-
-    def row(self, name: str, part: str, hits: int) -> GeneratorErrors:
-        """Return one row.
-
-        Raises:
-            InputError: If there is none.
-        """
-        for row in self.rows:
-            if (row.name, row.part, row.hits) == (name, part, hits):
-                return row
-        raise InputError(f"there is no row {name!r}, {part!r}, {hits} hits.", "see the rows.")
+    experiment: str
+    generator: str
+    seed: int
+    loss_m: float
+    error: float
+    largest_error: float | None
+    information_bits: float
+    guess_information_bits: float
+    unknown_bits: float
+    guess_error: float
 
 
-def run_experiment(
+def square_generator(
+    name: str,
     experiment: Experiment,
+    data: Pairs,
     *,
-    records: int = 600,
-    cell_m: float = 50.0,
-    hits: Sequence[int] = HITS,
-    others: Mapping[str, Draws] | None = None,
-    seed: int | None = None,
-    progress: Callable[[TrainingRound], None] | None = None,
-) -> ExperimentResult:
-    """Run an experiment: make the data, learn, and measure on every grid.
+    network_rounds: int = 40,
+    information_rounds: int = 240,
+    seed: int = 1,
+) -> tuple[Draws, SquareDesign | None]:
+    """Make a generator for an experiment, and measure it exactly where it is a matrix.
 
     Args:
-        experiment: `EXPERIMENT_1` or `EXPERIMENT_2`, or one of your own.
-        records: Of each of the four people; four fifths train.
-        cell_m: The side of a cell of the learned table.
-        hits: How many reports of each record.
-        others: More generators to compare with, such as a `LearnedGenerator`.
-        seed: For studies.
-        progress: Called with each round of the training.
-
-    Raises:
-        MissingExtraError: If torch is not installed.
-
-    Source:
-        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section IV.
-    """
-    train, test = square_data(records, seed=seed)
-    learned = learn_square(experiment, train, cell_m=cell_m, seed=seed, progress=progress)
-    generators: dict[str, Draws] = {
-        "no noise": NoNoise(),
-        "planar Laplace": LaplaceDraws(PlanarLaplace(experiment.epsilon_per_m)),
-        "learned": TableDraws(learned.mechanism),
-        **(others or {}),
-    }
-    rows = generator_errors(generators, {"train": train, "test": test}, hits=hits, seed=seed)
-    return ExperimentResult(experiment, learned, rows)
-
-
-def with_optimum_and_network(
-    experiment: Experiment, *, hits: Sequence[int] = HITS, records: int = 600, rounds: int = 300, seed: int = 1
-) -> ExperimentResult:
-    """Run an experiment with the certified optimum and a learned network beside the usual generators.
-
-    Args:
+        name: One of `SQUARE_GENERATORS`.
         experiment: `EXPERIMENT_1` or `EXPERIMENT_2`.
-        hits: How many reports of each record.
-        records: Of each of the four people.
-        rounds: Of the network's training.
+        data: The records to make it from.
+        network_rounds: Of a network's training.
+        information_rounds: The most rounds for the least information.
         seed: For studies.
+
+    Raises:
+        InputError: If there is no such generator.
+        MissingExtraError: If torch is not installed.
+    """
+    if name == NO_NOISE:
+        return NoNoise(), None
+    if name == LAPLACE:
+        return LaplaceDraws(PlanarLaplace(experiment.epsilon_per_m)), None
+    if name == NETWORK:
+        return _network(experiment, data, network_rounds, seed), None
+    largest = None
+    if name == TABLE:
+        mechanism = learn_square(experiment, data, seed=seed).mechanism
+    elif name == LEAST_INFORMATION:
+        mechanism = least_information(experiment, data, rounds=information_rounds).mechanism
+    elif name == OPTIMUM:
+        useful, cells = _cells(data, _CELL_M)
+        best = least_vulnerability(
+            data.joint(useful),
+            useful,
+            loss_of_cells(data, useful, cells),
+            experiment.max_loss_m,
+            observables=cells,
+            gap=GAP,
+        )
+        mechanism, largest = best.mechanism, 1 - best.lower_bound
+    else:
+        raise InputError(f"there is no generator {name!r}.", "see SQUARE_GENERATORS.")
+    return TableDraws(mechanism), _design(name, experiment, data, mechanism, largest, seed)
+
+
+def least_information(experiment: Experiment, data: Pairs, *, rounds: int = 240) -> LearnedTable:
+    """Learn the table that leaves the least mutual information of person and report: the paper's target.
+
+    The target is convex, and the attacker knows the matrix at every step (equation 14).
+
+    Args:
+        experiment: Its limit counts.
+        data: The records to learn from.
+        rounds: The most rounds.
 
     Raises:
         MissingExtraError: If torch is not installed.
     """
-    data, _ = square_data(records, seed=seed)
-    cells = square_cells(_CELL_M)
-    seen = np.flatnonzero(data.joint(cells).any(axis=0))
-    centres: Any = cells.coordinates
-    useful = Space([cells.labels[i] for i in seen], centres[seen], "m")
-    costs = loss_of_cells(data, useful, cells)
-    best = least_vulnerability(
-        data.joint(useful), useful, costs, experiment.max_loss_m, observables=cells, gap=GAP
+    useful, cells = _cells(data, _CELL_M)
+    return learn_table(
+        data.joint(useful),
+        useful,
+        loss_of_cells(data, useful, cells),
+        experiment.max_loss_m,
+        reports=cells,
+        target=MutualInformation(),
+        rounds=rounds,
+        patience=rounds,
     )
-    network = learn_generator(
+
+
+def _network(experiment: Experiment, data: Pairs, rounds: int, seed: int) -> Draws:
+    return learn_generator(
         data,
         experiment.max_loss_m,
         target=BayesVulnerability(),
@@ -219,5 +243,24 @@ def with_optimum_and_network(
         seed=seed,
         device="cpu",
     )
-    others: dict[str, Draws] = {OPTIMUM: TableDraws(best.mechanism), NETWORK: network}
-    return run_experiment(experiment, records=records, hits=hits, others=others, seed=seed)
+
+
+def _design(
+    name: str, experiment: Experiment, data: Pairs, mechanism: Mechanism, largest: float | None, seed: int
+) -> SquareDesign:
+    useful: Space = mechanism.secrets
+    joint: Floats = data.joint(useful)
+    found = hiding(mechanism, joint, loss_of_cells(data, useful, mechanism.observables))
+    guess = GuessedLabel.of(joint @ mechanism.matrix)
+    return SquareDesign(
+        experiment.name,
+        name,
+        seed,
+        found.loss,
+        found.error,
+        largest,
+        found.information_bits,
+        guess.information_bits,
+        guess.unknown_bits,
+        guess.error,
+    )

@@ -10,8 +10,36 @@ import numpy as np
 
 from ...core.frozen import Short
 from ...learn import Draws, GridError, Pairs, grid_error, repeated
-from ..results import TableRow
 from .square import AREA_M, CELLS_M, HITS
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GridRow(Short):
+    """The Bayes error that a generator leaves on one grid.
+
+    Attributes:
+        experiment: The experiment, or the people and the limit.
+        generator: What makes the reports.
+        seed: Of data, training and draws.
+        part: ``train`` or ``test``.
+        hits: How many reports of each record.
+        cell_m: The side of a cell.
+        error: The plug-in estimate, equation 27: on average too low on fine grids with few hits.
+        error_corrected: The same, less an estimate of its bias.
+        loss_m: The mean distance of report and place.
+        loss_standard_error_m: Its standard error, the records being the independent draws.
+    """
+
+    experiment: str
+    generator: str
+    seed: int
+    part: str
+    hits: int
+    cell_m: float
+    error: float
+    error_corrected: float
+    loss_m: float
+    loss_standard_error_m: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,24 +67,26 @@ class GeneratorErrors(Short):
         errors = ", ".join(f"{g.cell:g} m: {g.plug_in:.3f} ({g.error.value:.3f})" for g in self.grids)
         return f"{self.name}, {self.part}, {self.hits} hits, loss {self.loss:.1f} m; Bayes error {errors}"
 
-    def rows(self, experiment: str) -> list[TableRow]:
+    def rows(self, experiment: str, seed: int) -> list[GridRow]:
         """Return a row for each grid.
 
         Args:
             experiment: The name of the experiment.
+            seed: Of the data and draws.
         """
         return [
-            {
-                "experiment": experiment,
-                "generator": self.name,
-                "part": self.part,
-                "hits": self.hits,
-                "cell_m": grid.cell,
-                "error": grid.plug_in,
-                "error_corrected": grid.error.value,
-                "loss_m": self.loss,
-                "loss_standard_error_m": self.loss_error,
-            }
+            GridRow(
+                experiment,
+                self.name,
+                seed,
+                self.part,
+                self.hits,
+                grid.cell,
+                grid.plug_in,
+                grid.error.value,
+                self.loss,
+                self.loss_error,
+            )
             for grid in self.grids
         ]
 

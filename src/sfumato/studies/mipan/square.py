@@ -16,7 +16,7 @@ SIDE_M: Final = 300.0
 RADIUS_M: Final = 45.8
 AREA_M: Final = 6500.0
 CELLS_M: Final = (500.0, 250.0, 100.0, 50.0)
-HITS: Final = (10, 100, 200, 500)
+HITS: Final = (10, 100, 500)
 PEOPLE: Final = ("south-west", "south-east", "north-east", "north-west")
 
 

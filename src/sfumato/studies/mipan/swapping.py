@@ -5,14 +5,14 @@ Trained with cross entropy the two sides chase each other, with mutual informati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...attacks.learned import Confusion
-from ...core.arrays import Floats, floats, readonly
+from ...core.arrays import Floats, readonly
 from ...core.frozen import Short
 from ...errors import InputError
 from ...learn import AugmentedLagrangian, Target
@@ -22,18 +22,31 @@ from ...learn.training import device_for
 _START: Final = ((0.9, 0.1), (0.1, 0.9))
 
 
+@dataclass(frozen=True, slots=True)
+class SwappingRound:
+    """One round of the game: see `Swapping`."""
+
+    target: str
+    seed: int
+    alice_at_a: float
+    bob_at_a: float
+    accuracy: float
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Swapping(Short):
     """Course of the game of Example 1 with one target.
 
     Attributes:
         target: What was made small.
+        seed: Of the start; 0 for the usual one.
         reports_a: Array (rounds, 2): the probability that Alice, and that Bob, is reported
             at a, at the start of each round.
         accuracy: Array (rounds,): how often the classifier of the round is right.
     """
 
     target: str
+    seed: int
     reports_a: Floats
     accuracy: Floats
 
@@ -43,9 +56,33 @@ class Swapping(Short):
         lead = np.sign(self.reports_a[:, 0] - self.reports_a[:, 1])
         return int(np.count_nonzero(lead[1:] * lead[:-1] < 0))
 
+    @property
+    def rounds(self) -> list[SwappingRound]:
+        """Its rounds, as rows of a table."""
+        numbers = np.column_stack([self.reports_a, self.accuracy]).tolist()
+        return [SwappingRound(self.target, self.seed, *row) for row in numbers]
+
+    @classmethod
+    def of_rounds(cls, rounds: Sequence[SwappingRound]) -> list[Swapping]:
+        """Return the games of a table's rows, one for each target and start."""
+        found = []
+        for target, seed in dict.fromkeys((each.target, each.seed) for each in rounds):
+            mine = [each for each in rounds if (each.target, each.seed) == (target, seed)]
+            reports = readonly(np.array([[each.alice_at_a, each.bob_at_a] for each in mine]))
+            found.append(cls(target, seed, reports, readonly(np.array([each.accuracy for each in mine]))))
+        return found
+
+
+def start_of(seed: int) -> Floats:
+    """Return the probabilities of a and b for Alice and for Bob at the start of a game, array (2, 2)."""
+    if seed == 0:
+        return np.array(_START)
+    alice, bob = np.random.default_rng(seed).uniform((0.6, 0.05), (0.95, 0.4))
+    return np.array([[alice, 1 - alice], [bob, 1 - bob]])
+
 
 def play_swapping(
-    target: Target, *, rounds: int = 24, steps: int = 20, rate: float = 0.1, start: ArrayLike = _START
+    target: Target, *, rounds: int = 24, steps: int = 20, rate: float = 0.1, seed: int = 0
 ) -> Swapping:
     """Play Example 1: Alice at a and Bob at b, equally frequent, with no limit of the loss.
 
@@ -57,10 +94,10 @@ def play_swapping(
         rounds: How many.
         steps: Of the generator in each round.
         rate: Of its steps.
-        start: The probabilities of a and b for Alice and for Bob, array (2, 2), positive.
+        seed: Of the probabilities at the start: Alice is mostly at a and Bob at b. With 0 it is nine times of ten.
 
     Raises:
-        InputError: If there is no round or step, or the start is not positive.
+        InputError: If there is no round or step.
         MissingExtraError: If torch is not installed.
 
     Source:
@@ -68,12 +105,11 @@ def play_swapping(
     """
     if rounds < 1 or steps < 1:
         raise InputError(f"{rounds} rounds of {steps} steps make no game.", "use at least one of each.")
-    begin = floats(start, "the start", shape=(2, 2))
     device = device_for("Playing the game")
     game = TableGame(
         np.diag([0.5, 0.5]),
         np.zeros((2, 2)),
-        begin,
+        start_of(seed),
         target,
         AugmentedLagrangian(),
         attacker=CLASSIFIER,
@@ -90,7 +126,7 @@ def play_swapping(
         accuracy[number - 1] = game.measured(number).accuracy
         reports[number - 1] = game.matrix()[:, 0]
         game.improve(number)
-    return Swapping(target.name, readonly(reports), readonly(accuracy))
+    return Swapping(target.name, seed, readonly(reports), readonly(accuracy))
 
 
 GENERATORS: Final = ("truth", "swap", "always a", "always b")
@@ -104,14 +140,25 @@ _REPORTS = ((0, 1), (1, 0), (0, 0), (1, 1))
 _GUESSES = ((0, 1), (1, 0), (0, 0), (1, 1))
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class PayoffRow(Short):
+    """One of the 16 cases of Figure 1: see `Payoffs`."""
+
+    generator: str
+    classifier: str
+    success: float
+    information_bits: float
+    vulnerability: float
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Payoffs(Short):
     """Gains of the classifier in each of the 16 cases, arrays (generators, classifiers).
 
     Attributes:
-        success: The probability of a right guess. No pair of pure choices is an
-            equilibrium that hides nothing less: against truth the classifier answers
-            rightly, against that the generator swaps, and so on without end.
+        success: The probability of a right guess. Between truth and swap best replies go
+            round without end: against truth the classifier answers rightly, against that
+            the generator swaps.
         information_bits: The mutual information of person and guess: to swap gains
             nothing, and to report one place always is a saddle point.
         vulnerability: The chance of the best guess of the person from the guess.
@@ -120,6 +167,21 @@ class Payoffs(Short):
     success: Floats
     information_bits: Floats
     vulnerability: Floats
+
+    @property
+    def rows(self) -> list[PayoffRow]:
+        """The cases, as rows of a table."""
+        return [
+            PayoffRow(
+                generator,
+                classifier,
+                float(self.success[g, c]),
+                float(self.information_bits[g, c]),
+                float(self.vulnerability[g, c]),
+            )
+            for g, generator in enumerate(GENERATORS)
+            for c, classifier in enumerate(CLASSIFIERS)
+        ]
 
 
 def payoffs() -> Payoffs:

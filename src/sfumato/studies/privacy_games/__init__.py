@@ -3,23 +3,39 @@
 Source: R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015.
 """
 
-from .figure import figures, games_figure
+from .apart import ApartRow
+from .figure_games import attackers_figure, bayes_figure, cost_figure, error_figure, joint_figure
+from .games import DISTORTION, JOINT, METRIC, GameRow, InformedRow, PriceRow
+from .line import LineRow
 from .people import Person, choose, densest_corner
-from .study import DISTORTION, EPSILONS, JOINT, METRIC, SHARES, GameRow, InformedRow, PrivacyGamesResults, study
+from .pruning import AttackRow, PairRow
+from .slopes import GuessRow, HabitRow, SlopeRow
+from .words import informed_table, pair_table, scenario_table, slope_table
 
 __all__ = [
     "DISTORTION",
-    "EPSILONS",
     "JOINT",
     "METRIC",
-    "SHARES",
+    "ApartRow",
+    "AttackRow",
     "GameRow",
+    "GuessRow",
+    "HabitRow",
     "InformedRow",
+    "LineRow",
+    "PairRow",
     "Person",
-    "PrivacyGamesResults",
+    "PriceRow",
+    "SlopeRow",
+    "attackers_figure",
+    "bayes_figure",
     "choose",
+    "cost_figure",
     "densest_corner",
-    "figures",
-    "games_figure",
-    "study",
+    "error_figure",
+    "informed_table",
+    "joint_figure",
+    "pair_table",
+    "scenario_table",
+    "slope_table",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Prior
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ...errors import DataError, argument
+from ...errors import DataError
 from ...geo import Grid, Projection, Visits
 
 
@@ -20,6 +20,7 @@ class Person(Short):
 
     number: int
     source: str
+    city: Grid
     prior: Prior
     visits: int
 
@@ -62,10 +63,14 @@ def choose(
                 city = Grid(*shape, cell, (float(corner[0]), float(corner[1])), plane.crs)
                 prior = Prior.from_visits(city, own)
                 if held >= least and len(prior.support) > 1:
-                    people.append(Person(len(people) + 1, source, prior, held))
+                    people.append(Person(len(people) + 1, source, city, prior, held))
                     break
     if not people:
-        raise DataError(f"no user has {least} visits on one map.", f"lower {argument('least')}.")
+        width, height = (f"{side / 1000:g} km" for side in size_m)
+        raise DataError(
+            f"no user has {least} visits, in more than one cell, on one map of {width} x {height}.",
+            "give visits of people who have more, with a column that says whose each is.",
+        )
     return people
 
 

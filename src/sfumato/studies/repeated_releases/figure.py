@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ...report.drawing import blank
-from .study import BOTH, FRESH, MEMO, RepeatedReleasesResults
+from ...report.theme import LIGHT, blank
+from .study import BOTH, FRESH, MEMO, RepeatedReleasesResults, RepeatedRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_COLOURS: Final = {FRESH: "#D55E00", MEMO: "#0072B2", BOTH: "#009E73"}
+_COLOURS: Final = {FRESH: LIGHT.series[1], MEMO: LIGHT.series[0], BOTH: LIGHT.series[2]}
 _METRES: Final = 1000.0
 
 
 def figures(found: RepeatedReleasesResults) -> dict[str, Figure]:
     """Return the figure ``repeated-releases``: the errors and the proved epsilon against the number of reports.
 
-    Bands are the intervals of simulated errors.
-
     Args:
         found: What `study` or `repetition` returned.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    return {"repeated-releases": repeated_figure(found.rows)}
+
+
+def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
+    """Return the same from the rows of the table. Bands are the intervals of simulated errors.
+
+    Args:
+        rows: At least one.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -29,26 +40,23 @@ def figures(found: RepeatedReleasesResults) -> dict[str, Figure]:
     from matplotlib.ticker import LogLocator
 
     left, right = figure.subplots(1, 2)
-    for curves, style, attack in (
-        (found.optimal, "-", "optimal attack"),
-        (found.averaging, ":", "mean of the reports"),
-    ):
-        for name, curve in curves.items():
-            error, lower, upper = (values / _METRES for values in (curve.error, curve.lower, curve.upper))
-            colour = _COLOURS[name]
-            left.plot(
-                curve.reports, error, style, color=colour, marker="o", markersize=3, label=f"{name}: {attack}"
+    schemes = {row.scheme: [each for each in rows if each.scheme == row.scheme] for row in rows}
+    for prefix, style, attack in (("", "-", "optimal attack"), ("averaging_", ":", "mean of the reports")):
+        for name, mine in schemes.items():
+            error, lower, upper = (
+                [getattr(row, f"{prefix}{what}_m") / _METRES for row in mine]
+                for what in ("error", "lower", "upper")
             )
-            left.fill_between(curve.reports, lower, upper, color=colour, alpha=0.15, linewidth=0)
-    left.axhline(
-        found.blind_error_m / _METRES, color="#555555", linestyle="--", linewidth=1, label="without a report"
-    )
+            reports, colour = [row.reports for row in mine], _COLOURS[name]
+            left.plot(reports, error, style, color=colour, marker="o", markersize=3, label=f"{name}: {attack}")
+            left.fill_between(reports, lower, upper, color=colour, alpha=0.15, linewidth=0)
+    blind = rows[0].blind_error_m / _METRES
+    left.axhline(blind, color=LIGHT.muted, linestyle="--", linewidth=1, label="without a report")
     left.set(ylim=(0, None), ylabel="attacker's expected error (km)", title="what the attacker learns")
-    for name, values in found.epsilons.items():
+    for name, mine in schemes.items():
         dashes = (0, (4, 4)) if name == BOTH else "-"
-        right.plot(
-            found.optimal[name].reports, values, color=_COLOURS[name], linestyle=dashes, linewidth=2, label=name
-        )
+        spent = [row.reports for row in mine], [row.epsilon_upper_per_km for row in mine]
+        right.plot(*spent, color=_COLOURS[name], linestyle=dashes, linewidth=2, label=name)
     right.set(
         yscale="log", ylabel="proved epsilon of all reports (per km)", title="what is spent against any attacker"
     )
@@ -63,4 +71,4 @@ def figures(found: RepeatedReleasesResults) -> dict[str, Figure]:
         ax.set(xscale="log", xlabel="reports of the same place")
         ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
-    return {"repeated-releases": figure}
+    return figure

@@ -13,13 +13,44 @@ from ...errors import DataError, argument
 from ...geo import Grid, Region, Visits
 from ...mechanisms import planar_geometric
 from ...releases.budget import ErrorCurve, Scheme, averaging_errors, errors_after
-from ..results import TableRow
+from ..results import TableRow, columns_of
 
 REPORTS: Final = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 
 FRESH: Final = "fresh noise each time"
 MEMO: Final = "one report, kept as a memo"
 BOTH: Final = "fresh noise on a memo"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RepeatedRow(Short):
+    """The attackers' errors and the epsilon spent after some reports.
+
+    Attributes:
+        scheme: How the reports repeat.
+        reports: How many there are.
+        error_m: The error of the optimal attack, in metres.
+        lower_m: The lower end of its interval, where it was simulated.
+        upper_m: The upper end.
+        exact: Whether it was not simulated.
+        averaging_error_m: How far the mean of the reported places is from the secret.
+        epsilon_upper_per_km: The proved epsilon of all reports together.
+        averaging_lower_m: The lower end of the interval of that of the mean.
+        averaging_upper_m: The upper end.
+        blind_error_m: The error without a report.
+    """
+
+    scheme: str
+    reports: int
+    error_m: float
+    lower_m: float
+    upper_m: float
+    exact: bool
+    averaging_error_m: float
+    epsilon_upper_per_km: float
+    averaging_lower_m: float
+    averaging_upper_m: float
+    blind_error_m: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,24 +70,30 @@ class RepeatedReleasesResults(Short):
     blind_error_m: float
 
     @property
-    def tables(self) -> dict[str, list[TableRow]]:
+    def rows(self) -> list[RepeatedRow]:
         """A row for each scheme and number of reports."""
-        rows: list[TableRow] = []
-        for name, curve in self.optimal.items():
-            rows += [
-                {
-                    "scheme": name,
-                    "reports": t,
-                    "error_m": curve.error[place],
-                    "lower_m": curve.lower[place],
-                    "upper_m": curve.upper[place],
-                    "exact": curve.exact[place],
-                    "averaging_error_m": self.averaging[name].error[place],
-                    "epsilon_upper_per_km": self.epsilons[name][place],
-                }
-                for place, t in enumerate(curve.reports)
-            ]
-        return {"repeated-releases": rows}
+        return [
+            RepeatedRow(
+                name,
+                t,
+                float(curve.error[place]),
+                float(curve.lower[place]),
+                float(curve.upper[place]),
+                curve.exact[place],
+                float(self.averaging[name].error[place]),
+                self.epsilons[name][place],
+                float(self.averaging[name].lower[place]),
+                float(self.averaging[name].upper[place]),
+                self.blind_error_m,
+            )
+            for name, curve in self.optimal.items()
+            for place, t in enumerate(curve.reports)
+        ]
+
+    @property
+    def tables(self) -> dict[str, list[TableRow]]:
+        """The rows; the figure is drawn from them alone."""
+        return {"repeated-releases": [columns_of(row) for row in self.rows]}
 
     @property
     def lines(self) -> list[str]:

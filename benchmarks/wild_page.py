@@ -1,0 +1,66 @@
+"""The page of schemes in the wild, from the folder of a full run: its data, tables, statements and pictures.
+
+Run it as ``python -m benchmarks.wild_page FOLDER``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from sfumato.report.theme import save_picture
+from sfumato.studies.reproduction import RunTables
+from sfumato.studies.results import columns_of, rows_of
+from sfumato.studies.wild import (
+    CloseRow,
+    FoundRow,
+    WildTables,
+    claim_words,
+    claims_of,
+    close_rows,
+    close_table,
+    figures,
+    near_table,
+    scheme_words,
+)
+from sfumato.tables import write_rows
+
+from .pages import replace_table
+
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+PAGE: Final = DOCS / "wild.md"
+KEPT: Final = ("averages", "walks", "borders", "zones", "distances")
+_PICTURES: Final = {"how-close": "close", "week": "week", "borders": "borders", "zones": "zones"}
+
+
+def tables_in(docs: Path) -> WildTables:
+    """Return the tables that the page was made from."""
+    return WildTables.of(RunTables(docs / "data" / "wild"), rows_of(docs / "data" / "wild.csv", CloseRow))
+
+
+def write(folder: Path) -> None:
+    """Write the page's data, pictures, tables and statements from the folder of a run."""
+    tables = RunTables(folder)
+    rows = [columns_of(row) for row in close_rows(tables.rows("found", FoundRow))]
+    write_rows(list(rows[0]), (row.values() for row in rows), DOCS / "data" / "wild.csv")
+    kept = DOCS / "data" / "wild"
+    kept.mkdir(exist_ok=True)
+    for name in KEPT:
+        shutil.copyfile(folder / f"{name}.csv", kept / f"{name}.csv")
+    drawn = figures(tables)
+    for name, short in _PICTURES.items():
+        save_picture(drawn[name], DOCS / "images" / f"wild-{short}.png")
+    found = tables_in(DOCS)
+    for name, text in (
+        ("how close", close_table(found.close)),
+        ("how near", near_table(found.close)),
+        ("statements", claim_words(claims_of(found))),
+        ("schemes", scheme_words()),
+    ):
+        replace_table(name, text.strip("\n"), PAGE)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,259 @@
+"""``sfumato design --column``: private answers, a mechanism file for each column."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from ..errors import InputError
+from .assigned import values_of
+from .columns import Column, column_of, file_name, joint_of, prior_from_data
+from .design_options import DesignOptions
+from .messages import PARTIAL, say
+from .outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
+from .places import promise_of
+from .progress import StopOnInterrupt, progress_line
+from .reported import Reporting
+from .written import write_column
+
+if TYPE_CHECKING:
+    from ..core import Mechanism, Metric, MetricPrivacy
+
+_OF_PLACES: Final = (
+    "within",
+    "distortion",
+    "max_loss",
+    "attacker_finds",
+    "metric",
+    "spacing",
+    "lattice",
+    "near",
+    "cell",
+    "cells",
+    "hexagons",
+    "region",
+    "user",
+    "each_user",
+    "least_visits",
+    "processes",
+    "smoothing",
+    "held_out",
+    "outline",
+    "bound_time",
+    "keep",
+    "lat",
+    "lon",
+    "user_column",
+)
+
+_SURVEY: Final = 10_000  # answers that the accuracy is stated for
+
+
+def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
+    """Design, write and print a mechanism for each column.
+
+    Args:
+        asked: The options.
+        columns: ``--column``, once or more.
+
+    Raises:
+        InputError: If the options do not fit each other.
+    """
+    from ..optimal import design
+    from ..report.values import check_drawn
+
+    asked.refuse(_OF_PLACES, "was given with --column, but it is about places.", "leave one of them out.")
+    epsilon, split = asked.epsilon, asked.split
+    if epsilon is None:
+        raise InputError("--column was given without --epsilon.", "add --epsilon 1.")
+    if len(set(columns)) < len(columns):
+        raise InputError("--column names a column twice.", "name each once.")
+    if split is not None and len(columns) == 1:
+        raise InputError("--split was given with one column.", "leave it out, or name more columns.")
+    given = values_of(columns, asked.labels or (), asked.numbers or ())
+    joint = split == "joint"
+    targets, folder = _targets(asked.output, columns, joint=joint)
+    reporting = Reporting.of(asked)
+    if len(targets) > 1:
+        asked.refuse(
+            ("report", "require", "frontier_time"), "is for one mechanism.", "use sfumato report for each file."
+        )
+        asked.refuse(("figure", "dark"), "is for one mechanism.", "use sfumato report for each file.")
+    _check_figure(asked)
+    outputs = [
+        *(path for each in targets for path in (each, each.with_suffix(".md"))),
+        reporting.path,
+        asked.figure,
+    ]
+    if folder is None:
+        check_outputs(outputs, [asked.visits])
+    found = [
+        column_of(asked.visits, name, *values, _unit(epsilon)) for name, values in zip(columns, given, strict=True)
+    ]
+    parts: Sequence[str | float] = [epsilon]
+    if joint:
+        found = [joint_of(found)]
+    elif len(columns) > 1:
+        parts = [_part(epsilon, share) for share in _shares(split, len(columns))]
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_outputs(outputs, [asked.visits])
+    if asked.figure is not None:
+        check_drawn(found[0].space)
+    finished = True
+    for column, part, target in zip(found, parts, targets, strict=True):
+        believed, source = prior_from_data(column, asked.visits, asked.prior)
+        guarantee = _promise(column, part)
+        with StopOnInterrupt() as stop, progress_line("") as report:
+            result = design(
+                believed,
+                loss=_loss(column, asked.loss),
+                guarantees=guarantee,
+                objective=asked.objective,
+                pairs=asked.pairs,
+                gap=asked.gap,
+                solver=asked.solver,
+                time_limit=asked.time_limit,
+                stop=stop,
+                progress=report,
+            )
+        remarks = _remarks(result.mechanism, guarantee, asked.loss)
+        finished &= write_column(
+            result,
+            f"{source} ({column.labels})",
+            target,
+            remarks=remarks,
+            reporting=reporting,
+            picture=asked.figure,
+            dark=asked.dark,
+        )
+    for sentence in _next(columns, folder or targets[0], epsilon, joint=joint):
+        say(sentence)
+    if not finished:
+        raise typer.Exit(PARTIAL)
+
+
+def _check_figure(asked: DesignOptions) -> None:
+    """Check before the work that the bars that are asked for can be drawn; without ``--figure`` there are none."""
+    if asked.figure is None:
+        asked.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
+        return
+    picture_of(asked.figure, asked.figure, wanted=asked.picture, dark=asked.dark)
+    check_drawable()
+
+
+def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tuple[list[Path], Path | None]:
+    """Return the files to write, and the folder they are in where there are several."""
+    if joint or len(columns) == 1:
+        check_ending(output, ".sfm")
+        return [output or Path("mechanism.sfm" if joint else file_name(columns[0]))], None
+    folder = output or Path("mechanisms")
+    if folder.suffix.lower() == ".sfm":
+        raise InputError(
+            f"the output {str(folder)!r} is a file, but {len(columns)} columns that divide epsilon have one each.",
+            f"name a folder, such as {folder.stem}, or make one file of all columns: --split joint.",
+        )
+    check_folder(folder)
+    return [folder / file_name(each) for each in columns], folder
+
+
+def _next(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> list[str]:
+    """Return what several columns promise together, and how they are released."""
+    if len(columns) == 1:
+        return []
+    named = " ".join(f"--column {shlex.quote(each)}" for each in columns)
+    promise = (
+        f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}."
+        if joint
+        else f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}."
+    )
+    return [promise, f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}"]
+
+
+def _unit(epsilon: str) -> str:
+    return epsilon.partition("/")[2].strip()
+
+
+def _promise(column: Column, epsilon: str | float) -> MetricPrivacy:
+    from ..core import NumberBins, hamming
+
+    space = column.space
+    if not (isinstance(epsilon, str) and "/" in epsilon):
+        return promise_of(epsilon, hamming(space), "--epsilon")
+    if not isinstance(space, NumberBins):
+        raise InputError(
+            f"--epsilon {epsilon} is per unit, but categories have no distances.",
+            "write a pure number: --epsilon 1.",
+        )
+    if space.width > 1:
+        last = space.first + space.width * len(space) - 1
+        raise InputError(
+            f"--epsilon {epsilon} is per unit, but numbers in neighbouring bins can be nearer than the bins are.",
+            f"write a pure number, or take bins of one: --numbers {space.first}..{last}.",
+        )
+    return promise_of(epsilon, space.metric("absolute"), "--epsilon")
+
+
+def _loss(column: Column, kind: str) -> Metric:
+    from ..core import NumberBins, hamming
+
+    ordered = isinstance(column.space, NumberBins)
+    if kind == "hamming" or (kind == "euclidean" and not ordered):
+        return hamming(column.space)
+    if ordered and kind in ("euclidean", "absolute"):
+        return column.space.metric("absolute")
+    raise InputError(
+        f"--loss {kind} is not one of {'numbers' if ordered else 'categories'}.",
+        "use absolute or hamming." if ordered else "use hamming, or name a range: --numbers 18..99.",
+    )
+
+
+def _shares(split: str | None, count: int) -> list[Fraction]:
+    if split is None or split == "even":
+        return [Fraction(1, count)] * count
+    try:
+        found = [Fraction(part.strip()) for part in split.split(",")]
+    except (ValueError, ZeroDivisionError):
+        found = []
+    if len(found) != count or min(found) <= 0 or sum(found) != 1:
+        raise InputError(
+            f"--split {split!r} does not divide epsilon among {count} columns.",
+            f"write {count} shares with sum 1, such as {','.join(['1/' + str(count)] * count)}",
+            "use even, or joint for one joint space.",
+        )
+    return found
+
+
+def _part(epsilon: str, share: Fraction) -> float:
+    from ..rounding import float_below
+
+    try:
+        whole = Fraction(epsilon.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"--epsilon {epsilon} cannot be divided among columns.", "write a pure number: --epsilon 1."
+        ) from None
+    return float_below(whole * share)
+
+
+def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[str]:
+    """Return how well shares are known from reports, or that they cannot be known, or from too many only."""
+    import numpy as np
+
+    from ..mechanisms import RandomisedResponse
+    from ..releases.estimate import accuracy, identifiability
+
+    known, k = identifiability(mechanism), len(mechanism.secrets)
+    if known.complete and guarantee.metric.name == "hamming" and 1e-6 <= guarantee.epsilon <= 40 and k > 1:
+        p, q = RandomisedResponse(mechanism.secrets, guarantee.epsilon).support
+        response = q + (p - q) * np.eye(k)
+        if mechanism.shape == (k, k) and np.allclose(mechanism.matrix, response, rtol=1e-9, atol=0):
+            return list(accuracy(k, epsilon=guarantee.epsilon, answers=_SURVEY).sentences[:1])
+    if known.least_reports <= _SURVEY:
+        return []
+    return [f"{known}{' To estimate shares, design with --loss hamming.' if loss != 'hamming' else ''}"]

@@ -1,0 +1,93 @@
+"""``sfumato accuracy``: how well shares or numbers are known from private answers, before anybody is asked."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+import typer
+
+from ...errors import InputError
+from ..messages import check_failure, say
+from ..options import Failure
+
+_MARGIN: Final = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(points?|%)\s*")
+
+
+def command(
+    categories: Annotated[int | None, typer.Option(help="The number of possible answers.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The epsilon of each answer, a pure number.")] = None,
+    answers: Annotated[int | None, typer.Option(help="The number of people who answer, each once.")] = None,
+    margin: Annotated[
+        str | None, typer.Option(help="How far an estimated share may be off: '1.2 points'.")
+    ] = None,
+    sensitivity: Annotated[
+        int | None,
+        typer.Option(help="For noise on whole numbers: the largest difference of two that is hidden by epsilon."),
+    ] = None,
+    off_by: Annotated[
+        int | None, typer.Option(help="With --sensitivity: how far a noisy number may be off, a whole number.")
+    ] = None,
+    failure: Failure = 0.05,
+) -> None:
+    """Say how accurate private answers are, before anybody is asked.
+
+    With --categories give two of --epsilon, --answers and --margin: the third is found. It is for answers by
+    randomised response, which 'sfumato design --column' makes. The margin is proved for whatever the true
+    shares are, and for all of them at once.
+
+    With --sensitivity give --epsilon or --off-by: how far a whole number with discrete Laplace noise is off, or
+    the least epsilon for which it is off by no more. Both are exact.
+    """
+    check_failure(failure)
+    if (categories is None) == (sensitivity is None):
+        raise InputError(
+            f"{'neither' if categories is None else 'both'} --categories {'nor' if categories is None else 'and'} "
+            f"--sensitivity {'was' if categories is None else 'were'} given.",
+            "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
+        )
+    if sensitivity is not None:
+        for name, given in (("--answers", answers), ("--margin", margin)):
+            if given is not None:
+                raise InputError(f"{name} was given with --sensitivity, but it is about shares.", "leave it out.")
+        sentences = _of_noise(epsilon, off_by, sensitivity, failure)
+    else:
+        if off_by is not None:
+            raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
+        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure)
+    for sentence in sentences:
+        say(sentence)
+
+
+def _of_shares(
+    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float
+) -> tuple[str, ...]:
+    from ...releases.estimate import accuracy
+
+    wanted = None if margin is None else _share(margin)
+    return accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure).sentences
+
+
+def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:
+    from ...mechanisms import noise_accuracy
+
+    if (epsilon is None) == (off_by is None):
+        raise InputError(
+            f"{'neither' if epsilon is None else 'both'} --epsilon {'nor' if epsilon is None else 'and'} --off-by "
+            f"{'was' if epsilon is None else 'were'} given.",
+            "give one, and the other is found.",
+        )
+    written = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
+    found = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)
+    least = () if off_by is None else ("A smaller epsilon would not do.",)
+    return (found.sentences[0], *least, *found.sentences[1:])
+
+
+def _share(text: str) -> float:
+    found = _MARGIN.fullmatch(text)
+    value = float(found[1]) / 100 if found else 0.0
+    if not 0 < value < 1:
+        raise InputError(
+            f"--margin {text} is not a number of points from 0 to 100.", "write '1.2 points' or 1.2%."
+        )
+    return value

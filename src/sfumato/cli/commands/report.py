@@ -1,0 +1,94 @@
+"""``sfumato report``: the document of a mechanism file, to read, to sign and to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import InputError
+from ..messages import say
+from ..options import FrontierTime, Latitude, Longitude, Outline, SfmFile, User, UserColumn
+from ..outputs import check_outputs
+from ..promises import exit_code
+from ..reported import among_others, check_report, check_time, read_required, typed
+
+
+def command(
+    file: SfmFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write the report here: a page (.html) or JSON (.json). [default: report.html]"
+        ),
+    ] = None,
+    visits: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of visits: cost, attackers and risks are then about where people truly were. 'city' "
+            "names those of the built-in city."
+        ),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(help="A limit: 'within 1850 ft: at most 10 %', or as for audit, 'epsilon <= 0.7/km'."),
+    ] = None,
+    sweep: Annotated[
+        Path | None, typer.Option(help="The table of 'sfumato sweep' to show this design among others.")
+    ] = None,
+    frontier_time: FrontierTime = 60.0,
+    outline: Outline = None,
+    source: Annotated[str, typer.Option(help="Where the prior comes from, in a few words.")] = "",
+    user: User = None,
+    lat: Latitude = None,
+    lon: Longitude = None,
+    user_column: UserColumn = None,
+) -> None:
+    """Write what a mechanism promises and costs as a page.
+
+    Everything that the file promises is proved anew; what its writer says is not believed. Exit code 0 if all
+    promises and requirements hold, 1 if one fails, 3 if one is not decided.
+    """
+    from ...files import read_any
+    from ...report.document import SECONDS, Origin, is_city, report
+    from ...report.maps import outline as read_outline
+    from ..places import visits_from
+
+    target = output or Path("report.html")
+    check_report(target)
+    check_outputs([target], [file, visits, sweep, outline])
+    check_time(frontier_time)
+    required = read_required(require)
+    held = read_any(file)
+    if visits is None and user is not None:
+        raise InputError("--user was given without --visits.", "add the file of visits.")
+    read = None
+    if visits is not None:
+        read = visits_from(None if is_city(visits) else visits, lat, lon, user_column)[0]
+    if read is not None and user is not None:
+        read = read.of_user(user)
+    land = None if outline is None else read_outline(outline)
+    seconds = None if frontier_time == SECONDS or sweep is not None else frontier_time
+    origin = Origin(
+        file,
+        visits,
+        sweep,
+        tuple(require or ()),
+        source,
+        user or "",
+        outline,
+        frontier_time=seconds,
+        typed=typed(),
+    )
+    with among_others(frontier_time, "Proving, attacking and measuring") as others:
+        found = report(
+            held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land
+        )
+        found.save(target)
+    for sentence in found.spoken:
+        say(sentence)
+    say(f"Written: {target}")
+    code = exit_code(found.outcome)
+    if code:
+        raise typer.Exit(code)

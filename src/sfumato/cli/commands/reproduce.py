@@ -1,0 +1,89 @@
+"""``sfumato reproduce``: a published study done again, with its claims judged."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...errors import InputError
+from ..messages import say
+from ..options import Latitude, Longitude, UserColumn
+from ..outputs import check_folder
+
+if TYPE_CHECKING:
+    from ...geo import Visits
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="The study; without it, they are listed.")] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files of visits to run it on, each a source. By default a built-in synthetic city."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small case, in less than a minute.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The folder of the results. [default: the study's name]")
+    ] = None,
+    processes: Annotated[int, typer.Option(help="How many parts to do at a time.")] = 1,
+    lat: Latitude = None,
+    lon: Longitude = None,
+    user_column: UserColumn = None,
+) -> None:
+    """Do a published study again, and judge its claims.
+
+    The folder gets a page (index.html), tables, figures and claims. After an interruption the same command goes on
+    with the parts that are missing.
+    """
+    from ...studies.reproduction import NAMES, Judgement, Setting, paper_of, run
+
+    if name is None:
+        for each in map(paper_of, NAMES):
+            say(f"{each.name:22s} {each.title} (about {each.minutes:g} minutes; --quick: one)")
+        return
+    paper = paper_of(name)
+    folder = output or Path(paper.name)
+    check_folder(folder)
+    if files and not paper.visits:
+        raise InputError(f"the study {paper.name!r} needs no visits.", "leave the files out.")
+    setting = Setting(quick, _data(files or [], lat, lon, user_column) if paper.visits else {}, bool(files))
+    try:
+        found = run(
+            paper,
+            setting,
+            folder,
+            processes=processes,
+            command=_typed(paper.name, files or [], quick, folder),
+            progress=say,
+        )
+    except KeyboardInterrupt:
+        say(f"Interrupted. The parts that are done are kept in {folder}; the same command goes on.", err=True)
+        raise typer.Exit(130) from None
+    for claim in found.claims:
+        say(f"{claim.where}: {claim.verdict}. {claim.says} {claim.found}")
+    shown = [verdict for verdict in Judgement if found.count(verdict) or verdict is not Judgement.FOLLOWS]
+    counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in shown)
+    say(f"Claims: {counts}. Written: {folder / 'index.html'}")
+
+
+def _data(files: list[Path], lat: str | None, lon: str | None, user_column: str | None) -> dict[str, Visits]:
+    """Return the visits of each file by its name without ending, or those of the built-in city."""
+    from ...geo import synthetic_city
+    from ..places import visits_from
+
+    if not files:
+        return {"synthetic city": synthetic_city()}
+    found: dict[str, Visits] = {}
+    for path in files:
+        if path.stem in found:
+            raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
+        found[path.stem] = visits_from(path, lat, lon, user_column)[0]
+    return found
+
+
+def _typed(name: str, files: list[Path], quick: bool, folder: Path) -> str:
+    """Return the command line that does this again."""
+    words = ["sfumato", "reproduce", name, *(path.name for path in files), *(["--quick"] if quick else [])]
+    return shlex.join([*words, "--output", folder.name])

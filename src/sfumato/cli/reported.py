@@ -1,0 +1,158 @@
+"""Reports on the command line: their names, their requirements, and the exit code that they lead to."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from .messages import option, say
+from .progress import StopOnInterrupt
+from .promises import exit_code
+
+if TYPE_CHECKING:
+    from ..files import MechanismFile, NoiseFile
+    from ..geo import Visits
+    from ..report.document import OtherDesigns, Required
+    from ..report.maps import Outline
+    from .design_options import DesignOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """The report at the end of a design, and the limits on risks that it must keep.
+
+    Attributes:
+        path: The report; None for none.
+        required: The requirements; None for none.
+        seconds: For designs with other epsilons, which the report shows this one among.
+    """
+
+    path: Path | None
+    required: Required | None
+    seconds: float
+
+    @classmethod
+    def of(cls, asked: DesignOptions) -> Reporting:
+        """Return what the options ask for, checked before the work."""
+        check_report(asked.report)
+        check_time(asked.frontier_time)
+        required = read_required(asked.require) if asked.require else None
+        return cls(asked.report, required, asked.frontier_time if asked.report else 0.0)
+
+    def write(
+        self,
+        held: MechanismFile | NoiseFile,
+        target: Path,
+        *,
+        source: str,
+        visits: Visits | None,
+        remarks: Sequence[str],
+        outline: Outline | None = None,
+    ) -> int:
+        """Write the report, print how near attackers come, and return the exit code.
+
+        Args:
+            held: The content of the mechanism file.
+            target: The mechanism file, which is written already.
+            source: Where the prior comes from, in words.
+            visits: The visits of the prior.
+            remarks: Sentences on how the mechanism was made.
+            outline: Land, water and names to draw the maps on.
+        """
+        if self.path is None and self.required is None:
+            return 0
+        from ..report.document import Origin, report
+
+        with among_others(self.seconds, "Writing the report") as others:
+            found = report(
+                held,
+                visits=visits,
+                require=self.required or (),
+                others=others,
+                origin=Origin(target, source=source, designed=typed()),
+                remarks=remarks,
+                outline=outline,
+            )
+            if self.path is not None:
+                found.save(self.path)
+        for sentence in found.spoken:
+            say(sentence)
+        if self.path is not None:
+            say(f"Written: {self.path}")
+        return exit_code(found.outcome)
+
+
+def check_report(path: Path | None) -> None:
+    """Check that the name of a report ends in ``.html`` or ``.json``, and that a page can be made.
+
+    Raises:
+        InputError: If it has another ending.
+        MissingExtraError: If it is a page, and jinja2 is not installed.
+    """
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".json"):
+        words = ["the report in words (.md) is always written, beside the mechanism file"]
+        raise InputError(
+            f"the report {str(path)!r} ends in neither .html nor .json.",
+            f"write it as {path.stem}.html",
+            *(words if path.suffix.lower() == ".md" else []),
+        )
+    if path.suffix.lower() == ".html":
+        from ..report.document import check_pages
+
+        check_pages()
+
+
+def check_time(seconds: float) -> None:
+    """Refuse ``--frontier-time`` that is not a number of seconds, before the work.
+
+    Raises:
+        InputError: If it is negative or endless.
+    """
+    if not 0 <= seconds < math.inf:
+        raise InputError(
+            f"--frontier-time {seconds:g} is not a number of seconds.", "write 60, or 0 to leave the designs out."
+        )
+
+
+@contextmanager
+def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
+    """Show a live line on the error stream while a report is made, and let Ctrl-C end the designs for it.
+
+    Args:
+        seconds: For designs with other epsilons.
+        doing: The line before them.
+    """
+    from ..report.document import OtherDesigns
+    from .screen import Screen
+
+    with StopOnInterrupt() as stop, Screen(stderr=True).status(doing) as status:
+
+        def report(number: int, total: int) -> None:
+            status.update(
+                f"Designing for other epsilons, {number} of {total}, for at most about {seconds:g} s in all "
+                "(Ctrl-C goes on without the rest)"
+            )
+
+        yield OtherDesigns(seconds, stop, report)
+
+
+def read_required(require: Iterable[str] | None) -> Required:
+    """Return the requirements of ``--require``."""
+    from ..report.document import read_requirements
+
+    with option("--require"):
+        return read_requirements(require or ())
+
+
+def typed() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["sfumato", *sys.argv[1:]])

@@ -1,0 +1,62 @@
+"""Names of distances and losses in sentences: the package's own as they are, all others in quotation marks.
+
+A name in a file is its writer's own text. Printed as it stands, it could read as a sentence of the package.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..escaping import plain
+from .distances import KINDS
+
+TRUE_POINT: Final = " distance of the true point"
+"""Ending of the name of a loss that is counted from true points."""
+
+_LONGEST: Final = 40  # characters of a name
+_NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_WORD: Final = r"[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥]"
+_MADE: Final = ("member", "metric", "loss", "distance", "lattice steps", "steps between neighbours")
+_OWN: Final = re.compile(
+    rf"(?:closure of |{_NUMBER} x )*"
+    rf"(?:(?:{'|'.join((*KINDS, *_MADE))})(?:{TRUE_POINT})?|hops of at most {_NUMBER}(?: (?:{_WORD}))?)"
+)
+_LABEL: Final = re.compile(r"[\w.+-]{1,24}")
+_UNIT: Final = re.compile(_WORD)
+
+
+def called(name: str, noun: str = "") -> str:
+    """Return a name for a sentence: ``euclidean distance``, or ``distance called 'my way'``.
+
+    Args:
+        name: The name of a distance or a loss.
+        noun: What it names; "" where the sentence says that already.
+
+    Returns:
+        The name in quotation marks, on one line and at most 40 characters long, unless the package makes it.
+
+    Example:
+        >>> print(called("euclidean", "distance"), "-", called("my way", "distance"))
+        euclidean distance - distance called 'my way'
+    """
+    if _OWN.fullmatch(name):
+        return name if name == noun else f"{name} {noun}".strip()
+    return f"{noun} called {quoted(name)}".strip()
+
+
+def quoted(text: object, longest: int = _LONGEST) -> str:
+    """Return a text from outside in quotation marks, on one line, cut at so many characters."""
+    shown = plain(text)
+    return repr(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
+
+
+def labelled(label: object) -> str:
+    """Return a label for a sentence: a short word or number as it is, any other in quotation marks."""
+    shown = plain(str(label))
+    return shown if _LABEL.fullmatch(shown) else quoted(shown)
+
+
+def is_unit(text: str) -> bool:
+    """Return whether a text is a short word, without spaces and punctuation, or empty."""
+    return not text or _UNIT.fullmatch(text) is not None

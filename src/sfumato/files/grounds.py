@@ -1,0 +1,132 @@
+"""The distances of a file's promises: whether its secrets confirm them, and those that an audit measures by."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Space, ThresholdPrivacy
+from ..core.frozen import Short
+from ..core.loss import as_named
+from ..errors import InputError
+from ..evidence import PlaceDistortion, VertexPrivacy
+
+_STATED: Final = "Epsilon per distance and errors count in distances that the file states and nothing confirms."
+_INSTEAD: Final = (
+    "Epsilon per distance and errors count in straight lines between the coordinates, because nothing confirms "
+    "the distances that the file states."
+)
+_NEITHER: Final = "Nothing was measured by the distances that the file states, because nothing confirms them."
+_INFINITE: Final = "The file promises nothing by distance: no pair of secrets is at a finite one."
+
+
+class DistanceSource(enum.Enum):
+    """Source of the distances that a promise counts in; the value is the word for it."""
+
+    CONFIRMED = "confirmed"
+    """The secrets have coordinates or labels that give just these distances."""
+    REPORTS = "to reports"
+    """The same, but an attacker is taken to guess one of the reports."""
+    LABELS = "stated for labels"
+    """The file states them, for secrets that have no coordinates."""
+    UNCONFIRMED = "stated and not confirmed"
+    """The file states them, and the coordinates of the secrets give others or cannot tell."""
+
+
+def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
+    """Return where the distances of a promise come from.
+
+    Args:
+        mechanism: The mechanism, whose spaces have the coordinates and labels.
+        guarantee: The promise, of its secrets.
+    """
+    secrets, observables = mechanism.secrets, mechanism.observables
+    if isinstance(guarantee, VertexPrivacy | PlaceDistortion):
+        return DistanceSource.CONFIRMED  # both are made of places alone
+    if isinstance(guarantee, MetricPrivacy):
+        metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
+        if _follows(metric, secrets, secrets):
+            return DistanceSource.CONFIRMED
+    elif isinstance(guarantee, DistortionPrivacy):
+        if _follows(guarantee.distance, secrets, secrets):
+            return DistanceSource.CONFIRMED
+        if _follows(guarantee.distance, observables, secrets):
+            return DistanceSource.REPORTS
+    return DistanceSource.LABELS if secrets.coordinates is None else DistanceSource.UNCONFIRMED
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Yardstick(Short):
+    """The distances to measure the mechanism of a file by.
+
+    Attributes:
+        metric: The distances; None where there are none.
+        stated: Whether the file alone states them.
+        note: A sentence about them, where there is something to say.
+    """
+
+    metric: Metric | None
+    stated: bool = False
+    note: str = ""
+
+
+def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardstick:
+    """Return the distances to measure a file's mechanism by.
+
+    They are those of the first promise of metric privacy if they are confirmed, or if the
+    secrets have no coordinates; else those between the coordinates.
+
+    Args:
+        mechanism: The mechanism.
+        guarantees: What its file promises.
+    """
+    space = mechanism.secrets
+    first = next((each for each in guarantees if isinstance(each, MetricPrivacy)), None)
+    if first is None:
+        return Yardstick(None)
+    if isinstance(first, VertexPrivacy):  # whose distances are steps, which nobody has asked for
+        return Yardstick(space.metric("euclidean", unit=first.promise.unit))
+    own = _straight(space, first.metric.unit)
+    if not promised_pairs(first.metric):
+        return Yardstick(own, note=_INFINITE)
+    source = source_of(mechanism, first)
+    if source is DistanceSource.CONFIRMED:
+        return Yardstick(first.metric)
+    if source is DistanceSource.LABELS:
+        return Yardstick(first.metric, stated=True, note=_STATED)
+    return Yardstick(own, note=_INSTEAD if own is not None else _NEITHER)
+
+
+def promised_pairs(metric: Metric) -> int:
+    """Return how many ordered pairs are at a finite distance: those that a promise is about."""
+    return int(np.isfinite(metric.array).sum()) - len(metric)
+
+
+def _straight(space: Space, unit: str) -> Metric | None:
+    """Return the distances between the coordinates of a space, in a unit if it fits."""
+    for kind in ("euclidean", "great-circle"):
+        try:
+            found = space.metric(kind)
+        except InputError:  # no coordinates, or degrees
+            continue
+        for wanted in (unit, "km"):
+            try:
+                return found.to(wanted)
+            except InputError:  # a unit of something else
+                continue
+        return found
+    return None
+
+
+def _follows(distances: Metric | Loss, rows: Space, columns: Space) -> bool:
+    if distances.array.shape != (len(rows), len(columns)):
+        return False
+    try:
+        return as_named(distances, rows, columns)
+    except InputError:  # its name stands for others
+        return False

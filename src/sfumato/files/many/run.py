@@ -1,0 +1,166 @@
+"""Designs for many people, from their priors or from their visits, into a folder that a rerun goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from os import PathLike
+from typing import Any, Literal
+
+from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_loss
+from ...core.arguments import checked
+from ...core.guarantees import as_guarantees
+from ...errors import DataError, InputError, argument
+from ...geo import Region, Visits
+from .folder import DesignFolder, OnNews, filled
+from .job import DesignJob
+from .names import check_names
+from .person import PersonJob, PersonWishes, visits_by_user
+from .workers import DesignWorkers, Stop
+
+
+@checked
+def design_many(
+    priors: Mapping[str, Prior],
+    folder: str | PathLike[str],
+    *,
+    loss: AnyLoss | Mapping[str, AnyLoss],
+    guarantees: Guarantees,
+    medians: Mapping[str, Visits] | None = None,
+    processes: int = 1,
+    executor: Executor | None = None,
+    in_flight: int | None = None,
+    stop: Stop | None = None,
+    progress: OnNews | None = None,
+    **options: Any,
+) -> DesignFolder:
+    """Design a mechanism for each of many people from their priors, into a folder of mechanism files.
+
+    Each file is written as soon as its design is there, and then a line of the index. A crash loses at most the
+    designs in flight; a second call with the same arguments makes those that are missing, and no others. A design
+    that is impossible, or fails, is reported, and the others go on. `read_designs` returns the mechanisms for
+    ``sf.release(..., by="user")``.
+
+    The files hold the priors, and the index holds names: they can be read by their owner only. Keep them as secret
+    as the visits. A name is the name of its file, with ``%`` and two digits for what is not safe there.
+
+    Args:
+        priors: Priors by name.
+        folder: Where to write; it is made if need be.
+        loss: The loss of all designs, or of each by its name.
+        guarantees: What each must keep; see `design`.
+        medians: Visits by name, where reports are moved to medians.
+        processes: Worker processes, where no executor is given. A script that asks for more than one needs the
+            guard ``if __name__ == "__main__":``.
+        executor: Any executor of `concurrent.futures`, also one of a cluster, such as Dask's
+            ``client.get_executor()``. Workers need sfumato, but not the folder.
+        in_flight: Designs that are handed out at a time; by default one more than there are processes, or 64.
+        stop: Asked between designs whether to stop.
+        progress: Is told of each design, and how far the run has come.
+        options: ``objective``, ``gap``, ``tie_break`` and ``time_limit`` of `design`, for each design.
+
+    Raises:
+        InputError: If there is no prior, the folder holds designs for other arguments, or another run writes
+            to it.
+        FileError: If the folder cannot be written.
+        SolverError: If the workers ended; those that are done stay done.
+    """
+    unknown = sorted(set(options) - {"objective", "gap", "tie_break", "time_limit"})
+    if unknown:
+        raise InputError(
+            f"{argument(unknown[0])} is not an option here.", "use objective, gap, tie_break and time_limit."
+        )
+    if not priors:
+        raise InputError("there is no prior.", "pass at least one, by name.")
+    check_names(priors)
+    workers = DesignWorkers(processes, executor, in_flight, stop)
+    asked, jobs = as_guarantees(guarantees), []
+    for name, prior in priors.items():
+        if not isinstance(prior, Prior):
+            raise InputError(
+                f"the prior of {name!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
+            )
+        for what, given in (("loss", loss), ("medians", medians)):
+            if isinstance(given, Mapping) and name not in given:
+                raise InputError(f"the {what} of {name!r} is missing.", f"give {argument(what)} for every name.")
+        own = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
+        moved = None if medians is None else medians[name]
+        jobs.append(DesignJob(name, prior, own, asked, moved, dict(options), workers.threads))
+    return filled(folder, jobs, workers, progress)
+
+
+@checked
+def design_each_user(
+    visits: Visits,
+    folder: str | PathLike[str],
+    *,
+    epsilon: float | str,
+    spacing: float | str | None = None,
+    lattice: Literal["square", "triangular"] = "square",
+    region: Region | str | None = None,
+    near: float | str | None = None,
+    loss: str = "euclidean",
+    smoothing: float = 0.0,
+    least_visits: int = 20,
+    gap: float = 1e-4,
+    time_limit: float = float("inf"),
+    processes: int = 1,
+    executor: Executor | None = None,
+    in_flight: int | None = None,
+    stop: Stop | None = None,
+    progress: OnNews | None = None,
+) -> DesignFolder:
+    """Design a mechanism for each user from their own visits, into a folder of mechanism files.
+
+    Each is what ``sfumato design`` makes of a file with this user's visits: on a lattice over them, with reports
+    at medians, the better of program and planar noise. The folder is filled as `design_many` says.
+
+    A mechanism that is made of its user's visits tells of them: its region, its lattice and the places that it
+    reports show where they are, and no promise covers that. With one ``region`` and ``spacing`` for all, only the
+    reported places do.
+
+    Args:
+        visits: Visits with users.
+        folder: Where to write; it is made if need be.
+        epsilon: What is promised of any two points, such as ``"1/km"``; a number is per kilometre.
+        spacing: The distance of neighbours on each lattice; by default one that suits the promise and the visits.
+        lattice: ``square`` or ``triangular``.
+        region: The region that each lattice covers; by default that of the user's visits.
+        near: Serve only what is within this distance of one of the user's visits.
+        loss: ``euclidean`` or ``manhattan``, the distance from the true point.
+        smoothing: Added to the number of visits of each vertex; planar noise is then not looked at.
+        least_visits: Users with fewer visits in the region are left out.
+        gap: The relative gap to reach.
+        time_limit: Seconds for each design.
+        processes: As for `design_many`, and so are the others.
+        executor: Any executor.
+        in_flight: Designs that are handed out at a time.
+        stop: Asked between designs whether to stop.
+        progress: Is told of each design.
+
+    Raises:
+        InputError: If an argument makes no sense, the folder holds designs for other visits or arguments, or
+            another run writes to it.
+        DataError: If no visit names its user, or nobody has enough visits.
+        FileError: If the folder cannot be written.
+        SolverError: If the workers ended; those that are done stay done.
+    """
+    area = Region.parse(region) if isinstance(region, str) else region
+    wishes = PersonWishes(CoordinatePrivacy(epsilon), spacing, lattice, area, near, loss, smoothing)
+    wishes.check()
+    options, workers = {"gap": gap, "time_limit": time_limit}, DesignWorkers(processes, executor, in_flight, stop)
+    jobs, few = [], 0
+    for name, theirs in visits_by_user(visits):
+        inside = len(theirs) if area is None else int(area.contains(theirs.lat, theirs.lon).sum())
+        if inside < max(least_visits, 1):
+            few += 1
+            continue
+        jobs.append(PersonJob(name, theirs, wishes, options, workers.threads))
+    if not jobs:
+        raise DataError(
+            f"none of the {few:,} users has {max(least_visits, 1):,} visits"
+            f"{'' if area is None else ' in the region'}.",
+            f"lower {argument('least_visits', least_visits)}.",
+        )
+    check_names([job.name for job in jobs])
+    return filled(folder, jobs, workers, progress, few)

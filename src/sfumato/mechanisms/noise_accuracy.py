@@ -1,0 +1,201 @@
+"""Accuracy of noise on whole numbers: how far a report is off at most, from epsilon, and back; exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import Final
+
+from scipy.special import ndtri
+
+from ..core.arguments import checked
+from ..core.arrays import integer
+from ..core.bisection import bisect, doubled
+from ..core.frozen import Short
+from ..errors import InputError, argument
+from ..intervals import Interval, negative, rational_interval
+from ..rounding import about, at_least, at_most, float_below
+from .discrete_laplace import DiscreteLaplace
+from .noise import Noise
+from .staircase import Staircase
+
+_FARTHEST: Final = 1 << 40
+_OUTWARD: Final = 1 + 1e-10  # more than the rounding of a tail that is summed in floating point
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseAccuracy(Short):
+    """Noise on whole numbers, and how far its reports are off.
+
+    Attributes:
+        noise: The noise.
+        off_by: With probability at least 1 - failure, a report is off by at most this; the least such number.
+        failure: The probability that a report is off by more, at most.
+    """
+
+    noise: Noise
+    off_by: int
+    failure: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        """The noise's epsilon for numbers that differ by its sensitivity at most; ``inf`` for Gaussian noise."""
+        return self.noise.epsilon
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The accuracy in words."""
+        sure = at_least(float_below(100 * (1 - self.failure)), 6)
+        apart = f"true numbers that differ by at most {self.noise.sensitivity:,}"
+        of = f"epsilon {at_most(self.epsilon, 6)} for {apart}" if math.isfinite(self.epsilon) else f"{apart}"
+        name = self.noise.name[0].upper() + self.noise.name[1:]
+        exact = isinstance(self.noise, DiscreteLaplace | Staircase)
+        least = "A smaller number would not do." if exact else "No smaller number is proved to do."
+        return (
+            f"{name} ({of}): with a probability of at least {sure} %, a report is off by at most {self.off_by:,}. "
+            f"{least}",
+            f"On average a report is off by about {about(self.noise.absolute, 3)}. This is for one report, "
+            "whatever the true number is.",
+        )
+
+    def __repr__(self) -> str:
+        return self.sentences[0]
+
+
+@checked
+def noise_accuracy(
+    noise: Noise | None = None,
+    *,
+    epsilon: Rational | float | str | None = None,
+    off_by: int | None = None,
+    sensitivity: int = 1,
+    failure: float = 0.05,
+) -> NoiseAccuracy:
+    """Return how far reports with noise on whole numbers are off, or the epsilon that keeps them so near.
+
+    One of ``noise``, ``epsilon`` and ``off_by`` is given. From noise, or the epsilon of discrete Laplace noise,
+    the least k is found for which noise farther from 0 than k has a probability of at most ``failure``. From k
+    the least epsilon is found, among floats, with which discrete Laplace noise keeps it. For discrete Laplace and
+    staircase noise both are exact: the law is evaluated over intervals, with as many bits as the comparison
+    takes. A tail of Gaussian noise is summed in floating point and rounded up by a part in 10**10: its k
+    suffices, too.
+
+    Discrete Laplace noise with r = epsilon / sensitivity is farther from 0 than k with probability
+    2 exp(-r (k + 1)) / (1 + exp(-r)).
+
+    Args:
+        noise: Such as `DiscreteLaplace`, `DiscreteGaussian` or `Staircase`.
+        epsilon: Of discrete Laplace noise; see there.
+        off_by: How far a report may be off, a whole number.
+        sensitivity: Where no noise is given: the largest difference of two true numbers that must not be told
+            apart.
+        failure: The probability that a report is off by more; taken for the decimal number that it is written as.
+
+    Raises:
+        InputError: If not one of the three is given, or an argument is out of range.
+
+    Source:
+        OpenDP's ``accuracy_to_discrete_laplacian_scale`` and back are the model. Its accuracy is the real number a
+        such that noise is a or farther from 0 with probability alpha: k = ceil(a) - 1.
+
+    Example:
+        >>> import sfumato as sf
+        >>> sf.noise_accuracy(epsilon="1/2").off_by
+        6
+        >>> sf.noise_accuracy(off_by=6).epsilon
+        0.4569...
+    """
+    given = [noise, epsilon, off_by]
+    if given.count(None) != 2:
+        raise InputError(
+            f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but "
+            f"{3 - given.count(None)} were given.",
+            "give one of them.",
+        )
+    if not 0 < failure < 1:
+        raise InputError(
+            f"{argument('failure', failure)} is not between 0 and 1.", f"use {argument('failure', 0.05)} for 5 %."
+        )
+    missed = Fraction(repr(float(failure)))
+    if off_by is not None:
+        found = integer(off_by)
+        if found is None or not 0 <= found <= _FARTHEST:
+            raise InputError(
+                f"{argument('off_by', off_by)} is not a whole number from 0 to {_FARTHEST:,}.",
+                "say how far a report may be off.",
+            )
+        noise = DiscreteLaplace(_epsilon_for(found, sensitivity, missed), sensitivity)
+        return NoiseAccuracy(noise, found, missed)
+    if noise is None:
+        noise = DiscreteLaplace(epsilon or 0, sensitivity)
+    elif sensitivity != 1:
+        raise InputError(
+            f"{argument('sensitivity', sensitivity)} was given with noise, which has its own.", "leave it out."
+        )
+    return NoiseAccuracy(noise, _off_by(noise, missed), missed)
+
+
+def _off_by(noise: Noise, failure: Fraction) -> int:
+    def held(reach: int) -> bool:
+        return _beyond(noise, reach, failure)
+
+    if held(0):
+        return 0
+    guess = int(-ndtri(min(0.5, float(failure) / 2)) * math.sqrt(noise.variance))
+    low, high = max(0, guess - 2), guess + 2
+    if low == 0 or held(low) or not held(high):  # not nearly normal
+        low, high = doubled(held, fails=0, holds=1)
+    return bisect(held, low, high).holds
+
+
+def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
+    """Return the least float that is enough, or the least that the noise can have."""
+
+    def held(epsilon: float) -> bool:
+        return _beyond(DiscreteLaplace(epsilon, sensitivity), off_by, failure)
+
+    least = math.nextafter(sensitivity / _FARTHEST, math.inf)
+    if held(least):
+        raise InputError(
+            f"noise that may be off by {off_by:,} has a scale of more than 2**40.",
+            "use a coarser unit.",
+        )
+    return bisect(held, *doubled(held, fails=least, holds=2 * least)).holds
+
+
+def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:
+    """Return whether noise beyond the reach, on both sides together, is proved to be at most so probable."""
+    if isinstance(noise, DiscreteLaplace):
+        return negative(_laplace_excess(noise, reach, failure))
+    if isinstance(noise, Staircase):
+        return negative(_staircase_excess(noise, reach, failure))
+    return 2 * noise.tail(reach + 1) * _OUTWARD + 1e-300 <= float_below(failure)
+
+
+def _laplace_excess(noise: DiscreteLaplace, reach: int, failure: Fraction) -> Callable[[], Interval]:
+    """Return 2 exp(-r (k + 1)) - failure (1 + exp(-r)), which is never 0: e to a rational is transcendental."""
+
+    def excess() -> Interval:
+        allowed = rational_interval(failure) * (1 + rational_interval(-noise.rate).exp())
+        return 2 * rational_interval(-noise.rate * (reach + 1)).exp() - allowed
+
+    return excess
+
+
+def _staircase_excess(noise: Staircase, reach: int, failure: Fraction) -> Callable[[], Interval]:
+    """Return P(|noise| > k) - failure: the rest of one stair, then a geometric series of whole ones."""
+    width, step = noise.sensitivity, noise.step
+    stairs, within = divmod(reach + 1, width)
+    high, low = max(step - within, 0), width - max(step, within)
+
+    def excess() -> Interval:
+        b = rational_interval(-noise.parameter).exp()
+        whole = (step + (width - step) * b) / (1 - b)
+        top = 1 / (2 * whole - 1)
+        tail = top * rational_interval(-noise.parameter * stairs).exp() * (high + low * b + whole * b)
+        return 2 * tail - rational_interval(failure)
+
+    return excess

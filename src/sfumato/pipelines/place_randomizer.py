@@ -1,0 +1,177 @@
+"""A transformer of scikit-learn that replaces every place by a private one."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import CoordinatePrivacy, Mechanism, Prior
+from ..core.arrays import Floats
+from ..errors import DataError, InputError, MissingExtraError, argument
+from ..geo import PlaceColumns, Visits
+from ..mechanisms.planar import CoordinateNoise
+from ..optimal import Design, NoiseDesign, design, suited_lattice
+from ..releases import PreparedFrame, prepare_frame
+from ..releases.kernel import Outside
+from ..releases.reporters import reporter
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtraError("A transformer of scikit-learn", "pipelines") from None
+
+_NAMES = ("latitude", "longitude")
+
+
+class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every row of a latitude and a longitude, in degrees, by those of a private report.
+
+    `fit` designs the mechanism that loses least on its rows, on a lattice that covers them, or takes planar noise
+    where that loses less; `transform` draws a fresh report for each row, as `sfumato.release` does, from proved
+    integers and with the operating system's randomness. A mechanism that is there already, such as one that
+    `sfumato.load` reads, is passed as ``mechanism``; then `fit` designs nothing.
+
+    The promise is `CoordinatePrivacy`: for any two points that are served, the probabilities of a report differ at
+    most by the factor exp(epsilon x distance). It is for each row that is transformed and each time: k reports of
+    one person spend k times epsilon. **It does not cover the rows that `fit` sees**: the mechanism depends on
+    them. Fit on public or older rows, not on those to be protected.
+
+    The columns of a data frame are recognised by their names, such as ``lat`` and ``lon``, and may come in either
+    order; in an array the latitude comes first.
+
+    Args:
+        epsilon: The promise per distance, as text: ``"1/km"``.
+        n_vertices: How many vertices the lattice has at most; more are finer, and take longer.
+        mechanism: A mechanism on places, or noise for coordinates, to draw from.
+        outside: What becomes of rows outside of what is served: refuse (``error``), or move them to the nearest
+            point (``nearest``).
+        within: How far they are moved at most.
+        allow: The share of rows that may be moved.
+        time_limit: Seconds for the design; when they are over, the best proved answer is taken.
+
+    Attributes:
+        mechanism_: The mechanism.
+        design_: Its design, with what it loses; None where the mechanism was given.
+        promises_: What one report promises, in sentences.
+        n_features_in_: Two.
+    """
+
+    def __init__(
+        self,
+        epsilon: str = "1/km",
+        n_vertices: int = 100,
+        *,
+        mechanism: Mechanism | CoordinateNoise | None = None,
+        outside: Outside = "error",
+        within: float | str = "1 km",
+        allow: float = 0.01,
+        time_limit: float = 60.0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.n_vertices = n_vertices
+        self.mechanism = mechanism
+        self.outside = outside
+        self.within = within
+        self.allow = allow
+        self.time_limit = time_limit
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Design the mechanism, or take the one that was given.
+
+        Args:
+            X: Places that need no protection, array (n, 2) in degrees, or a data frame with two columns.
+            y: Not used.
+
+        Raises:
+            InputError: If the rows are not places, or a parameter cannot be used. ValueError: If they are not
+            finite numbers.
+        """
+        lat, lon = self._degrees(X, reset=True)
+        if self.outside not in ("error", "nearest"):
+            raise InputError(
+                f"{argument('outside', self.outside)} does not fit a transformer, which returns every row.",
+                f"use {argument('outside', 'error')} or {argument('outside', 'nearest')}.",
+            )
+        self.design_: Design | NoiseDesign | None = None
+        self.mechanism_ = self.mechanism
+        if self.mechanism is None:
+            visits = Visits(lat, lon)
+            promise = CoordinatePrivacy(self.epsilon)
+            lattice = suited_lattice(visits, promise, most=self.n_vertices).lattice
+            self.design_ = design(
+                Prior.from_visits(lattice, visits),
+                loss=lattice.loss(visits),
+                guarantees=promise,
+                medians=visits,
+                keep="better",
+                time_limit=self.time_limit,
+            )
+            self.mechanism_ = self.design_.mechanism
+        if reporter(self.mechanism_).given != "places":
+            raise InputError(
+                f"the secrets of {self.mechanism_!r} are not places on the ground.",
+                "pass a mechanism on places, or noise for coordinates.",
+            )
+        prepared = self._prepared(np.zeros(0), np.zeros(0))
+        reports = prepared.run().frame
+        if [str(reports.schema.field(name).type) for name in _NAMES if name in reports.schema.names] != 2 * [
+            "double"
+        ]:
+            raise InputError(
+                f"the reports of {self.mechanism_!r} are not one place each.",
+                "pass a mechanism whose reports are places.",
+            )
+        self.promises_ = prepared.promises[:2]
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return a fresh report for each row, array (n, 2) in degrees, its columns as those of the rows.
+
+        Args:
+            X: The places to protect, as for `fit`.
+
+        Raises:
+            DataError: If rows are outside of what is served, and this is refused.
+        """
+        check_is_fitted(self)
+        lat, lon = self._degrees(X, reset=False)
+        try:
+            reports = self._prepared(lat, lon).run().frame
+        except DataError as error:  # a transformer drops no row
+            kept = [each for each in error.hints if argument("outside", "drop") not in each]
+            raise DataError(error.problem, *kept, "leave these rows out of X.") from None
+        found = np.column_stack([reports[name].to_numpy() for name in _NAMES])
+        return found[:, ::-1] if self._longitude_first() else found
+
+    def _prepared(self, lat: Floats, lon: Floats) -> PreparedFrame:
+        import pyarrow as pa
+
+        table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))
+        mechanism: Any = self.mechanism_
+        return prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
+
+    def _degrees(self, X: ArrayLike, *, reset: bool) -> tuple[Floats, Floats]:
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
+        if rows.shape[1] != 2:
+            raise InputError(
+                f"X has {rows.shape[1]} columns, but places have two: a latitude and a longitude.",
+                "choose them with a ColumnTransformer, or X[['lat', 'lon']].",
+            )
+        lat, lon = rows.T[::-1] if self._longitude_first() else rows.T
+        if not ((np.abs(lat) <= 90).all() and (np.abs(lon) <= 360).all()):
+            raise InputError(
+                "a row of X is not on the Earth.", "pass degrees, in an array the latitude before the longitude."
+            )
+        return lat, lon
+
+    def _longitude_first(self) -> bool:
+        names = getattr(self, "feature_names_in_", None)
+        return names is not None and PlaceColumns.of(list(names), {}, "X", {}).roles.lon == names[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

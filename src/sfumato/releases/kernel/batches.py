@@ -1,0 +1,56 @@
+"""Batches on their way through a kernel: rows taken for secrets, then private rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.frozen import Short
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Located(Short):
+    """A batch whose rows have been taken for secrets, before a report is drawn.
+
+    Attributes:
+        batch: The true rows.
+        rows: The numbers of those for which a report is drawn, array (k,), in order.
+        values: Their secrets, array (k, ...).
+        chosen: The number of the mechanism of each, array (k,); None where there is one.
+        moved: How many of them were moved first.
+        farthest_m: How far at most, metres.
+    """
+
+    batch: Any
+    rows: NDArray[np.intp]
+    values: NDArray[Any]
+    chosen: NDArray[np.intp] | None
+    moved: int
+    farthest_m: float
+
+    @property
+    def dropped(self) -> int:
+        """The number of rows that are left out."""
+        return int(self.batch.num_rows - len(self.rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PrivateBatch(Short):
+    """A batch of private rows, and counts of what was done for it.
+
+    Attributes:
+        batch: The private rows, an Arrow record batch of the kernel's schema.
+        dropped: How many rows were left out.
+        moved: How many rows were moved first.
+        farthest_m: How far at most, metres.
+        rows: The numbers of the true rows that have a report, array (k,), in order; None where it is not known.
+    """
+
+    batch: Any
+    dropped: int
+    moved: int
+    farthest_m: float
+    rows: NDArray[np.intp] | None = None

@@ -1,0 +1,259 @@
+"""The kernel of every release: a batch of true rows in, a batch of private rows out, and no engine in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import units
+from ...core.arrays import Floats
+from ...errors import DataError, InputError
+from ...geo import PlaceColumns
+from ...sampling import SystemWords, Words
+from ...tables import no_column
+from ..columns import fresh
+from ..disclosed import Disclosed
+from ..reporters import BLOCK, Columnwise, NoiseReporter, Reporter, reporter
+from ..users import as_texts, holds_names
+from .batches import Located, PrivateBatch
+from .outside import check_near, refuse_outside
+from .schema import private_schema
+from .secrets import grouped, secrets_at, secrets_of
+from .wishes import Wishes, by_name, given_by
+
+
+class Kernel:
+    """Draws a private batch for each batch of true rows, from the integers of one mechanism or of several.
+
+    Rows keep their number and order, unless those outside are dropped by the caller's wish. What comes out
+    shares no memory, dictionary, statistics or metadata with what goes in.
+
+    Args:
+        mechanisms: The mechanism, or several by name: the column ``wishes.by`` names each row's; or, without it,
+            one for each of the columns ``wishes.column``, by their names.
+        schema: The Arrow schema of the true rows.
+        wishes: What the caller asks for.
+        name: What messages call the table.
+        comma: Whether numbers in texts may be written ``48,85``.
+
+    Attributes:
+        drawables: The mechanisms, by name; a single one has the name ``""``.
+        schema: The Arrow schema of the private rows, without metadata.
+        needs: The columns of the source that are read.
+        drawn_from: The columns that a row's report depends on.
+        rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
+        columnwise: Whether each column has a mechanism of its own, so that every row has a report of each.
+        user: The column of users, or None.
+        disclosed: Which columns are carried over, and which are left out.
+        secret: The columns that hold the secret, or the time.
+        notes: What was taken for granted about the source.
+
+    Raises:
+        InputError: If the wishes do not fit the mechanisms.
+        DataError: If a column is missing.
+    """
+
+    def __init__(
+        self,
+        mechanisms: Any,
+        schema: Any,
+        wishes: Wishes | None = None,
+        *,
+        name: str = "the table",
+        comma: bool = False,
+    ) -> None:
+        asked = wishes or Wishes()
+        self.drawables = by_name(mechanisms, asked)
+        self.columnwise = isinstance(mechanisms, Mapping) and asked.by is None
+        self._reporters = [reporter(each) for each in self.drawables.values()]
+        if self.columnwise:
+            self._reporters = [Columnwise(dict(zip(self.drawables, self._reporters, strict=True)))]
+        self._numbers = {name: number for number, name in enumerate(self.drawables)}
+        self._wishes, self._name = asked, name
+        self._within_m = units.length_m(asked.within, "the distance")
+        if not self._within_m >= 0:
+            raise InputError(f"a distance of {asked.within} is negative.", "use a length such as '1 km'.")
+        given = given_by(self._reporters, asked)
+        columns = schema.names
+        found = None
+        if given == "places":
+            named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
+            found = PlaceColumns.of(columns, schema.metadata or {}, name, named, comma=comma)
+        self._places = found
+        self.notes = () if found is None else found.notes
+        self.user = asked.user if found is None else found.roles.user
+        roles = (*(("column", each) for each in asked.named), ("by", asked.by), ("release.user", self.user))
+        for option, each in roles:
+            if each is not None and each not in columns:
+                raise no_column(columns, each, option, name)
+        for role in (asked.by, self.user):
+            if role is not None and not holds_names(schema.field(role).type):
+                raise DataError(
+                    f"the column {role!r} of {name} is of {schema.field(role).type}, which holds no names.",
+                    "name a column of texts or numbers.",
+                )
+        secret = asked.named if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
+        kept = {"user": self.user, "time": None if found is None else found.roles.time}
+        self.disclosed = Disclosed.of(columns, asked.keep, secret, kept)
+        self.secret = frozenset(each for each in (*secret, kept["time"]) if each is not None)
+        position = () if found is None else found.position
+        self.drawn_from = tuple(each for each in (*position, *asked.named, asked.by) if each is not None)
+        self.rowwise = all(each.rowwise for each in self._reporters)
+        wanted = [*self.drawn_from, *self.disclosed.kept.values()]
+        self.needs = tuple(dict.fromkeys(wanted))
+        self.schema = private_schema(self._reporters, self.disclosed, schema, lists=asked.lists)
+        if len({type(each) for each in self._reporters}) > 1 and given == "places":
+            self.notes += ("reports have no labels, because some of the mechanisms have none",)
+
+    def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
+        """Return the private rows of a batch.
+
+        Args:
+            batch: An Arrow record batch with the columns in `needs`.
+            words: Where the randomness comes from; the operating system's by default.
+            start: The number of rows before this batch, for messages.
+
+        Raises:
+            DataError: If a row is outside, and this is refused.
+        """
+        source = words or SystemWords()
+        located = self.locate(batch, source, start=start)
+        return self.reported(located, self.drawn(located, source))
+
+    def locate(self, batch: Any, words: Words, *, start: int = 0) -> Located:
+        """Return for which secrets the rows of a batch are taken; points on lattices are rounded at random here.
+
+        Args:
+            batch: An Arrow record batch.
+            words: Where the randomness comes from.
+            start: The number of rows before this batch, for messages.
+
+        Raises:
+            DataError: If a row is outside, and this is refused.
+        """
+        chosen = self._chosen(batch, start)
+        nearest = self._wishes.outside == "nearest"
+        if self._places is None:
+            found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
+        else:
+            lat, lon = self._places.degrees(batch)
+            found = secrets_at(self._reporters, lat, lon, chosen, words, nearest=nearest)
+        inside, moved_m = found.inside, found.moved_m
+        if moved_m is not None:
+            check_near(moved_m, inside, self._within_m, start)
+        if not inside.all() and self._wishes.outside != "drop":
+            refuse_outside(self._reporters, inside, start, places=self._places is not None, nearest=nearest)
+        rows = np.flatnonzero(inside)
+        moved = np.zeros(0) if moved_m is None else moved_m[rows]
+        all_inside = len(rows) == len(inside)
+        return Located(
+            batch,
+            rows,
+            found.values if all_inside else found.values[rows],
+            chosen if chosen is None or all_inside else chosen[rows],
+            int(np.count_nonzero(moved)),
+            float(moved.max(initial=0.0)),
+        )
+
+    def drawn(
+        self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
+    ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
+        """Return fresh reports: for each mechanism, which of the located rows are its, and their reports.
+
+        Args:
+            located: The rows.
+            words: Where the randomness comes from.
+            chosen: Draw for these of the rows only, array (j,); by default for all.
+        """
+        wanted = np.arange(len(located.rows)) if chosen is None else chosen
+        found = []
+        groups = [(0, wanted)]
+        if located.chosen is not None:
+            groups = [(number, wanted[rows]) for number, rows in grouped(located.chosen[wanted])]
+        for number, mine in groups:
+            each = self._reporters[number]
+            values = located.values if mine.size == len(located.values) else located.values[mine]
+            if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
+                values = values[:, 0].astype(np.intp)  # positions, beside the points of noise
+            parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
+            found.append((each, mine, np.concatenate(parts)))
+        return found
+
+    def reported(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
+        """Return the private rows, made of the reports that were drawn.
+
+        Args:
+            located: The rows.
+            drawn: As `drawn` returns it.
+        """
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {}
+        groups = [self._columns(each, reports) for each, _, reports in drawn]
+        if len(groups) == 1:
+            columns = groups[0]
+        elif groups:
+            order = np.empty(len(located.rows), dtype=np.int64)
+            order[np.concatenate([mine for _, mine, _ in drawn])] = np.arange(len(located.rows))
+            for name in (each for each in self.schema.names if each not in self.disclosed.kept):
+                columns[name] = pa.concat_arrays([group[name] for group in groups]).take(pa.array(order))
+        else:
+            columns = {name: pa.array([], self.schema.field(name).type) for name in self.schema.names}
+        for name, column in self.disclosed.kept.items():
+            columns[name] = fresh(located.batch.column(column), name, located.rows)
+        arrays = [columns[name] for name in self.schema.names]
+        return PrivateBatch(
+            pa.RecordBatch.from_arrays(arrays, schema=self.schema),
+            located.dropped,
+            located.moved,
+            located.farthest_m,
+            located.rows,
+        )
+
+    @property
+    def single(self) -> Reporter | None:
+        """The one mechanism, made ready; None where there are several."""
+        return self._reporters[0] if len(self._reporters) == 1 else None
+
+    def groups(self, batch: Any) -> list[NDArray[np.intp]]:
+        """Return the rows of each mechanism, arrays of numbers; all rows where there is one mechanism.
+
+        Args:
+            batch: An Arrow record batch.
+
+        Raises:
+            DataError: If a row names none of them.
+        """
+        chosen = self._chosen(batch, 0)
+        if chosen is None:
+            return [np.arange(batch.num_rows)]
+        return [rows for _, rows in grouped(chosen)]
+
+    def degrees(self, batch: Any) -> tuple[Floats, Floats]:
+        """Return the true latitudes and longitudes of a batch, arrays (n,), degrees; NaN where a row has none."""
+        if self._places is None:
+            return np.full(batch.num_rows, np.nan), np.full(batch.num_rows, np.nan)
+        return self._places.degrees(batch)
+
+    def _columns(self, each: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
+        return each.columns(reports, lists=self._wishes.lists, dictionaries=len(self._reporters) == 1)
+
+    def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:
+        if self._wishes.by is None:
+            return None
+        encoded = as_texts(batch.column(self._wishes.by), self._wishes.by).dictionary_encode()
+        names = encoded.dictionary.to_pylist()
+        numbers = np.array([self._numbers.get(name, -1) for name in names] + [-1], dtype=np.intp)
+        found: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+        if (found < 0).any():
+            first, shown = int(np.argmax(found < 0)), list(self.drawables)[:8]
+            raise DataError(
+                f"row {start + first + 1} names the mechanism {batch.column(self._wishes.by)[first].as_py()!r}, "
+                "which is not among those given.",
+                "leave out the rows that no mechanism is for, or give one",
+                f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",
+            )
+        return found

@@ -1,0 +1,72 @@
+"""Rows outside the secrets: too far to be moved, or refused, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...errors import DataError, argument
+from ...rounding import amount_at_most
+from ..reporters import Reporter
+
+
+def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, start: int) -> None:
+    """Refuse rows that were moved too far.
+
+    Args:
+        moved_m: How far each row was moved, metres, array (n,).
+        inside: Which rows have a secret now, array (n,).
+        within_m: How far they may be moved, metres.
+        start: The number of rows before these, for messages.
+
+    Raises:
+        DataError: If one was moved farther.
+    """
+    too_far = inside & (moved_m > within_m)
+    if not too_far.any():
+        return
+    first = int(np.argmax(too_far))
+    farthest = amount_at_most(float(moved_m.max()), "m")
+    raise DataError(
+        f"{int(too_far.sum()):,} rows are more than {amount_at_most(within_m, 'm')} outside (the first is "
+        f"number {start + first + 1}; the farthest here is {farthest} away).",
+        "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+        f"move them all the same with {argument('within', farthest)}",
+        f"pass {argument('outside', 'drop')} to leave rows outside out",
+        "design the mechanism for a wider region.",
+    )
+
+
+def refuse_outside(
+    reporters: Sequence[Reporter], inside: NDArray[np.bool_], start: int, *, places: bool, nearest: bool
+) -> None:
+    """Refuse rows that are at none of the secrets.
+
+    Args:
+        reporters: The mechanisms.
+        inside: Which rows have a secret, array (n,); one has none.
+        start: The number of rows before these, for messages.
+        places: Whether secrets are places.
+        nearest: Whether rows were moved already.
+
+    Raises:
+        DataError: Always.
+    """
+    rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
+    of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"
+    where = reporters[0].where if len(reporters) == 1 else "at any of the secrets of their mechanisms"
+    raise DataError(
+        f"{count:,} of {of} are not {where}{', or have no position' if places else ''} (the first is number "
+        f"{first}).",
+        "check that mechanism and data belong together, and that latitude and longitude are not swapped"
+        if places
+        else "",
+        f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
+        if places and not nearest and all(each.moves for each in reporters)
+        else "",
+        f"pass {argument('outside', 'drop')} to leave them out",
+        f"design the mechanism for {'a wider region' if places else 'these labels too'}.",
+    )

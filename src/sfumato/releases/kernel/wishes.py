@@ -1,0 +1,145 @@
+"""The wishes of a caller for a release, and whether mechanisms can fulfil them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ...core.frozen import Short
+from ...errors import InputError, argument
+from ...rounding import counted
+from ...sampling import SystemWords
+from ..reporters import Given, NoiseReporter, Reporter
+
+Outside = Literal["error", "nearest", "drop"]
+OUTSIDE: Final = ("error", "nearest", "drop")
+_SHOWN: Final = 8  # names in messages
+WITHIN: Final = "1 km"
+"""How far points outside are moved at most, unless the caller says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Wishes(Short):
+    """The wishes of a caller for a release; `sfumato.release` describes each.
+
+    Attributes:
+        column: The column of labels or numbers, or several; None where secrets are places.
+        lat: The column of latitudes.
+        lon: The column of longitudes.
+        user: The column of users.
+        time: The column of times.
+        keep: Columns that are carried over.
+        by: The column that names each row's mechanism.
+        outside: What is done with rows outside.
+        within: How far they are moved at most, a length.
+        lists: Whether a report of several numbers becomes a list, or as many columns.
+    """
+
+    column: str | tuple[str, ...] | None = None
+    lat: str | None = None
+    lon: str | None = None
+    user: str | None = None
+    time: str | None = None
+    keep: tuple[str, ...] = ()
+    by: str | None = None
+    outside: Outside = "error"
+    within: float | str = WITHIN
+    lists: bool = True
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns of labels or numbers, in order; none where secrets are places."""
+        return () if self.column is None else (self.column,) if isinstance(self.column, str) else self.column
+
+
+def by_name(mechanisms: Any, asked: Wishes) -> dict[str, Any]:
+    """Return the mechanisms by name; a single one has the name ``""``.
+
+    Args:
+        mechanisms: One, or a mapping.
+        asked: The wishes, which say whether a column names them.
+
+    Raises:
+        InputError: If they do not fit.
+    """
+    if not isinstance(mechanisms, Mapping):
+        if asked.by is not None:
+            raise InputError(
+                f"{argument('by', asked.by)} was given with one mechanism.",
+                "pass a mapping from names to mechanisms.",
+            )
+        return {"": mechanisms}
+    if not mechanisms:
+        raise InputError("no mechanism was given.", "pass at least one.")
+    if asked.by is None and isinstance(asked.column, str | None):
+        raise InputError(
+            "several mechanisms were given, but no column that says which one is for which row.",
+            f"name it with {argument('by', 'user')}.",
+        )
+    if asked.by is None and set(mechanisms) != set(asked.named):
+        raise InputError(
+            f"there are mechanisms for {_some(mechanisms)}, but the columns {_some(asked.named)} were named.",
+            f"name a mechanism for each of {argument('column')}.",
+        )
+    found: dict[str, Any] = {}
+    for name in asked.named if asked.by is None else mechanisms:
+        if str(name) in found:
+            raise InputError(
+                f"two mechanisms have the same name as text: {str(name)!r}, one of them as {name!r} of type "
+                f"{type(name).__name__}.",
+                "give each mechanism a name of its own.",
+            )
+        found[str(name)] = mechanisms[name]
+    return found
+
+
+def _some(names: Iterable[object]) -> str:
+    found = [repr(str(name)) for name in names]
+    return ", ".join(found if len(found) <= _SHOWN else [*found[: _SHOWN - 1], "..."])
+
+
+def given_by(reporters: Sequence[Reporter], asked: Wishes) -> Given:
+    """Return what secrets are read from, or refuse wishes that the mechanisms cannot fulfil.
+
+    Args:
+        reporters: The mechanisms.
+        asked: The wishes.
+
+    Raises:
+        InputError: If they cannot.
+    """
+    kinds = {each.given for each in reporters}
+    if asked.column is None and kinds != {"places"}:
+        other = next(each for each in reporters if each.given != "places")
+        other.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=False)
+        raise InputError("some mechanisms are about places, and others are not.", "release each kind by itself.")
+    if asked.column is None:
+        if asked.outside == "nearest":
+            for each in reporters:
+                if not each.moves:  # it says why
+                    each.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
+        return "places"
+    named = {"lat": asked.lat, "lon": asked.lon, "time": asked.time}
+    for role, column in named.items():
+        if column is not None:
+            raise InputError(
+                f"with {argument('column')} no places are read.", f"leave out {argument(f'release.{role}')}."
+            )
+    if asked.outside == "nearest":
+        raise InputError(
+            "a label that is not among the secrets has no nearest label.",
+            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
+        )
+    for each in reporters:
+        if each.takes != len(asked.named):
+            raise InputError(
+                f"{counted(each.takes, 'column')} of true values must be named for {each!r}, but "
+                f"{len(asked.named)} were: {_some(asked.named)}.",
+                f"name {'one' if each.takes == 1 else 'as many'} with {argument('column')}.",
+            )
+    if any(isinstance(each, NoiseReporter) for each in reporters):
+        raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
+    return "numbers" if kinds == {"numbers"} else "labels"

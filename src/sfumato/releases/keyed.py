@@ -1,0 +1,154 @@
+"""Batches released with words of each row's own, so that a row that is drawn again has the same report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..sampling import KeyedWords, SystemWords, UnevenWordsError
+from .kernel import Kernel, Located, PrivateBatch
+from .reporters import BLOCK
+
+_PLACE: Final = b"sfumato place"
+_REPORT: Final = b"sfumato report"
+
+
+class KeyedDraw:
+    """Draws private batches with a secret and keys of rows: a row with the same key and secret has one report.
+
+    The words of a row are made of its key and of its true values. So a key that comes again with other values
+    is given other words: its second report is an independent one, and adds up with the first as any other.
+    The mechanisms, the other rows and the way rows are batched change nothing.
+
+    Args:
+        kernel: The kernel.
+        secret: 32 bytes from the operating system, for this release alone.
+        key: The columns that name a row.
+    """
+
+    def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
+        self._kernel, self._secret, self._key = kernel, secret, key
+
+    def release(self, batch: Any) -> PrivateBatch:
+        """Return the private rows of a batch.
+
+        Args:
+            batch: An Arrow record batch of true rows, with the columns of the key.
+
+        Raises:
+            DataError: If a row is outside and this is refused, or two rows of the batch have one key.
+        """
+        import pyarrow as pa
+
+        parts, rows = [], []
+        for mine, located, keys in self._located(batch):
+            parts.append(self._kernel.reported(located, self._drawn(located, keys)))
+            rows.append(mine[located.rows])
+        if not parts:
+            return PrivateBatch(pa.RecordBatch.from_pylist([], schema=self._kernel.schema), 0, 0, 0.0)
+        whole = pa.Table.from_batches([part.batch for part in parts]).combine_chunks()
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        found = whole.to_batches()
+        return PrivateBatch(
+            found[0].take(pa.array(order)) if found else parts[0].batch,
+            sum(part.dropped for part in parts),
+            sum(part.moved for part in parts),
+            max(part.farthest_m for part in parts),
+        )
+
+    def surveyed(self, batch: Any) -> tuple[int, int, int, float]:
+        """Return the numbers of rows, of those dropped and of those moved, and how far; no report is drawn.
+
+        Args:
+            batch: An Arrow record batch of true rows, with the columns of the key.
+
+        Raises:
+            DataError: As for `release`.
+        """
+        found = [located for _, located, _ in self._located(batch)]
+        dropped, moved = sum(each.dropped for each in found), sum(each.moved for each in found)
+        return batch.num_rows, dropped, moved, max((each.farthest_m for each in found), default=0.0)
+
+    def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
+        """Yield rows of one mechanism, at most a block of them, with their keys."""
+        import pyarrow as pa
+
+        names = row_names([_naming(batch.column(name)) for name in self._key])
+        if len(set(names)) < len(names):
+            raise DataError(
+                "two rows have the same key, so one report would be drawn for both.",
+                "name a column that is different in every row.",
+            )
+        values = row_names([batch.column(name) for name in self._kernel.drawn_from])
+        for group in self._kernel.groups(batch):
+            for at in range(0, len(group), BLOCK):
+                mine = group[at : at + BLOCK]
+                keys = [names[row] + values[row] for row in mine.tolist()]
+                part = batch.take(pa.array(mine))
+                yield mine, self._kernel.locate(part, KeyedWords(self._secret, keys, _PLACE)), keys
+
+    def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
+        chosen = [keys[row] for row in located.rows.tolist()]
+        if not chosen:
+            return self._kernel.drawn(located, SystemWords())  # for nobody
+        if self._kernel.rowwise:
+            try:
+                return self._kernel.drawn(located, KeyedWords(self._secret, chosen, _REPORT))
+            except UnevenWordsError:  # a tie, which takes a second word: once in 2**60 rows
+                pass
+        found = []
+        for row, key in enumerate(chosen):
+            found += self._kernel.drawn(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
+        return [(found[0][0], np.arange(len(chosen)), np.concatenate([reports for _, _, reports in found]))]
+
+
+def _naming(column: Any) -> Any:
+    """Return a column of a key, which holds a name for each row."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        raise DataError(f"a key of {column.type} names no rows.", "use a column of texts or whole numbers.")
+    if column.null_count:
+        raise DataError("a row has no key.", "name a column that is different in every row, and nowhere missing.")
+    return column
+
+
+def row_names(columns: list[Any]) -> list[bytes]:
+    """Return bytes for each row, different for rows that differ.
+
+    Args:
+        columns: Arrow arrays (n,) of texts, bytes, numbers, dates and times.
+
+    Raises:
+        DataError: If a column is of another type.
+    """
+    parts = [_encoded(column) for column in columns]
+    return [b"".join(row) for row in zip(*parts, strict=True)]
+
+
+def _encoded(column: Any) -> list[bytes]:
+    """Return each value with its kind and length, so that no two lists of values run into the same bytes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_nested(kind):
+        raise DataError(f"a column of {kind} does not name rows.", "name one of texts or numbers.")
+    if types.is_floating(kind) or (types.is_integer(kind) and kind != pa.uint64()) or types.is_boolean(kind):
+        wide = pa.float64() if types.is_floating(kind) else pa.int64()
+        known = pc.is_valid(column).to_pylist()
+        raw = pc.fill_null(column.cast(wide), 0).to_numpy(zero_copy_only=False)
+        data, tag = raw.astype(raw.dtype.newbyteorder("<")).tobytes(), b"f" if types.is_floating(kind) else b"i"
+        return [tag + data[8 * at : 8 * at + 8] if one else b"-" for at, one in enumerate(known)]
+    if types.is_timestamp(kind):
+        return _encoded(column.cast(pa.int64()))
+    binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    texts = (column if binary else column.cast(pa.string()).cast(pa.binary())).to_pylist()
+    return [b"-" if text is None else b"s" + len(text).to_bytes(8, "little") + text for text in texts]

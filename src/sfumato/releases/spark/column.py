@@ -1,0 +1,127 @@
+"""Private columns for pipelines of Spark: a function from columns to a column."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from ...errors import InputError, argument
+from ..asked import columns_of
+from ..kernel import WITHIN, Kernel, Wishes
+from ..promises import People, sentences
+from ..proved import proved
+from ..reporters import reporter
+from .columns import spark_schema
+from .secrets import RunSecret
+from .session import session
+from .tasks import check_columns, converting
+from .unserved import refuse_unserved
+
+_PLACES: Final = ("lat", "lon")
+_LABEL: Final = "answer"
+
+
+class PrivateColumn:
+    """Makes a column of reports out of columns of true values, for pipelines of data frames.
+
+    Content is no identity: two people may stand at one place. So the function takes a key, a column whose values
+    are different in every row, and a row with the same key and the same true value has the same report however
+    often Spark draws it: in another action, another plan, another call or in SQL. The key names the row, and never
+    the person: two rows with one key and one value have one report, which shows that the values are equal. Spark
+    shows the function a batch at a time, so such rows are refused only where they meet.
+
+    One `PrivateColumn` is one release: all that it is used for shares a secret, so a key must name the same row in
+    all of it. Another `PrivateColumn` is another release, and adds up with this one. The secret stays with Spark
+    until `forget`.
+
+    Args:
+        mechanism: A mechanism, tupling, noise for coordinates or family.
+        outside: Whether rows outside are refused (``error``) or moved to the nearest place.
+        within: How far rows are moved at most; one that is farther is an error.
+        spark: The session; the active one by default.
+
+    Attributes:
+        promises: What was proved of one report, and what several of one person add up to, in sentences.
+
+    Raises:
+        InputError: If a promise does not hold, or the mechanism cannot be released from.
+        MissingExtraError: If pyspark is not installed.
+
+    Example:
+        ``blur = PrivateColumn(mech)``, and then ``visits.select("id", blur("id", "lat", "lon").alias("out"))``,
+        or ``blur.register("blur")`` and ``spark.sql("SELECT id, blur(id, lat, lon) AS private FROM visits")``.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        *,
+        outside: Literal["error", "nearest"] = "error",
+        within: float | str = WITHIN,
+        spark: Any = None,
+    ) -> None:
+        import pyarrow as pa
+
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use one of error, nearest.")
+        refuse_unserved(mechanism, {})
+        self._spark = session(spark)
+        self._mechanism = mechanism
+        self.promises = sentences({"": proved(mechanism)}, People(0))
+        if reporter(mechanism).given == "places":
+            self._names: tuple[str, ...] = _PLACES
+            self._wishes = Wishes(lat="lat", lon="lon", outside=outside, within=within)
+        else:
+            self._wishes = Wishes(column=columns_of(mechanism, None) or _LABEL, outside=outside, within=within)
+            self._names = self._wishes.named
+        kind = pa.float64() if self._names == _PLACES else pa.string()
+        kernel = Kernel(
+            mechanism, pa.schema([(name, kind) for name in self._names]), self._wishes, name="the columns"
+        )
+        table = spark_schema(kernel.schema).empty_table()
+        self._kind = self._spark.createDataFrame(table).schema
+        self._secret = RunSecret(self._spark)
+
+    def __call__(self, key: Any, *secret: Any) -> Any:
+        """Return a column of reports, a struct with the columns that `sfumato.release` writes.
+
+        Args:
+            key: The column that is different in every row, or its name.
+            secret: The columns of latitude and longitude, or those of labels or numbers.
+
+        Raises:
+            InputError: If another number of columns is given, or the secret has been thrown away.
+        """
+        check_columns(len(secret), self._names)
+        return self._function()(key, *secret)
+
+    def register(self, name: str) -> None:
+        """Make this a function of Spark SQL, for queries of this session; it takes the same columns.
+
+        Args:
+            name: The name of the function.
+
+        Raises:
+            InputError: If the secret has been thrown away.
+        """
+        self._spark.udf.register(name, self._function())
+
+    def forget(self) -> None:
+        """Throw the secret away: write what was drawn first, for nothing can be drawn again."""
+        self._secret.forget()
+
+    def _function(self) -> Any:
+        from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+
+        self._secret.check()
+        task = converting(self._mechanism, self._wishes, self._names, self._secret.broadcast)
+        return arrow_udf(_annotated(task), self._kind, ArrowUDFType.SCALAR_ITER)
+
+
+def _annotated(task: Any) -> Any:
+    """Return a function whose annotations say to Spark what it takes and gives."""
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
+    return task

@@ -1,0 +1,233 @@
+"""Releases on Spark: proved and counted first, drawn in tasks, written by Spark, and the secret thrown away."""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...core.arguments import checked
+from ...core.frozen import Short
+from ...errors import DataError, argument
+from ...rounding import at_most, counted
+from ..asked import ALLOWED, wishes_of
+from ..kernel import Kernel, Outside
+from ..marks import Mark
+from ..outcome import Release
+from ..promises import People, sentences
+from ..proved import proved
+from .columns import spark_schema
+from .rows import SparkRows
+from .secrets import RunSecret
+from .session import raised, session
+from .target import SparkTarget
+from .tasks import COUNTS, counting, drawing
+from .unserved import SERVED, refuse_unserved
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SparkPrepared(Short):
+    """A release on Spark of which everything is known but the reports.
+
+    Attributes:
+        promises: What was proved of one report, what the reports of one person add up to, and which columns
+            stay, in sentences.
+        people: How many rows there are, and how many of one person.
+        mark: The fingerprints of the mechanisms.
+        frame: The private rows, a data frame that is drawn when Spark needs it. Drawn again, its rows have the
+            same reports, until the secret is thrown away. Whoever writes it themselves counts no rows outside, and
+            leaves no mark.
+    """
+
+    promises: tuple[str, ...]
+    people: People
+    mark: Mark
+    frame: Any
+    _kernel: Kernel
+    _secret: RunSecret
+    _counts: Callable[[], tuple[int, int, float]]
+
+    def run(self, target: str | os.PathLike[str], *, tell: Callable[[str], object] | None = None) -> Release:
+        """Write the private rows as Parquet files, whole or not at all, and throw the secret away.
+
+        The promises are told before the first report is drawn. Rows are written into a hidden folder beside the
+        target that is renamed at the end, when there are as many as were counted. The target bears the mark.
+
+        Args:
+            target: The folder to write, which must not exist; on any file system that Spark writes to.
+            tell: Is told the promises and the outcome, sentence by sentence.
+
+        Raises:
+            DataError: If rows are outside, and this is refused, or the source changed meanwhile.
+            FileError: If the target exists, or cannot be written.
+            InputError: If the secret has been thrown away.
+        """
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        self._secret.check()
+        begun, say = clock.monotonic(), tell or (lambda _: None)
+        folder = SparkTarget(self.frame.sparkSession, os.fspath(target))
+        try:
+            left = folder.begin()
+            dropped, moved, farthest_m = self._counts()
+            for sentence in self.promises:
+                say(sentence)
+            self._write(folder, self.people.rows - dropped)
+        except (Py4JError, PySparkException) as error:
+            raise raised(error) from None
+        finally:
+            self.forget()
+            folder.remove()
+        notes = [*self._kernel.notes]
+        if left:
+            notes.append(f"what {counted(left, 'interrupted release')} had left was removed unread")
+        done = Release(
+            self.people.rows - dropped,
+            dropped,
+            moved,
+            tuple(self._kernel.schema.names),
+            tuple(notes),
+            farthest_m=farthest_m,
+            promises=self.promises,
+            mark=self.mark.mechanisms,
+            seconds=clock.monotonic() - begun,
+        )
+        say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
+        return done
+
+    def _write(self, folder: SparkTarget, rows: int) -> None:
+        """Draw, and publish what was drawn if it is so many rows."""
+        writer = self.frame.write.mode("error")
+        # The first version of the committer takes no file of a task that failed, even if it failed at its end.
+        writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder.rows)
+        written = self.frame.sparkSession.read.parquet(folder.pattern).count()
+        if written != rows:
+            raise DataError(
+                f"{counted(written, 'report')} came from {counted(rows, 'row')}: the source changed meanwhile, "
+                "or its plan gives other rows each time. Nothing was published.",
+                "write the rows to a table first, and release that.",
+            )
+        folder.publish(self.mark)
+
+    def forget(self) -> None:
+        """Throw the secret away: nothing can be drawn again, and `frame` is of no more use."""
+        self._secret.forget()
+
+
+def release_on_spark(
+    mechanism: Any,
+    source: Any,
+    target: str | os.PathLike[str],
+    *,
+    spark: Any = None,
+    key: str | None = None,
+    allow: float = ALLOWED,
+    tell: Callable[[str], object] | None = print,
+    **options: Any,
+) -> Release:
+    """Write Parquet files in which every row of the source is replaced by a private report, on Spark.
+
+    Spark runs tasks again: when a machine fails, or to see which of two is faster. Each row's randomness is made
+    of a secret of this run and of the row's name, so that a row has one report however often it is drawn: reports
+    are equal in law to those of `sfumato.release` up to the cipher (keyed BLAKE2b). The secret is drawn from the
+    operating system, and thrown away at the end; another run is another release, and adds up with this one.
+
+    Rows of Parquet files (and of tables made of such) are named by file and position. Others need a ``key``.
+
+    Args:
+        mechanism: As for `sfumato.release`, but no `Blur`: Spark charges no ledger.
+        source: The path of Parquet files, the name of a table, or a data frame of Spark.
+        target: The folder to write, which must not exist.
+        spark: The session; the active one by default.
+        key: The column whose values are different in every row.
+        allow: The share of rows that may be moved or dropped.
+        tell: Is told the promises, before the first report is drawn, and the outcome; None for silence.
+        options: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``by``, ``outside`` and ``within``, as
+            for `sfumato.release`.
+
+    Raises:
+        InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
+        DataError: If the source cannot be read, a key is shared, or rows are outside and this is refused.
+        FileError: If the target exists, or cannot be written.
+        MissingExtraError: If pyspark is not installed.
+    """
+    prepared = prepare_on_spark(mechanism, source, spark=spark, key=key, allow=allow, **options)
+    return prepared.run(target, tell=tell)
+
+
+@checked
+def prepare_on_spark(
+    mechanism: Any,
+    source: Any,
+    *,
+    spark: Any = None,
+    key: str | None = None,
+    allow: float = ALLOWED,
+    keep: Sequence[str] = (),
+    outside: Outside | None = None,
+    **options: Any,
+) -> SparkPrepared:
+    """Return a release on Spark that is proved and counted, before anything is drawn; see `release_on_spark`.
+
+    Args:
+        mechanism: The mechanism, or several by name.
+        source: The path of Parquet files, the name of a table, or a data frame of Spark.
+        spark: The session.
+        key: The column whose values are different in every row.
+        allow: The share of rows that may be moved or dropped.
+        keep: Names of further columns that are carried over unchanged.
+        outside: What to do with rows outside.
+        options: The others.
+
+    Raises:
+        InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
+        DataError: If the source cannot be read, or a key is shared.
+        MissingExtraError: If pyspark is not installed.
+    """
+    refuse_unserved(mechanism, options)
+    given: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
+    wishes = wishes_of(mechanism, None, outside, allow, {**given, "keep": keep}, lists=True)
+    spark = session(spark)
+    rows = SparkRows.of(spark, source, key)
+    schema = rows.selected(rows.columns).limit(0).toArrow().schema
+    kernel = Kernel(mechanism, schema, wishes, name=rows.name)
+    promises = {name: proved(each) for name, each in kernel.drawables.items()}
+    rows.check_key()
+    named = rows.people(kernel.user)
+    people = replace(named, exact=named.exact and wishes.outside != "drop")
+    needed = rows.selected([*kernel.needs, *rows.key])
+    secret = RunSecret(spark)
+    task = (mechanism, schema, wishes, rows.key, secret.broadcast)
+    kind = spark.createDataFrame(spark_schema(kernel.schema).empty_table()).schema
+
+    def counts() -> tuple[int, int, float]:
+        return _counts(needed, task, allow) if wishes.outside != "error" else (0, 0, 0.0)
+
+    return SparkPrepared(
+        (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.disclosed.sentences),
+        people,
+        Mark.of(kernel.drawables, columnwise=kernel.columnwise),
+        needed.mapInArrow(drawing(*task), kind),
+        kernel,
+        secret,
+        counts,
+    )
+
+
+def _counts(needed: Any, task: tuple[Any, ...], allow: float) -> tuple[int, int, float]:
+    """Return how many rows will be dropped and moved, and how far; a job of Spark counts, and draws no report."""
+    found = needed.mapInArrow(counting(*task), COUNTS).agg(
+        {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
+    )
+    total: Mapping[str, Any] = found.collect()[0].asDict()
+    rows, dropped, moved = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
+    if dropped + moved > allow * rows:
+        raise DataError(
+            f"{dropped + moved:,} of {rows:,} rows are outside, which is more than {allow:.3%} of them.",
+            "check that mechanism and data belong together",
+            f"allow more with {argument('allow', 0.05)}.",
+        )
+    return dropped, moved, float(total["max(farthest_m)"] or 0.0)

@@ -1,0 +1,74 @@
+"""The page of an audit: what was proved of the promise, what was measured, and whether requirements hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from ...audits import Audit, Outcome, Verdict
+from ...core.frozen import Short
+from ..summary import Summary
+from .facts import FileFacts
+from .layout import file_section, notion_sections
+from .measured import notions_of
+from .page import Page, PageSection
+
+_PROOFS = {
+    Outcome.HOLDS: "Everything that the file promises was proved anew when this page was written.",
+    Outcome.FAILS: "NOT PROVED: what the file promises. Do not rely on it.",
+    Outcome.UNDECIDED: "What the file promises was proved for distances that the file states. Nothing confirms "
+    "these distances: do not rely on them.",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class ProvedPromises(Short):
+    """The promises of a mechanism file, proved anew.
+
+    Attributes:
+        summary: What was proved, in words.
+        outcome: ``FAILS`` where a promise is not proved or is about no pair, ``UNDECIDED`` where one is proved
+            only for distances that nothing confirms; None where the file promises nothing.
+    """
+
+    summary: Summary
+    outcome: Outcome | None
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in a sentence."""
+        return "The file promises nothing." if self.outcome is None else _PROOFS[self.outcome]
+
+
+def audit_page(
+    found: Audit,
+    verdicts: Sequence[Verdict],
+    *,
+    promises: ProvedPromises | None = None,
+    file: FileFacts | None = None,
+) -> Page:
+    """Return the page of an audit.
+
+    Args:
+        found: What was measured.
+        verdicts: The requirements that it was held against.
+        promises: What was proved of a file's promises; None without a mechanism file.
+        file: The file that was audited, and the command; None leaves them out.
+    """
+    fails = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAILS]
+    lead = [promises.sentence] if promises is not None else []
+    lead += [f"NOT KEPT: {verdict.requirement.text}." for verdict in fails]
+    sections = []
+    if promises is not None:
+        sections += [PageSection(each.title, tuple(each.sentences)) for each in promises.summary.sections]
+    if verdicts:
+        items = (f"{each.requirement.text}: {each.outcome.value.upper()}: {each.reason}" for each in verdicts)
+        sections.append(PageSection("Requirements", items=tuple(items)))
+    sections.append(notion_sections(notions_of(found), found.notes))
+    if file is not None:
+        sections.append(file_section(file))
+    broken = promises is not None and promises.outcome in (Outcome.FAILS, Outcome.UNDECIDED)
+    lead.append(f"Audited: {found.subject}. The audit does not use how it was made.")
+    return Page("Audit", tuple(lead), tuple(sections), warning=bool(fails) or broken)

@@ -1,0 +1,261 @@
+"""The facts of a report: all that its sentences say, as numbers and names."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, final
+
+from ...audits import Outcome
+from ...core.frozen import Short
+from .found import AttackFacts, NotionFacts, RequirementFacts, RiskFacts
+from .quantity import Quantity
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class SubjectFacts(Short):
+    """The subject: what is protected.
+
+    Attributes:
+        kind: ``points``, ``cells``, ``noise``, ``ranges``, ``numbers`` or ``categories``.
+        secrets: How many secrets there are; 0 for noise.
+        reports: How many different reports there are; 0 for noise.
+        unused: How many of these are never made.
+        impossible: How many secrets have the probability zero under the prior.
+        region: South, west, north, east in degrees; empty where secrets are no places.
+        size: Width and height of the region, metres.
+        first: The first of the secrets that are values, as text.
+        last: The last of them.
+        unit: The unit of numbers.
+    """
+
+    kind: str
+    secrets: int
+    reports: int
+    unused: int
+    impossible: int
+    region: tuple[float, ...]
+    size: tuple[float, ...]
+    first: str
+    last: str
+    unit: str
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class BeliefFacts(Short):
+    """The meaning of a promise for two secrets at a distance.
+
+    Attributes:
+        distance: How far apart they are; 0 stands for any two.
+        reports: How many fresh reports are seen.
+        factor: How many times likelier a report may be from one than from the other.
+        belief: What somebody believes afterwards who thought both equally likely, as a probability.
+    """
+
+    distance: Quantity
+    reports: int
+    factor: Quantity
+    belief: Quantity
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class PromiseFacts(Short):
+    """A promise of the file, and what is proved of it.
+
+    Attributes:
+        kind: ``points``, ``vertices``, ``cells``, ``values``, ``near``, ``nothing`` or ``error``.
+        holds: Whether it is proved, anew, and not only for distances that the file states for places or numbers.
+        for_stated: Whether it is proved for such distances, which nothing confirms.
+        claimed: What the file promises: an epsilon, or an error.
+        proved: What is proved of it, anew; stated by the file where its distances are.
+        metric: The name of the distance that epsilon counts per.
+        distances: Where the distances come from: ``confirmed`` by the file's secrets, ``to reports`` (the same,
+            but an attacker guesses one of these), ``stated for labels`` or ``stated and not confirmed``.
+        unit: The unit of distances; for ``error`` that of the error.
+        near: Of ``near``: the largest distance of near secrets.
+        visits: Of ``error``: how many visits the attacker knows; 0 where they know the prior.
+        unprotected: How many ordered pairs of secrets are at an infinite distance, of which nothing is promised.
+        beliefs: What it means, for some distances and numbers of reports.
+        formal: The promise and its proof in the words of mathematics.
+    """
+
+    kind: str
+    holds: bool
+    for_stated: bool
+    claimed: Quantity
+    proved: Quantity
+    metric: str
+    distances: str
+    unit: str
+    near: Quantity | None
+    visits: int
+    unprotected: int
+    beliefs: tuple[BeliefFacts, ...]
+    formal: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class CostFacts(Short):
+    """The cost of reports.
+
+    Attributes:
+        kind: ``true point``, ``hamming``, ``centres``, ``loss`` or ``unknown``.
+        name: What the loss is called.
+        expected: Its mean under the prior, or over visits.
+        worst: Its mean at the worst secret; None for a mean over points.
+        best: What no mechanism that keeps the promise goes below (or, of an error, above); None if not proved.
+        objective: What ``best`` is about: ``expected``, ``worst-case``, ``distortion`` or "".
+        reached: What this mechanism reaches of the same.
+        checked: Whether the loss is computed from the file's own places and labels.
+    """
+
+    kind: str
+    name: str
+    expected: Quantity | None
+    worst: Quantity | None
+    best: Quantity | None
+    objective: str
+    reached: Quantity | None
+    checked: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class FrontierFacts(Short):
+    """A design among those with other epsilons.
+
+    Attributes:
+        epsilon: What it promises.
+        loss: What it loses, at most; the lower bound is what no such design with this epsilon goes below.
+        this: Whether it is the design of this report.
+        objective: ``expected`` or ``worst-case`` loss, or "" where the table of a sweep does not say.
+    """
+
+    epsilon: Quantity
+    loss: Quantity
+    this: bool
+    objective: str
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class PriorFacts(Short):
+    """The prior: where it comes from, and what else the file holds of places.
+
+    Attributes:
+        held: Whether the file holds one.
+        source: Where it comes from, in words; "" where that is not said.
+        entropy: Its entropy.
+        places: How many places of visits the file holds; 0 for none.
+        visits: How many visits were at these.
+        table: Whether the file holds a table that was made of visits.
+    """
+
+    held: bool
+    source: str
+    entropy: Quantity | None
+    places: int
+    visits: int
+    table: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class FileFacts(Short):
+    """The file, and how this report was made.
+
+    Attributes:
+        name: The name of the mechanism file; "" where there is none.
+        sha256: The hash of its bytes; "" where there is none.
+        bytes: How many bytes it has.
+        version: The version of sfumato that wrote the report.
+        written: When, in ISO 8601 with the time zone.
+        command: The command that writes the report again; "" where it was written from Python.
+        script: A script in Python that does the same.
+        claims: The names of what else the file's writer says, which is not used here.
+        stated: What the file states and nothing here can confirm, in words.
+    """
+
+    name: str
+    sha256: str
+    bytes: int
+    version: str
+    written: str
+    command: str
+    script: str
+    claims: tuple[str, ...]
+    stated: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportFacts(Short):
+    """All facts of a report.
+
+    Attributes:
+        subject: What is protected.
+        promises: What is promised, and proved.
+        cost: What it costs.
+        attacks: What attackers achieve.
+        attacks_left_out: Why several reports were not simulated (``prior``, ``visits``, ``unsaid``, ``table`` or
+            ``size``); "" where they were.
+        risks: How often attackers are near.
+        requirements: Whether what the audit found keeps what was required of it.
+        frontier: The design among others; empty where that is not known.
+        frontier_source: ``computed``, the name of a file, or "" where there is none.
+        frontier_left_out: Why there is none; "" where there is one.
+        notions: What an audit found.
+        notes: What the audit says beside that.
+        prior: Where the prior comes from.
+        file: The file, and how to make this report again.
+        remarks: Sentences on how the mechanism was made.
+    """
+
+    subject: SubjectFacts
+    promises: tuple[PromiseFacts, ...]
+    cost: CostFacts
+    attacks: tuple[AttackFacts, ...]
+    attacks_left_out: str
+    risks: tuple[RiskFacts, ...]
+    requirements: tuple[RequirementFacts, ...]
+    frontier: tuple[FrontierFacts, ...]
+    frontier_source: str
+    frontier_left_out: str
+    notions: tuple[NotionFacts, ...]
+    notes: tuple[str, ...]
+    prior: PriorFacts
+    file: FileFacts
+    remarks: tuple[str, ...]
+
+    @property
+    def outcomes(self) -> tuple[tuple[str, Outcome], ...]:
+        """The requirements as they were written, and whether each holds."""
+        risks = ((each.text, each.outcome) for each in self.risks if each.outcome is not None)
+        return (*risks, *((each.text, each.outcome) for each in self.requirements))
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that the file promises is proved; a file that promises nothing keeps all of it."""
+        return all(each.holds for each in self.promises)
+
+    @property
+    def broken(self) -> bool:
+        """Whether a promise is not proved, not even for the distances that the file states."""
+        return any(not (each.holds or each.for_stated) for each in self.promises)
+
+
+def as_json(found: object) -> Any:
+    """Return facts as JSON has them."""
+    if isinstance(found, Quantity):
+        return found.as_dict()
+    if isinstance(found, enum.Enum):
+        return found.value
+    if is_dataclass(found):
+        return {field.name: as_json(getattr(found, field.name)) for field in fields(found)}
+    if isinstance(found, tuple):
+        return [as_json(each) for each in found]
+    return found

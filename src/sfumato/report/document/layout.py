@@ -1,0 +1,181 @@
+"""The order of a report: which words, tables and drawings stand where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...audits import Outcome
+from .atlas_drawing import atlas_figure
+from .facts import FileFacts, PromiseFacts, ReportFacts
+from .figures import frontier_figures
+from .found import NotionFacts
+from .page import Page, PageFigure, PageSection, PageTable
+from .words import (
+    attack_headings,
+    attack_rows,
+    attack_words,
+    belief_caption,
+    belief_rows,
+    cost_words,
+    file_words,
+    frontier_caption,
+    frontier_headings,
+    frontier_rows,
+    frontier_words,
+    lead_words,
+    limit_words,
+    nouns_of,
+    prior_formal,
+    prior_words,
+    promise_words,
+    requirement_words,
+    risk_words,
+    subject_words,
+)
+
+_LITERATE: Final = (
+    "This part is for readers who know the literature, and nothing above needs it. Researchers measure privacy "
+    "in many "
+    "ways. The drawing shows those that apply to this mechanism.",
+)
+
+
+def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
+    """Return the page of a report.
+
+    Args:
+        facts: All that it says.
+        maps: Maps for its first section.
+    """
+    broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
+    sections = [
+        PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
+        *_promises(facts),
+        *_requirements(facts),
+        PageSection("What it costs", cost_words(facts)),
+        _risk(facts),
+        _attacks(facts),
+        _frontier(facts),
+        _notions(facts),
+        PageSection("What is not protected", items=limit_words(facts)),
+        PageSection("Where the prior comes from", prior_words(facts), formal=prior_formal(facts)),
+        file_section(facts.file, facts.remarks),
+    ]
+    name = f": {facts.file.name}" if facts.file.name else ""
+    return Page(
+        f"Privacy report{name}",
+        lead_words(facts),
+        tuple(sections),
+        signed=True,
+        warning=broken or not facts.holds or not facts.promises,
+    )
+
+
+def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
+    """Return what an audit found: the atlas, a table, and what each number means.
+
+    Args:
+        notions: What was found.
+        notes: What is said beside that.
+        lead: Sentences for readers who do not know the notions; table and notes then are behind a fold.
+    """
+    rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
+    tables = (PageTable("What was measured.", ("notion or measure", "value", "side"), rows),) if rows else ()
+    formal = tuple(
+        f"{each.title}: {each.sentence}{_attained(each)} {each.source}." for each in notions if each.sentence
+    )
+    title, figures = "Every notion of privacy that applies", (atlas_figure(notions),) if notions else ()
+    if lead and rows:
+        fold = "The numbers, what each means, where it is attained, and its source"
+        both = (*notes, *formal)
+        return PageSection(title, tuple(lead), figures=figures, formal=both, folded=tables, fold=fold)
+    fold = "What each number means, where it is attained, and its source"
+    return PageSection(title, tuple(notes), figures=figures, tables=tables, formal=formal, fold=fold)
+
+
+def _attained(found: NotionFacts) -> str:
+    return f" Attained by {found.witness}." if found.witness else ""
+
+
+def _promises(facts: ReportFacts) -> list[PageSection]:
+    if not facts.promises:
+        return [PageSection("The promise", ("The file promises nothing, so nothing was proved.",), warning=True)]
+    several = len(facts.promises) > 1
+    return [
+        _promise(each, facts, f"Promise {number} of {len(facts.promises)}" if several else "The promise")
+        for number, each in enumerate(facts.promises, 1)
+    ]
+
+
+def _requirements(facts: ReportFacts) -> list[PageSection]:
+    if not facts.requirements:
+        return []
+    return [PageSection("What was required", items=tuple(map(requirement_words, facts.requirements)))]
+
+
+def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
+    rows = belief_rows(promise)
+    _, several = nouns_of(facts.subject)
+    reports = [each.reports for each in promise.beliefs if each.distance == promise.beliefs[0].distance]
+    headings = tuple(f"after {count} fresh reports" if count > 1 else "after one report" for count in reports)
+    table = PageTable(
+        belief_caption(promise, facts.subject), (f"how far apart the two {several} are", *headings), rows
+    )
+    return PageSection(
+        title,
+        promise_words(promise, facts.subject),
+        tables=(table,) if rows else (),
+        formal=promise.formal,
+        warning=not promise.holds,
+    )
+
+
+def _risk(facts: ReportFacts) -> PageSection:
+    sentences = tuple(sentence for risk in facts.risks for sentence in risk_words(risk, facts.subject))
+    laws = (
+        ("Laws of several US states treat a location that is known to within 1,750 or 1,850 ft as sensitive.",)
+        if facts.subject.region
+        else ()
+    )
+    return PageSection("How near an attacker comes", (*laws, *dict.fromkeys(sentences)))
+
+
+def _attacks(facts: ReportFacts) -> PageSection:
+    rows = attack_rows(facts)
+    table = PageTable("Attackers side by side.", attack_headings(facts), rows)
+    return PageSection("What attackers find", attack_words(facts), tables=(table,) if rows else ())
+
+
+def _frontier(facts: ReportFacts) -> PageSection:
+    title, said = "What more or less privacy would cost", frontier_words(facts)
+    if not facts.frontier:
+        return PageSection(title, said)
+    table = PageTable(frontier_caption(facts), frontier_headings(facts), frontier_rows(facts))
+    return PageSection(title, said, tables=(table,), figures=frontier_figures(facts))
+
+
+def _notions(facts: ReportFacts) -> PageSection:
+    return notion_sections(facts.notions, facts.notes, _LITERATE)
+
+
+def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
+    """Return which file a page is about, and how to make the page again.
+
+    Args:
+        file: The file.
+        remarks: Sentences on how the mechanism was made.
+    """
+    rows = [
+        ("Mechanism file", f"{file.name}, {file.bytes:,} bytes") if file.name else None,
+        ("SHA-256 of the file", file.sha256) if file.sha256 else None,
+        ("Written", f"{file.written} by sfumato {file.version}"),
+        ("Command", file.command) if file.command else None,
+    ]
+    table = PageTable("The file, and how to make this page again.", (), tuple(each for each in rows if each))
+    return PageSection(
+        "How this was made",
+        (*remarks, *file_words(file)),
+        tables=(table,),
+        script=file.script,
+    )

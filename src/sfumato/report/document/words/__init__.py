@@ -1,0 +1,32 @@
+"""The text of reports: from facts to sentences, and nothing else."""
+
+from .attack import attack_headings, attack_rows, attack_words
+from .cost import cost_words
+from .frontier import frontier_caption, frontier_headings, frontier_rows, frontier_words
+from .limits import file_words, limit_words, prior_formal, prior_words
+from .promise import belief_caption, belief_rows, promise_words
+from .risk import requirement_words, risk_words
+from .subject import lead_words, nouns_of, subject_words
+
+__all__ = [
+    "attack_headings",
+    "attack_rows",
+    "attack_words",
+    "belief_caption",
+    "belief_rows",
+    "cost_words",
+    "file_words",
+    "frontier_caption",
+    "frontier_headings",
+    "frontier_rows",
+    "frontier_words",
+    "lead_words",
+    "limit_words",
+    "nouns_of",
+    "prior_formal",
+    "prior_words",
+    "promise_words",
+    "requirement_words",
+    "risk_words",
+    "subject_words",
+]

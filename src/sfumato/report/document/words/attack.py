@@ -1,0 +1,171 @@
+"""Sentences on what attackers achieve, and a table of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....core import Side
+from ....rounding import about_percent, counted, percent
+from ..facts import ReportFacts
+from ..found import AttackFacts
+from ..quantity import Quantity
+from .amounts import ALL, about_amount, least_amount, least_share, most_amount, most_share, often
+from .subject import nouns_of
+
+_LEFT_OUT: Final = {
+    "prior": "the file holds no prior, so nobody knows how common each one is",
+    "visits": "where people were is not said, and each report of one place starts from another point near it",
+    "unsaid": "where people truly are was not given",
+    "table": "that is done for noise whose reports are moved to the places of a table",
+    "size": "there are too many places to simulate enough cases in a few seconds",
+}
+_VERTEX: Final = "point of the lattice that a position is rounded to"
+_TINY: Final = 0.01  # of its upper bound: an estimate that is stated by the bound alone
+
+
+def attack_words(facts: ReportFacts) -> tuple[str, ...]:
+    """Return what the best attacker finds, and what several reports add."""
+    if not facts.attacks:
+        why = (
+            "Where people truly are was not given, so how near an attacker comes is not known."
+            if facts.subject.kind == "noise"
+            else "The file holds no prior, so how near an attacker comes is not known."
+        )
+        return (why, *_more(facts))
+    informed = next(each for each in facts.attacks if each.who == "informed")
+    blind = next(each for each in facts.attacks if each.who == "blind")
+    found = []
+    if informed.hit is not None and blind.hit is not None:
+        found.append(_hits(facts, informed, informed.hit, blind.hit))
+    if informed.error is not None and blind.error is not None:
+        found.append(_errs(facts, informed, informed.error, blind.error))
+    for each in facts.attacks:
+        if each.who == "repeated":
+            found += _repeated(facts, each)
+    return (*found, *_more(facts))
+
+
+def attack_rows(facts: ReportFacts) -> tuple[tuple[str, ...], ...]:
+    """Return a row for each attacker: who, how often they find the secret, how far their guess is off."""
+    found = []
+    for each in facts.attacks:
+        hit = "" if each.hit is None else _share(each.hit, Side.AT_MOST)
+        error = "" if each.error is None else _length(each.error, Side.AT_LEAST)
+        cells = ([hit] if _hitting(facts) else []) + ([error] if _erring(facts) else [])
+        found.append((_name(facts, each), *cells))
+    return tuple(found)
+
+
+def attack_headings(facts: ReportFacts) -> tuple[str, ...]:
+    """Return the headings of these rows."""
+    what = "point of the lattice" if _of_vertices(facts) else nouns_of(facts.subject)[0]
+    hits = (f"finds the {what}",) if _hitting(facts) else ()
+    return ("attacker", *hits, *(("is off on average by",) if _erring(facts) else ()))
+
+
+def _name(facts: ReportFacts, found: AttackFacts) -> str:
+    """Return what an attacker sees and knows."""
+    if found.who == "bare":
+        return "sees the truth: there is no mechanism"
+    knowing, several = _knowing(facts, found), nouns_of(facts.subject)[1]
+    if found.who == "blind":
+        return f"sees no report, knows {knowing}"
+    if found.who == "misinformed":
+        return f"sees one report, takes all {'places' if facts.subject.region else several} for equally likely"
+    return f"sees {'one report' if found.reports == 1 else f'{found.reports:,} fresh reports'}, knows {knowing}"
+
+
+def _knowing(facts: ReportFacts, found: AttackFacts) -> str:
+    if found.what == "point":
+        return "where the visits were"
+    return f"how common each {'point of the lattice' if found.what == 'vertex' else nouns_of(facts.subject)[0]} is"
+
+
+def _of_vertices(facts: ReportFacts) -> bool:
+    return any(each.what == "vertex" for each in facts.attacks)
+
+
+def _hitting(facts: ReportFacts) -> bool:
+    return any(each.hit is not None for each in facts.attacks)
+
+
+def _erring(facts: ReportFacts) -> bool:
+    return any(each.error is not None for each in facts.attacks)
+
+
+def _hits(facts: ReportFacts, informed: AttackFacts, hit: Quantity, blind: Quantity) -> str:
+    what = _VERTEX if informed.what == "vertex" else f"true {nouns_of(facts.subject)[0]}"
+    bare = "" if informed.what == "vertex" else ", and always without the mechanism"
+    return (
+        f"The best attacker, who knows {_knowing(facts, informed)} and how the mechanism works, finds the "
+        f"{what} {often(hit)} with one report. They find it {about_percent(blind.value)} of the time without "
+        f"seeing a report{bare}."
+    )
+
+
+def _errs(facts: ReportFacts, informed: AttackFacts, error: Quantity, blind: Quantity) -> str:
+    kind = facts.subject.kind
+    counted_so = ", counted from where the person truly is"
+    if informed.what != "point":
+        counted_so = {
+            "cells": ", counted between centres of cells",
+            "ranges": ", counted between the middles of ranges",
+        }.get(kind, "")
+    least = error.value if error.lower is None else error.lower
+    begin = f"The best guess of an attacker who knows {_knowing(facts, informed)} and how the mechanism works"
+    blindly = f"Without a report it is off by about {about_amount(blind.value, blind.unit)}"
+    if least <= 0:
+        return f"{begin} may be right every time with one report: no error is proved{counted_so}. {blindly}."
+    return (
+        f"{begin} is off by at least {least_amount(least, error.unit)} on average with one report{counted_so}. "
+        f"{blindly}, without the mechanism by nothing."
+    )
+
+
+def _repeated(facts: ReportFacts, found: AttackFacts) -> list[str]:
+    one = nouns_of(facts.subject)[0] if found.what == "value" else found.what
+    begin = f"After {found.reports:,} fresh reports of the same {one}, an attacker who combines them"
+    end = f"simulated in {counted(found.draws, 'case')}"
+    said = []
+    if found.hit is not None:
+        said.append(f"{begin} finds it {_share(found.hit, Side.AT_MOST)} of the time ({end}).")
+    if found.error is not None:
+        said.append(f"{begin} is off by {_length(found.error, Side.AT_LEAST)} on average ({end}).")
+    return said
+
+
+def _more(facts: ReportFacts) -> tuple[str, ...]:
+    if not facts.attacks_left_out:
+        return ("What is simulated is an estimate: it proves nothing.",)
+    return (f"What several reports tell an attacker was not simulated: {_LEFT_OUT[facts.attacks_left_out]}.",)
+
+
+def _share(found: Quantity, side: Side) -> str:
+    if found.confidence is not None:
+        low, high = least_share(found.lower or 0.0), most_share(_upper(found))
+        return f"{about_percent(found.value)} (with {percent(found.confidence)} confidence {low} to {high})"
+    if found.lower == found.upper == found.value and found.value in (0.0, 1.0):
+        return percent(found.value)
+    if found.upper is None or found.lower == found.upper:
+        return about_percent(found.value)
+    limit = most_share(_upper(found))
+    return "no useful limit" if limit == ALL else f"{side.value} {limit}"
+
+
+def _length(found: Quantity, side: Side) -> str:
+    unit = found.unit
+    if found.confidence is not None:
+        sure, high = f"with {percent(found.confidence)} confidence", most_amount(_upper(found), unit)
+        if not found.lower and found.value < _TINY * _upper(found):
+            return f"at most {high} ({sure})"
+        low = least_amount(found.lower or 0.0, unit)
+        return f"about {about_amount(found.value, unit)} ({sure} {low} to {high})"
+    if found.lower is None:
+        return f"about {about_amount(found.value, unit)}"
+    if found.lower == found.upper:
+        return about_amount(found.value, unit)
+    return f"{side.value} {least_amount(found.lower, unit)}" if found.lower > 0 else "no useful limit"
+
+
+def _upper(found: Quantity) -> float:
+    return found.value if found.upper is None else found.upper

@@ -1,0 +1,72 @@
+"""Sentences on how often an attacker is near: the line that laws ask for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....audits import Outcome
+from ....escaping import plain
+from ..facts import SubjectFacts
+from ..found import RequirementFacts, RiskFacts
+from .amounts import least_amount, least_share, often
+from .subject import nouns_of
+
+_SAME: Final = 1e-9  # relative: bounds that only rounding parts
+_WHY: Final = {
+    "visits": "is not known, because where people were was not given. With their visits (--visits) it is",
+    "table": "is not worked out for noise whose reports are not moved to the places of a table",
+    "size": "is not worked out for as many different places",
+    "prior": "is not known, because the file holds no prior",
+}
+
+
+def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return how often the best attacker is near the secret, and whether a requirement on that holds."""
+    found = [_chance(risk, subject)]
+    if risk.outcome is not None:
+        found.append(f"The requirement '{plain(risk.text)}' {risk.outcome.value.upper()}{_because(risk)}.")
+    return tuple(found)
+
+
+def requirement_words(found: RequirementFacts) -> str:
+    """Return whether what an audit found keeps a requirement."""
+    return f"The requirement '{plain(found.text)}' {found.outcome.value.upper()}: {plain(found.reason)}"
+
+
+def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
+    near = _near(risk, subject)
+    if risk.chance is None or risk.chance.upper is None or risk.chance.lower is None:
+        return f"How often an attacker's guess is {near} {_WHY[risk.why]}."
+    knowing = {
+        "visits": "where the visits in the region were",
+        "file": "where the visits of the file were",
+        "prior": f"how common each {nouns_of(subject)[0]} is",
+    }[risk.of]
+    guess = "any point" if subject.region else f"a {nouns_of(subject)[0]}"
+    if subject.kind in ("ranges", "numbers") and risk.radius.value:
+        guess = "any number"
+    said = (
+        f"The best attacker knows {knowing} and how the mechanism works, sees one report, and guesses {guess}. "
+        f"The guess is {near} {often(risk.chance)}"
+    )
+    if risk.chance.upper - risk.chance.lower <= _SAME * risk.chance.upper:
+        return f"{said}."
+    return f"{said}; some way of guessing reaches {least_share(risk.chance.lower)}."
+
+
+def _near(risk: RiskFacts, subject: SubjectFacts) -> str:
+    if subject.region:
+        shown = plain(risk.shown).strip()
+        metric = shown.endswith((" m", " km"))
+        same = "" if metric else f" ({least_amount(risk.radius.value, 'm', 5)})"
+        return f"within {shown}{same} of where the person truly is"
+    if risk.radius.value == 0:
+        return "right"
+    middle = "the middle of the true range" if subject.kind == "ranges" else f"the true {nouns_of(subject)[0]}"
+    return f"within {least_amount(risk.radius.value, risk.radius.unit, 9)} of {middle}"
+
+
+def _because(risk: RiskFacts) -> str:
+    if risk.outcome is not Outcome.UNDECIDED:
+        return ""
+    return ", because it is not known" if risk.chance is None else ", because the limit lies between these bounds"

@@ -1,0 +1,275 @@
+"""Outlines of land and water to draw maps on, from GeoJSON files that anyone may have written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.arrays import Floats, readonly
+from ...core.frozen import Short
+from ...errors import DataError, FileError, InputError
+from ...escaping import plain
+from ...geo import Places
+from .named import Name
+
+MOST_BYTES: Final = 20_000_000
+"""The largest file that is read as an outline."""
+
+_MOST_POINTS: Final = 300_000
+_MOST_SHAPES: Final = 50_000
+_DEEPEST: Final = 20  # geometries in geometries
+_LONGEST_NAME: Final = 60  # characters
+_WATER: Final = frozenset({"water", "bay", "sea", "ocean", "lake", "river", "riverbank", "reservoir"})
+_KINDS: Final = ("kind", "natural", "water", "waterway", "class", "type", "featurecla")
+_NAMES: Final = ("name", "Name", "NAME", "label", "title")
+_DEGREES: Final = ("OGC:1.3:CRS84", "OGC::CRS84", "EPSG::4326", "EPSG:4326")
+_EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, longitude first."
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Shape(Short):
+    """One area or line of an outline.
+
+    Attributes:
+        kind: ``"land"``, ``"water"`` or ``"line"``.
+        rings: Its rings, or the one line: arrays (n, 2), latitude and longitude in degrees.
+    """
+
+    kind: str
+    rings: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Outline(Short):
+    """Land, water, lines and names to draw a map on.
+
+    Attributes:
+        shapes: Areas and lines, in the order in which they are drawn.
+        names: Names of areas and points.
+        source: Where it comes from, in words.
+    """
+
+    shapes: tuple[Shape, ...]
+    names: tuple[Name, ...]
+    source: str
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Its southern, northern, western and eastern end, degrees."""
+        parts = [ring for shape in self.shapes for ring in shape.rings]
+        points = np.concatenate([*parts, np.array([(name.lat, name.lon) for name in self.names]).reshape(-1, 2)])
+        (south, west), (north, east) = points.min(axis=0), points.max(axis=0)
+        return float(south), float(north), float(west), float(east)
+
+    def geojson(self) -> dict[str, Any]:
+        """Return it as a feature collection of GeoJSON with the properties ``kind`` and ``name``."""
+        features = []
+        for shape in self.shapes:
+            parts = [ring[:, ::-1].tolist() for ring in shape.rings]
+            line = shape.kind == "line"
+            geometry = {"type": "LineString" if line else "Polygon", "coordinates": parts[0] if line else parts}
+            features.append(_feature(geometry, {"kind": shape.kind}))
+        for name in self.names:
+            point = {"type": "Point", "coordinates": [name.lon, name.lat]}
+            features.append(_feature(point, {"kind": "name", "name": name.text}))
+        return {"type": "FeatureCollection", "features": features}
+
+
+def outline(path: str | os.PathLike[str]) -> Outline:
+    """Read an outline from a GeoJSON file: polygons, lines and named points in degrees (WGS84).
+
+    Polygons are land, with their borders, unless a property such as ``natural`` or ``kind`` calls them water. A
+    property ``name`` of a polygon or a point is its name. Nothing else of the file is kept.
+
+    Args:
+        path: The file, of at most 20 MB.
+
+    Raises:
+        FileError: If the file cannot be read or is too large.
+        DataError: If it is not GeoJSON, is not in degrees, or holds nothing to draw.
+    """
+    return outline_of(_read(Path(path)), Path(path).name)
+
+
+def outline_of(content: bytes | str, source: str) -> Outline:
+    """Return the outline that the content of a GeoJSON file describes; see `outline`.
+
+    Args:
+        content: The content of the file.
+        source: Its name, for messages.
+
+    Raises:
+        DataError: If it is not GeoJSON, is not in degrees, or holds nothing to draw.
+    """
+    shown = repr(plain(source))
+    try:
+        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+        held = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{shown} is not GeoJSON: it cannot be read as JSON.", _EXPORT) from error
+    if not isinstance(held, dict) or not isinstance(held.get("type"), str):
+        raise DataError(f"{shown} is not GeoJSON: it has no type.", _EXPORT)
+    named = held.get("crs")
+    if named is not None and not any(each in json.dumps(named) for each in _DEGREES):
+        raise DataError(f"the coordinates in {shown} are not in degrees (WGS84).", _EXPORT)
+    builder = _Builder(shown)
+    try:
+        for geometry, properties in _geometries(held, 0):
+            builder.add(geometry, properties)
+    except _DamagedError as error:
+        raise DataError(f"{shown} cannot be drawn: {error}.", _EXPORT) from None
+    if not builder.shapes:
+        raise DataError(
+            f"{shown} has no polygon and no line to draw.", "give an outline of land, water or streets."
+        )
+    return Outline(tuple(builder.shapes), tuple(builder.names), plain(source))
+
+
+def check_there(outline: Outline, places: Places) -> None:
+    """Check that an outline and places meet.
+
+    Args:
+        outline: An outline.
+        places: The places of a map that is drawn on it.
+
+    Raises:
+        InputError: If one of them ends before the other begins.
+    """
+    south, north, west, east = outline.extent
+    (low, left), (high, right) = places.latlon.min(axis=0), places.latlon.max(axis=0)
+    if south > high or north < low or west > right or east < left:
+        raise InputError(
+            f"the outline {outline.source!r} lies elsewhere: {south:.3f} to {north:.3f} N, {west:.3f} to "
+            f"{east:.3f} E, but the places are within {low:.3f} to {high:.3f} N, {left:.3f} to {right:.3f} E.",
+            "give an outline of their region, in degrees with the longitude first.",
+        )
+
+
+class _DamagedError(Exception):
+    pass
+
+
+class _Builder:
+    """Collects what is drawn, and counts it."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.shapes: list[Shape] = []
+        self.names: list[Name] = []
+        self._points = 0
+
+    def add(self, geometry: dict[str, Any], properties: dict[str, Any]) -> None:
+        kind, held = geometry["type"], geometry.get("coordinates")
+        if kind == "Point":
+            self._name(properties, _numbers([held], 1))
+        elif kind == "MultiPoint":
+            self._points += len(_numbers(_listed(held), 0))
+        elif kind in ("LineString", "MultiLineString"):
+            for line in [held] if kind == "LineString" else _listed(held):
+                self._shape("line", (_numbers(_listed(line), 2),))
+        elif kind in ("Polygon", "MultiPolygon"):
+            what = "water" if any(str(properties.get(key)).lower() in _WATER for key in _KINDS) else "land"
+            largest: Floats | None = None
+            for polygon in [held] if kind == "Polygon" else _listed(held):
+                rings = tuple(_numbers(_listed(ring), 4) for ring in _listed(polygon))
+                if not rings:
+                    raise _DamagedError("a polygon has no ring")
+                self._shape(what, rings)
+                if largest is None or np.ptp(rings[0], axis=0).prod() > np.ptp(largest, axis=0).prod():
+                    largest = rings[0]
+            if largest is not None:
+                self._name(properties, (largest.min(axis=0) + largest.max(axis=0))[None] / 2)
+        else:
+            raise _DamagedError(f"it has a geometry of the unknown type {plain(kind)[:40]!r}")
+
+    def _shape(self, kind: str, rings: tuple[Floats, ...]) -> None:
+        self._points += sum(map(len, rings))
+        if self._points > _MOST_POINTS or len(self.shapes) >= _MOST_SHAPES:
+            raise _DamagedError(f"it has more than {_MOST_POINTS:,} points or {_MOST_SHAPES:,} shapes")
+        self.shapes.append(Shape(kind, rings))
+
+    def _name(self, properties: dict[str, Any], at: Floats) -> None:
+        text = next((properties[key] for key in _NAMES if isinstance(properties.get(key), str)), "").strip()
+        if text and len(self.names) < _MOST_SHAPES:
+            cut = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+            self.names.append(Name(plain(cut), float(at[0, 0]), float(at[0, 1]), 0))
+
+
+def _geometries(held: Any, depth: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield each simple geometry with the properties of its feature."""
+    if depth > _DEEPEST:
+        raise _DamagedError("its geometries are nested too deeply")
+    if held is None:
+        return
+    if not isinstance(held, dict) or not isinstance(held.get("type"), str):
+        raise _DamagedError("a part of it has no type")
+    if held["type"] == "FeatureCollection":
+        for feature in _listed(held.get("features")):
+            yield from _geometries(feature, depth + 1)
+    elif held["type"] == "Feature":
+        properties = held.get("properties")
+        for geometry, _ in _geometries(held.get("geometry"), depth + 1):
+            yield geometry, properties if isinstance(properties, dict) else {}
+    elif held["type"] == "GeometryCollection":
+        for geometry in _listed(held.get("geometries")):
+            yield from _geometries(geometry, depth + 1)
+    else:
+        yield held, {}
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise _DamagedError("its coordinates are not lists")
+    return value
+
+
+def _numbers(points: list[Any], least: int) -> Floats:
+    """Return positions as latitude and longitude, array (n, 2), degrees."""
+    if len(points) < least:
+        raise _DamagedError(f"a ring or line has {len(points)} points, and needs {least}")
+    if len(points) > _MOST_POINTS:
+        raise _DamagedError(f"it has more than {_MOST_POINTS:,} points")
+    found = []
+    for point in points:
+        if not isinstance(point, list) or len(point) < 2:
+            raise _DamagedError("a position is not a longitude and a latitude")
+        pair = point[:2]
+        if any(isinstance(each, bool) or not isinstance(each, int | float) for each in pair):
+            raise _DamagedError("a position is not made of numbers")
+        lon, lat = pair
+        if not (-90 <= lat <= 90 and -180 <= lon <= 180):  # also false for NaN
+            shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each)[:12] for each in pair)
+            raise _DamagedError(f"the position {shown} is not a longitude and a latitude in degrees")
+        found.append((float(lat), float(lon)))
+    return readonly(np.array(found, dtype=float).reshape(-1, 2))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        regular = stat.S_ISREG(path.stat().st_mode)
+        content = b""
+        if regular:
+            with path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise FileError(f"{str(path)!r} could not be read ({reason}).", "check the path.") from error
+    if not regular:
+        raise FileError(f"{str(path)!r} is not a file.", "give a GeoJSON file.")
+    if len(content) > MOST_BYTES:
+        raise FileError(
+            f"{str(path)!r} is larger than {MOST_BYTES // 10**6} MB.",
+            "simplify the outline, or cut out the region.",
+        )
+    return content
+
+
+def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": geometry}

@@ -1,0 +1,204 @@
+"""The picture of a mechanism for values, such as ages or answers: bars of the prior, of reports and of belief."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..core import Mechanism, Prior, Space
+from ..core.arrays import Floats
+from ..errors import InputError
+from ..escaping import figure as outside
+from .maps import often_cells
+from .theme import LIGHT, blank
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_VALUES: Final = 120
+"""The most values that bars are drawn for."""
+
+_NAMED: Final = 20  # values with a name each
+_LONGEST: Final = 24  # characters of a name
+_SHORT: Final = 12  # in a title
+_OFTEN: Final = 0.001  # the least probability of a report that is shown as an example
+_FILLS: Final = (1.0, 0.4, 0.0)  # of bars within 50 %, within 90 %, and beyond: how opaque they are
+
+
+def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None = None) -> Figure:
+    """Return three panels of bars side by side: prior, reports from one value, belief after one report.
+
+    Colours show the fewest values that hold 50 % and 90 %.
+
+    Args:
+        mechanism: A mechanism from values to reports, at most 120 of each.
+        prior: The prior on the values.
+        value: The label of the true value. By default value and report are the pair of different labels that
+            is most probable, of reports that the value leads to in 0.1 % of the cases or more.
+
+    Raises:
+        InputError: If there are too many values or reports, or the prior is on others.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    scene = _Scene.of(mechanism, prior, value)
+    figure = blank(12, scene.height)
+    axes = figure.subplots(1, 3, sharey=mechanism.secrets == mechanism.observables)
+    for which, ax in enumerate(axes):
+        scene.draw(ax, which)
+    turned = 1 if mechanism.secrets == mechanism.observables else 3  # the first turns those that share its values
+    for ax in axes[:turned]:
+        ax.invert_yaxis()
+    _legend(figure, columns=3)
+    return figure
+
+
+def values_panels(mechanism: Mechanism, prior: Prior) -> tuple[Figure, ...]:
+    """Return the panels of `values_picture` as three figures, which a page may stack.
+
+    Args:
+        mechanism: A mechanism from values to reports, at most 120 of each.
+        prior: The prior on the values.
+
+    Raises:
+        InputError: As `values_picture`.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    scene = _Scene.of(mechanism, prior, None)
+    figures = []
+    for which in range(3):
+        figure = blank(4.2, scene.height + 0.4)
+        ax = figure.subplots()
+        scene.draw(ax, which)
+        ax.invert_yaxis()
+        _legend(figure, columns=1)
+        figures.append(figure)
+    return tuple(figures)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """All that the three panels show: one true value, one report of it, and the belief after that."""
+
+    mechanism: Mechanism
+    prior: Prior
+    true: int
+    report: int
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, prior: Prior, value: Hashable | None) -> _Scene:
+        """Choose value and report.
+
+        Raises:
+            InputError: If there are too many values or reports, or the prior is on others.
+        """
+        check_drawn(mechanism.secrets)
+        check_drawn(mechanism.observables)
+        position = None if value is None else mechanism.secrets.position(value)
+        return cls(mechanism, prior, *_instructive(mechanism, mechanism.joint(prior), position))
+
+    @property
+    def height(self) -> float:
+        """The height of a figure, inches."""
+        return float(np.clip(0.24 * max(self.mechanism.shape) + 1.9, 3.2, 6.7))
+
+    def draw(self, ax: Axes, which: int) -> None:
+        """Draw the prior (0), the reports (1) or the belief (2)."""
+        secrets, reports = self.mechanism.secrets, self.mechanism.observables
+        if which == 0:
+            _bars(ax, self.prior.probabilities, secrets, "How common\neach value is", "share (%)")
+            ax.set_ylabel(outside(secrets.unit or ""))
+            return
+        if which == 1:
+            title = f"What is reported\nfrom {outside(_name(secrets, self.true, _SHORT))}"
+            _bars(ax, self.mechanism.matrix[self.true], reports, title, "share of reports (%)")
+        else:
+            title = f"What they believe\nafter {outside(_name(reports, self.report, _SHORT))}"
+            belief = self.mechanism.posterior(self.prior)[self.report]
+            _bars(ax, belief, secrets, title, "probability (%)")
+        ax.annotate(
+            "this report" if which == 1 else "the truth",
+            (1.0, self.report if which == 1 else self.true),
+            xycoords=ax.get_yaxis_transform(),
+            ha="right",
+            va="center",
+            fontsize=9,
+            color=LIGHT.ink,
+            bbox={"facecolor": LIGHT.paper, "edgecolor": LIGHT.muted, "pad": 2.0},
+        )
+
+
+def prior_bars(prior: Prior) -> Figure:
+    """Return the bars of a prior on at most 120 values.
+
+    Raises:
+        InputError: If there are more.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    same = Mechanism(np.eye(len(prior)), prior.space, prior.space)
+    scene = _Scene.of(same, prior, None)
+    figure = blank(4.2, scene.height + 0.4)
+    ax = figure.subplots()
+    scene.draw(ax, 0)
+    ax.invert_yaxis()
+    _legend(figure, columns=1)
+    return figure
+
+
+def check_drawn(values: Space) -> None:
+    """Check that bars can be drawn of so many values.
+
+    Raises:
+        InputError: If they are too many.
+    """
+    if len(values) > MOST_VALUES:
+        raise InputError(
+            f"there are {len(values):,} values or reports, but bars are drawn for {MOST_VALUES} at most.",
+            "use coarser values, or leave the figure out.",
+        )
+
+
+def _instructive(mechanism: Mechanism, joint: Floats, value: int | None) -> tuple[int, int]:
+    """Return the most probable true value and report whose labels differ, if there are such.
+
+    Reports that are hardly ever made are left out: they are not good examples.
+    """
+    rows = np.arange(len(joint)) if value is None else np.array([value])
+    weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
+    names = [str(label) for label in mechanism.observables.labels]
+    same = np.array([[str(mechanism.secrets.labels[row]) == name for name in names] for row in rows])
+    apart = np.where(same | (mechanism.matrix[rows] < _OFTEN), 0.0, weights)
+    s, o = np.unravel_index(int(np.argmax(apart if apart.any() else weights)), weights.shape)
+    return int(rows[s]), int(o)
+
+
+def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> None:
+    half, most = often_cells(shares, 0.5), often_cells(shares, 0.9)
+    fills = np.where(half, _FILLS[0], np.where(most, _FILLS[1], _FILLS[2])).tolist()
+    colours = [(LIGHT.series[0], fill) for fill in fills]
+    ax.barh(range(len(shares)), 100 * shares, height=0.8, color=colours, edgecolor=LIGHT.series[0], linewidth=0.7)
+    ax.set_ylim(-0.7, len(shares) - 0.3)
+    step = -(-len(shares) // _NAMED)
+    at = range(0, len(shares), step)
+    ax.set_yticks(at, [outside(_name(space, k)) for k in at])
+    ax.set_xlim(0, 1.05 * 100 * float(shares.max()))
+    ax.set_title(title)
+    ax.set_xlabel(label)
+    ax.grid(axis="x", color=LIGHT.grid)
+
+
+def _name(space: Space, position: int, most: int = _LONGEST) -> str:
+    text = str(space.labels[position])
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _legend(figure: Figure, columns: int) -> None:
+    from matplotlib.patches import Patch
+
+    names = ("the fewest values that hold 50 %", "with these, 90 %", "the others")
+    edge = LIGHT.series[0]
+    handles = [Patch(facecolor=(edge, fill), edgecolor=edge, linewidth=0.7) for fill in _FILLS]
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)

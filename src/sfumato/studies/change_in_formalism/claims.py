@@ -1,0 +1,147 @@
+"""The claims of the thesis, judged from the tables of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...rounding import about, counted
+from ..reproduction import PaperClaim, RunTables, judged, unchecked
+from .bands import BAND_EPSILONS, PosteriorRow
+from .errata import ErratumRow
+from .properties import NO, OPEN, YES, PropertyRow
+from .published import READ, BandValue
+from .relation import KnownRow, RelationRow
+from .summary import RelationSummary, summaries
+from .tables import BANDS, ERRATA, FIGURE, KNOWN, PROPERTIES, RELATIONS
+
+_TABLE = "2.2.9, table 2.20"
+
+
+def claims(tables: RunTables) -> Sequence[PaperClaim]:
+    """Return the claims, judged."""
+    related = summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
+    return [
+        *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(FIGURE, BandValue)),
+        *(_relation(each) for each in related if each.published),
+        _generalised({each.relation: each for each in related}),
+        *_properties(tables.rows(PROPERTIES, PropertyRow)),
+        *(_erratum(row) for row in tables.rows(ERRATA, ErratumRow)),
+    ]
+
+
+def _figures(bands: Sequence[PosteriorRow], values: Sequence[BandValue]) -> list[PaperClaim]:
+    first = next(row for row in bands if (row.epsilon, row.prior) == (BAND_EPSILONS[0], 0.5))
+    exact = all(
+        math.isclose(row.lower, row.answered_no, abs_tol=1e-12)
+        and math.isclose(row.upper, row.answered_yes, abs_tol=1e-12)
+        for row in bands
+    )
+    most = max(values, key=lambda row: abs(row.difference))
+    half = [row for row in bands if row.prior == first.prior and row.epsilon != first.epsilon]
+    wide = ", ".join(f"{about(row.upper, 4)} at {row.epsilon:g}" for row in (half[0], half[-1]))
+    return [
+        judged(
+            "Figure 2.1",
+            "At epsilon = ln 3 a belief of 50 % ends between 25 % and 75 %.",
+            exact and math.isclose(first.lower, 0.25) and math.isclose(first.upper, 0.75),
+            f"It ends between {about(first.lower, 4)} and {about(first.upper, 4)}; randomised response attains "
+            "the whole band.",
+        ),
+        unchecked(
+            "Figure 2.2",
+            "The bands at epsilon from 1 to 7.",
+            f"The published coordinates are not at hand. Computed here, a belief of one half may become {wide}.",
+        ),
+        judged(
+            "Figure 2.8",
+            "The four curves of posteriors at epsilon = ln 3.",
+            all(abs(row.difference) <= READ for row in values),
+            f"{len(values)} published values differ from those computed here by at most "
+            f"{abs(most.difference):.1e}; the drawing can be read to {READ:.0e}.",
+        ),
+    ]
+
+
+def _relation(found: RelationSummary) -> PaperClaim:
+    if found.fails:
+        evidence = (
+            f"It fails on {found.violations} of {counted(found.instances, 'random channel')}, and on rows "
+            f"{found.known_channel}: {about(found.known_found)} is found where {about(found.known_allowed)} is "
+            "allowed."
+        )
+    else:
+        evidence = f"No violation on {counted(found.instances, 'random channel')}. {reached(found)}"
+    return judged(found.where, found.says, not found.fails, evidence)
+
+
+def reached(found: RelationSummary) -> str:
+    """Return how close channels come to what a relation allows, in a sentence."""
+    share = found.known_found / found.known_allowed
+    mean = f"{about(found.mean_share.value, 3)} ({about(found.mean_share.lower, 3)} to "
+    mean += f"{about(found.mean_share.upper, 3)})"
+    return (
+        f"Of what is allowed, {mean} is found on average, {about(found.tightness, 3)} at most, and "
+        f"{about(share, 3)} on rows {found.known_channel}."
+    )
+
+
+def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
+    there, back = related["(epsilon, delta)-DP to AdvPr"], related["AdvPr to (epsilon, delta)-DP"]
+    at_zero = related["AdvPr of every prior to DP"]
+    return judged(
+        _TABLE,
+        "AdvPr generalises (epsilon, delta)-DP.",
+        not (there.fails or back.fails),
+        "For delta = 0 it does: against every prior it is epsilon-DP "
+        f"(no violation on {counted(at_zero.instances, 'channel')}). For a delta above 0 it does not. Rows "
+        f"{there.known_channel} are (0, {about(there.known_allowed)})-DP, and yet a report makes the secret "
+        f"certain: over every prior, AdvPr needs a delta of {about(there.known_found)}. Whatever priors and "
+        "numbers are chosen, AdvPr either refuses these rows or asks nothing of any fact in doubt, and so no "
+        "choice is (epsilon, delta)-DP. In the other "
+        f"direction, rows {back.known_channel} need a delta of {about(back.known_allowed, 3)} for AdvPr and of "
+        f"{about(back.known_found, 3)} for DP at the same epsilon.",
+    )
+
+
+def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
+    found = []
+    for name in dict.fromkeys(row.definition for row in rows):
+        own = [row for row in rows if row.definition == name]
+        stated = [row for row in own if row.table != OPEN]
+        left = [row for row in own if row.table == OPEN]
+        words = ", ".join(f"{row.property} {row.table}" for row in stated)
+        evidence = " ".join(_evidence(row) for row in own)
+        if not stated:
+            says = f"Of {name}, the table leaves processing, mixtures and composition open."
+            found.append(unchecked(_TABLE, says, f"No answer is given there. Found here: {evidence}"))
+            continue
+        says = f"{name}: {words}{', the rest open' if left else ''}."
+        holds = all(row.table == row.here and not row.violations for row in stated)
+        found.append(judged(_TABLE, says, holds, evidence))
+    return found
+
+
+def _evidence(row: PropertyRow) -> str:
+    open_there = " (open in the table)" if row.table == OPEN else ""
+    lead = f"{row.property[0].upper()}{row.property[1:]}{open_there}: "
+    if row.here == YES:
+        outcome = "kept by all" if not row.violations else f"broken by {row.violations} of"
+        return f"{lead}{outcome} {counted(row.instances, 'random pair')}."
+    if row.before is None or row.after is None:
+        return f"{lead}{NO}."
+    return f"{lead}{NO}, from {about(row.before, 3)} to {_number(row.after)}, since {row.why}."
+
+
+def _number(value: float) -> str:
+    return "no finite value" if math.isinf(value) else about(value, 3)
+
+
+def _erratum(row: ErratumRow) -> PaperClaim:
+    return judged(
+        row.where,
+        row.printed,
+        math.isclose(row.by_print, row.found, rel_tol=1e-9),
+        f"Wrong as printed. {row.right} For {row.instance}, {row.what} is {_number(row.found)}; by the print it "
+        f"would be {_number(row.by_print)}.",
+    )

@@ -1,0 +1,138 @@
+"""The thesis as a paper to reproduce: its figures, the relations between notions, their properties, the errata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..reproduction import Equation, Made, Paper, RunTables, Setting, StudyPart
+from ..results import columns_of
+from .bands import PosteriorRow, posterior_rows
+from .channels import cases
+from .claims import claims
+from .errata import errata
+from .figure import published_figure
+from .figure_bands import bands_figure
+from .figure_regions import regions_figure
+from .figure_relations import relations_figure
+from .properties import ENTRIES, property_rows
+from .published import BandValue, band_values
+from .regions import CornerRow, corner_rows
+from .relation import KnownRow, RelationRow, known, tried
+from .relations import GROUPS
+from .tables import BANDS, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_QUICK: Final = (3, 15)
+_FULL: Final = (10, 400)
+_PAIRS: Final = 1000
+
+
+def _parts(setting: Setting) -> Sequence[StudyPart]:
+    seeds, channels = _QUICK if setting.quick else _FULL
+    parts = [StudyPart("Figures and errata", _printed)]
+    parts += [
+        StudyPart(f"relations of {group}, seed {seed}", _relations, (group, seed, channels))
+        for group in GROUPS
+        for seed in range(1, seeds + 1)
+    ]
+    parts += [StudyPart("known channels", _known)]
+    parts += [
+        StudyPart(f"properties of {entry.name}", _properties, (entry.name, min(seeds * channels, _PAIRS)))
+        for entry in ENTRIES
+    ]
+    return parts
+
+
+def _printed() -> Made:
+    return {
+        FIGURE: [{**columns_of(value), "difference": value.difference} for value in band_values()],
+        BANDS: [columns_of(row) for row in posterior_rows()],
+        REGIONS: [columns_of(row) for row in corner_rows()],
+        ERRATA: [columns_of(row) for row in errata()],
+    }
+
+
+def _relations(group: str, seed: int, channels: int) -> Made:
+    some = list(cases(seed, channels))
+    return {RELATIONS: [columns_of(tried(each, seed, some)) for each in GROUPS[group]]}
+
+
+def _known() -> Made:
+    return {KNOWN: [columns_of(known(each)) for group in GROUPS.values() for each in group]}
+
+
+def _properties(name: str, pairs: int) -> Made:
+    (entry,) = (each for each in ENTRIES if each.name == name)
+    return {PROPERTIES: [columns_of(row) for row in property_rows(entry, 1, pairs)]}
+
+
+def _figures(tables: RunTables) -> Mapping[str, Figure]:
+    return {
+        FIGURE: published_figure(tables.rows(FIGURE, BandValue)),
+        BANDS: bands_figure(tables.rows(BANDS, PosteriorRow)),
+        RELATIONS: relations_figure(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow)),
+        REGIONS: regions_figure(tables.rows(REGIONS, CornerRow)),
+    }
+
+
+PAPER: Final = Paper(
+    name="change-in-formalism",
+    title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
+    source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.2.6 and "
+    "2.2.9",
+    about=(
+        "Each notion of privacy limits how far a report may move the probability of a fact. Figures 2.1, 2.2 and "
+        "2.8 show these limits, computed here and as they were published.",
+        "Each relation between notions is checked on random channels of two to four secrets: a value of one "
+        "notion is measured, what it allows of the other is computed, and the other is measured. A violation is "
+        "a channel on which more is found than is allowed, rounding included. Shares are what was found over "
+        "what is allowed, with intervals of 95 % over seeds. Known channels attain a relation, come close to it, "
+        "or break it. No violation on random channels is no proof: proofs are in the documentation of the atlas.",
+        "Properties are tried likewise, on pairs of channels; where a definition lacks one, a counterexample is "
+        "run.",
+    ),
+    parts=_parts,
+    claims=claims,
+    figures=_figures,
+    captions={
+        FIGURE: "Figure 2.8: the probability of a fact after a report, against that before it. Lines are computed "
+        "here, points are read from the published drawing.",
+        BANDS: "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at epsilon = ln 3 "
+        "and at epsilon from 1 to 7. The edges are attained by randomised response.",
+        RELATIONS: "How much of what each relation allows was found: on random channels (the mean of each seed) "
+        "and on a known channel (ring). Crosses on the right are relations that fail.",
+        REGIONS: "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
+        "all that this epsilon allows, and a part of what (1, .1)-DP allows. Rare reports keep the total error "
+        "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "
+        "epsilon.",
+    },
+    equations=(
+        Equation("Section 2.2.6", "tests: both errors", "sf.privacy.TestingRegion", f"{REGIONS}.csv"),
+        Equation("Definition 36", "f-DP", "sf.privacy.TradeOffPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "Gaussian DP", "sf.privacy.GaussianPrivacy", f"{RELATIONS}.csv"),
+        Equation("Proposition 1", "posteriors under DP", "sf.privacy.band", f"{BANDS}.csv"),
+        Equation("Proposition 1", "IndPr", "sf.privacy.IndistinguishablePrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 37", "PMPr", "sf.privacy.PositiveMembershipPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "NMPr", "sf.privacy.NegativeMembershipPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "MPr", "sf.privacy.MembershipPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 38", "AdvPr", "sf.privacy.AdversarialPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 33", "NPr", "sf.privacy.NoiselessPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", f"{RELATIONS}.csv"),
+        Equation("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.9", "distribution privacy", "sf.privacy.DistributionPrivacy", f"{PROPERTIES}.csv"),
+        Equation("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", f"{PROPERTIES}.csv"),
+        Equation("Table 2.20", "relations, as chains with proofs", "sf.privacy.convert"),
+        Equation("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", f"{BANDS}.csv"),
+        Equation("Figure 2.8", "bands of posteriors", "sf.privacy.band", f"{FIGURE}.csv"),
+    ),
+    minutes=8,
+    visits=False,
+)

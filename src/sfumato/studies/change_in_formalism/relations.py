@@ -1,0 +1,13 @@
+"""All relations of the section, in groups that are tried apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .relation import FormalRelation
+from .relations_beliefs import BELIEFS
+from .relations_records import RECORDS
+from .relations_tests import TESTS
+
+GROUPS: Final[dict[str, tuple[FormalRelation, ...]]] = {"tests": TESTS, "beliefs": BELIEFS, "records": RECORDS}
+"""By name, in the order of the thesis."""

@@ -1,0 +1,83 @@
+"""Comparisons of mechanisms on one prior in words: a table, and what its numbers mean."""
+
+from __future__ import annotations
+
+import math
+
+from ...core.units import per_unit
+from ...report.document import PageTable
+from ...rounding import (
+    about_percent,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_least,
+    at_most,
+    percent_at_most,
+)
+from .comparison_rows import Comparison, ComparisonRow
+from .tuples import DRAWS
+
+
+def row_table(found: Comparison, source: str) -> PageTable:
+    """Return the mechanisms that exist as a table.
+
+    Args:
+        found: The comparison.
+        source: The prior in words.
+    """
+    unit = found.unit
+    if found.equal == "loss":
+        common = f"equal loss, {amount_at_most(found.value, unit)}"
+    else:
+        common = f"equal epsilon, {at_most(found.value, 5)}{per_unit(unit)}"
+    headings = (
+        "mechanism",
+        f"epsilon{per_unit(unit)} (proved)",
+        "loss",
+        "attacker's error",
+        "finds the secret",
+        "information (bits)",
+        "remaining entropy (bits)",
+    )
+    rows = tuple((row.name, *_cells(row, unit)) for row in found.rows if not row.problem)
+    return PageTable(f"Mechanisms at {common} ({source})", headings, rows)
+
+
+def row_words(found: Comparison) -> tuple[str, ...]:
+    """Return what is proved of all mechanisms, what an attacker finds without a report, and what is missing."""
+    unit, said = found.unit, []
+    optimum = next((row for row in found.rows if not row.problem and row.loss_lower_bound is not None), None)
+    if optimum is not None and optimum.loss_lower_bound is not None:
+        bound = amount_at_least(optimum.loss_lower_bound, unit)
+        common_epsilon = found.value if found.equal == "epsilon" else optimum.epsilon_upper
+        at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
+        alone = " with one report" if found.margin is not None else ""
+        said.append(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
+    said.append(
+        f"Without a report the attacker errs by about {amount(found.blind_error, unit)}, or finds the secret "
+        f"{about_percent(found.blind_hit_rate)} of the time."
+    )
+    if found.margin is not None:
+        within = amount_at_most(found.margin, unit)
+        said += [
+            "With dummies the loss is that of the best answer in a tuple, and epsilon is that of one report.",
+            f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± {within}.",
+        ]
+    for row in found.rows:
+        if row.stopped:
+            said.append(f"{row.name} was {row.stopped}.")
+        elif row.problem:
+            said.append(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+    return tuple(said)
+
+
+def _cells(row: ComparisonRow, unit: str) -> tuple[str, ...]:
+    return (
+        at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
+        amount_at_most(row.loss, unit),
+        amount_at_least(row.attacker_error, unit),
+        percent_at_most(row.hit_rate),
+        at_most(row.information_bits, 3),
+        at_least(row.entropy_bits, 3),
+    )

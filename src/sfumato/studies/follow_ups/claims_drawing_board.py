@@ -1,0 +1,217 @@
+"""The claims of "Back to the drawing board", judged from the tables of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...core import Bracket
+from ...core.frozen import Short
+from ...rounding import about, percent
+from ..reproduction import PaperClaim, RunTables, follows, interval, judged, unchecked
+from .drawing_board import BOARD, CITIES, INTERIOR, LIMITED, SIMPLEX, TOWN, CityRow, LimitedRow, TownRow
+from .measure import Measure, bits_below
+from .published import COIN, EXPOST, LAPLACE, LEVELS_KM, PUBLISHED, PUBLISHED_COIN
+
+_WHO: Final = "Oya et al. (2017)"
+_SAME: Final = 1e-9  # of the loss
+_HALF: Final = 0.75  # of ExPost's entropy: below it entropy is called poor
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Mean(Short):
+    """Means over seeds of one mechanism at one level, with intervals; exact where nothing was simulated."""
+
+    city: str
+    mechanism: str
+    level_km: float | None
+    loss_before_km: float
+    loss_km: Bracket
+    entropy_bits: Bracket
+
+    @property
+    def gain(self) -> float:
+        """The part of the loss that the remap takes away."""
+        return 1 - self.loss_km.value / self.loss_before_km
+
+
+def means(rows: Sequence[Measure]) -> list[Mean]:
+    """Return the means over seeds, in the order of the rows."""
+    groups: dict[tuple[str, str, float], list[Measure]] = {}
+    for row in rows:
+        groups.setdefault((row.city, row.mechanism, row.level_km or row.loss_before_km), []).append(row)
+    found = []
+    for own in groups.values():
+        first = own[0]
+        losses, entropies = [row.loss_km for row in own], [row.entropy_bits for row in own]
+        simulated = first.seed is not None
+        found.append(
+            Mean(
+                first.city,
+                first.mechanism,
+                first.level_km,
+                first.loss_before_km,
+                interval(losses) if simulated else Bracket.exact(losses[0]),
+                interval(entropies) if simulated else Bracket.exact(entropies[0]),
+            )
+        )
+    return found
+
+
+def board_claims(tables: RunTables) -> list[PaperClaim]:
+    """Return the claims of "Back to the drawing board", judged."""
+    rows = tables.rows(BOARD, Measure)
+    found = means(rows)
+    limits = tables.rows(LIMITED, LimitedRow) if LIMITED in tables else []
+    return [
+        _average_error(rows),
+        _entropy(found),
+        _remap(found),
+        _coin(found, tables.rows(CITIES, CityRow)),
+        *([_limited(limits)] if limits else []),
+        _town(tables.rows(TOWN, TownRow)),
+        unchecked(
+            f"{_WHO}, San Francisco",
+            "The losses and entropies in San Francisco.",
+            "The check-ins of San Francisco are not at hand. Another city has other spots: losses and entropies "
+            "as such do not compare, and the figure shows both as parts of what they are without a report.",
+        ),
+    ]
+
+
+def _average_error(rows: Sequence[Measure]) -> PaperClaim:
+    summed = [
+        (row, row.moved_km, row.error_km) for row in rows if row.moved_km is not None and row.error_km is not None
+    ]
+    apart = [(row, moved, error) for row, moved, error in summed if abs(error - moved) > _SAME * moved]
+    most = max(abs(error - moved) for _, moved, error in summed)
+    return follows(
+        f"{_WHO}, average error",
+        "After the best remap the best attacker errs by the loss, so the average error ranks no mechanism.",
+        not apart,
+        f"In all {len(summed)} cases summed here (ExPost, exponential and coin) error and loss are the same but "
+        f"for {about(most, 1)} km."
+        if not apart
+        else f"{apart[0][0].mechanism} in {apart[0][0].city}: loss {about(apart[0][1], 5)} km, error "
+        f"{about(apart[0][2], 5)} km.",
+    )
+
+
+def _entropy(found: Sequence[Mean]) -> PaperClaim:
+    """Judge ExPost's entropy at equal loss, with all others at the ends of their intervals."""
+    spans: dict[str, tuple[float, float]] = {}
+    above, below, compared = 0, [], 0
+    for city in dict.fromkeys(each.city for each in found):
+        own = [each for each in found if each.city == city]
+        middle, best, worst = (
+            bits_below((each.mechanism, *_at(each, end)) for each in own) for end in ("middle", "best", "worst")
+        )
+        for position, less in middle.items():
+            each = own[position]
+            low, high = spans.get(each.mechanism, (less, less))
+            spans[each.mechanism] = (min(low, less), max(high, less))
+            compared += 1
+            above += best.get(position, less) > 0
+            if worst.get(position, less) < 0:
+                below.append((less, each))
+    parts = ", ".join(f"{name} {about(low, 2)} to {about(high, 2)}" for name, (low, high) in spans.items())
+    said = (
+        f"It has more entropy, beyond the intervals over seeds, in {above} of {compared} comparisons, and less "
+        f"in {len(below)}. The others have less by (bits): {parts}."
+    )
+    if below:
+        less, each = min(below, key=lambda pair: pair[0])
+        said += (
+            f" {each.mechanism} at {each.loss_before_km:g} km in {each.city} has {about(-less, 2)} bits more: "
+            "its reports are moved to any point of the plane, and those of ExPost are made on spots."
+        )
+    return judged(f"{_WHO}, conditional entropy", "ExPost has the highest entropy of equal loss.", not below, said)
+
+
+def _at(each: Mean, end: str) -> tuple[float, float]:
+    """Return loss and entropy, in the middle of their intervals or at the ends that are best or worst for it."""
+    lost, bits = each.loss_km, each.entropy_bits
+    if each.mechanism == EXPOST or end == "middle":
+        return lost.value, bits.value
+    return (max(lost.lower, 0.0), bits.upper) if end == "best" else (lost.upper, bits.lower)
+
+
+def _remap(found: Sequence[Mean]) -> PaperClaim:
+    laplace = [each for each in found if each.mechanism == LAPLACE]
+    gains = {(each.city, each.level_km): each.gain for each in laplace}
+    near = [each for each in laplace if each.level_km == 1.0]
+    low, high = min(laplace, key=lambda each: each.gain), max(laplace, key=lambda each: each.gain)
+    published = [1 - lost / level for level, (lost, _) in zip(LEVELS_KM, PUBLISHED[LAPLACE], strict=True)]
+    holds = all(0.2 <= gain <= 0.3 for gain in gains.values())
+    return judged(
+        f"{_WHO}, optimal remap",
+        "The remap takes a quarter of the loss of Laplace noise.",
+        holds,
+        "At a mean length of 1 km it takes "
+        f"{', '.join(f'{percent(each.gain)} in {each.city}' for each in near)}; as published "
+        f"{percent(published[LEVELS_KM.index(1.0)])}. It is no constant: from {percent(low.gain)} at "
+        f"{low.level_km:g} km ({low.city}) to {percent(high.gain)} at {high.level_km:g} km ({high.city}); in "
+        f"the published table from {percent(min(published))} to {percent(max(published))}.",
+    )
+
+
+def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
+    words, poor = [], True
+    for city in cities:
+        own = [each for each in found if each.city == city.city]
+        less = bits_below((each.mechanism, each.loss_km.value, each.entropy_bits.value) for each in own)
+        coins = [(own[k], bits) for k, bits in less.items() if own[k].mechanism == COIN]
+        if coins:
+            each, bits = min(coins, key=lambda pair: abs(pair[0].loss_km.value - city.blind_km / 2))
+            best = each.entropy_bits.value + bits
+            poor &= each.entropy_bits.value < _HALF * best
+            words.append(
+                f"In {city.city} at a loss of {about(each.loss_km.value, 2)} km it leaves "
+                f"{about(each.entropy_bits.value, 3)} bits, ExPost {about(best, 3)}."
+            )
+    published = PUBLISHED_COIN[1]
+    words.append(f"As published at {published[0]:g} km: {published[1]:g} bits.")
+    return judged(
+        f"{_WHO}, coin",
+        "The coin forces as much error as any mechanism of its loss, and leaves little entropy.",
+        poor,
+        " ".join(words),
+    )
+
+
+def _limited(rows: Sequence[LimitedRow]) -> PaperClaim:
+    beyond = [row for row in rows if row.largest_km > row.limit_km]
+    most = max(rows, key=lambda row: row.unlimited_bits - row.entropy_bits)
+    return follows(
+        f"{_WHO}, worst-case loss",
+        "ExPost can be held to a limit of the worst loss.",
+        not beyond,
+        f"All {len(rows)} mechanisms keep {rows[0].limit_km:g} km. At equal expected loss that takes up to "
+        f"{about(most.unlimited_bits - most.entropy_bits, 2)} of {about(most.unlimited_bits, 3)} bits "
+        f"({most.city}, 2 / epsilon {most.level_km:g} km). It gives up metric privacy: a report then rules "
+        "places out.",
+    )
+
+
+def _town(rows: Sequence[TownRow]) -> PaperClaim:
+    by = {(row.mechanism, row.loss_asked): row for row in rows}
+    losses = sorted({row.loss_asked for row in rows})
+    above = [lost for lost in losses if by[SIMPLEX, lost].entropy_bits >= by[INTERIOR, lost].entropy_bits]
+    middle = losses[len(losses) // 2]
+    kinds = {name: by[name, middle].entropy_bits for name in dict.fromkeys(row.mechanism for row in rows)}
+    spread = max(
+        abs(by[name, lost].error - by[SIMPLEX, lost].error)
+        for name, lost in by
+        if name in (INTERIOR, EXPOST, COIN)
+    )
+    return judged(
+        f"{_WHO}, 5 x 5 cells",
+        "Optima of one program differ: vertices found by the simplex method leave less entropy than interior "
+        "points.",
+        not above,
+        f"On 5 x 5 cells the simplex method leaves less in {len(losses) - len(above)} of {len(losses)} cases, "
+        f"at equal error (within {about(spread, 1)}). At a loss of {about(middle, 3)}: "
+        + ", ".join(f"{name} {about(bits, 3)} bits" for name, bits in kinds.items())
+        + ".",
+    )

@@ -1,0 +1,191 @@
+"""The games as a paper to reproduce: Figures 2 to 8, prices and the attacker's equilibrium, and its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..reproduction import Equation, Paper, Setting, StudyPart
+from .apart import APART, alone, together
+from .claims import claims
+from .figures import CAPTIONS, figures
+from .games import GAMES, INFORMED, PRICES, played, repeated
+from .line import LINE, five_points
+from .people import Person, choose
+from .pruning import ATTACKS, PAIRS, far_guesses, far_pairs
+from .slopes import GUESSES, SLOPES, priced
+
+_SEED: Final = 1  # of the draw of users
+_GAP: Final = 1e-4
+_TIGHT: Final = 1e-6
+_SHARPER: Final = (0.0, 0.2, 0.4, 0.6, 0.8)  # the shares of section 9.2
+_STEP: Final = 0.5  # of d_m in scenario 3, km
+_PRUNED: Final = 0.75  # d_m over the most that can be forced, where guesses are left out
+_BOTH: Final = 0.92  # the same, of joint
+_MIDDLE: Final = 0.6  # epsilon per km of the other parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The size of a run: how many users take part in what, on maps of what shape, and with which values.
+
+    Lengths are in km, and epsilons per km.
+    """
+
+    users: int
+    least: int
+    shape: tuple[int, int]
+    size_km: tuple[float, float]
+    epsilons: tuple[float, ...]
+    apart: tuple[float, ...]
+    tight: int
+    priced: int
+    pruned: int
+    thresholds: tuple[float, ...]
+    guessed: tuple[float, ...]
+    coarse: tuple[int, int]
+    both: tuple[float, ...]
+
+
+_FULL: Final = _Size(
+    users=10,
+    least=200,
+    shape=(20, 15),
+    size_km=(15.0, 8.0),
+    epsilons=(0.15, 0.3, 0.45, 0.6, 0.75, 0.9),
+    apart=(0.2, 0.4, 0.6, 0.8, 1.0),
+    tight=3,
+    priced=4,
+    pruned=2,
+    thresholds=(0.54, 0.76, 0.93, 1.5, 2.0, 3.0, 5.0),
+    guessed=(0.54, 0.93, 1.5, 2.0, 3.0),
+    coarse=(10, 8),
+    both=(1.6, 2.1, 3.1),
+)
+_QUICK: Final = _Size(
+    users=2,
+    least=40,
+    shape=(6, 4),
+    size_km=(6.0, 4.0),
+    epsilons=(0.3, 0.9),
+    apart=(0.2, 1.0),
+    tight=1,
+    priced=1,
+    pruned=1,
+    thresholds=(1.0, 1.5, 2.3),
+    guessed=(1.0, 2.3),
+    coarse=(6, 4),
+    both=(1.5, 2.3),
+)
+
+
+def _parts(setting: Setting) -> Sequence[StudyPart]:
+    size = _QUICK if setting.quick else _FULL
+    people, coarse = (_people(setting, size, shape) for shape in (size.shape, size.coarse))
+    parts = [StudyPart("five points", five_points)]
+    for person in people:
+        parts += _of_one(person, size, first=person is people[0])
+    # Both without far pairs and far guesses: a general back-end takes that on coarser maps only.
+    parts += [
+        StudyPart(
+            f"user {person.number}, both within {each or 'any'} km",
+            far_guesses,
+            (person, _BOTH, each, _GAP, size.epsilons[-1]),
+        )
+        for person in coarse[: size.pruned]
+        for each in (None, *size.both)
+    ]
+    return parts
+
+
+def _people(setting: Setting, size: _Size, shape: tuple[int, int]) -> list[Person]:
+    """Return the users, whose maps are cut into cells as given."""
+    return choose(
+        list(setting.data.items()),
+        size.users,
+        shape=shape,
+        size_m=(1000 * size.size_km[0], 1000 * size.size_km[1]),
+        least=size.least if setting.given else _QUICK.least,
+        seed=_SEED,
+    )
+
+
+def _of_one(person: Person, size: _Size, *, first: bool) -> list[StudyPart]:
+    """Return the parts of one user."""
+    who = f"user {person.number}"
+    parts = [
+        StudyPart(f"{who}, epsilon {epsilon}", played, (person, epsilon, _GAP, _SHARPER))
+        for epsilon in size.epsilons
+    ]
+    parts += [
+        StudyPart(f"{who}, apart, epsilon {epsilon}", together, (person, epsilon, _STEP, _GAP))
+        for epsilon in size.apart
+    ]
+    parts.append(StudyPart(f"{who}, apart, distortion", alone, (person, _STEP, _GAP)))
+    if person.number <= size.tight:
+        epsilon = size.epsilons[-1]
+        parts.append(StudyPart(f"{who}, repeated, epsilon {epsilon}", repeated, (person, epsilon, _TIGHT)))
+    if person.number <= size.priced:
+        parts.append(StudyPart(f"{who}, prices", priced, (person, size.epsilons[-1], _TIGHT, first)))
+    if person.number <= size.pruned:
+        parts += [
+            StudyPart(f"{who}, pairs within {each or 'any'} km", far_pairs, (person, _MIDDLE, each, _GAP))
+            for each in (None, *size.thresholds)
+        ]
+        parts += [
+            StudyPart(f"{who}, guesses within {each or 'any'} km", far_guesses, (person, _PRUNED, each, _GAP))
+            for each in (None, *size.guessed)
+        ]
+    return parts
+
+
+PAPER: Final = Paper(
+    name="privacy-games",
+    title="Privacy games: what optimal privacy costs each user, and what attackers still find",
+    source='R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, sections 6 to 9 and '
+    "appendix C",
+    about=(
+        "Users are drawn at random of those who have enough visits on one map; they are not those of the "
+        "paper, whose data are not public. Each has a map of their own where they have most visits. Their "
+        "prior is how often they visit each cell, the cost is the share of reports that are not the true cell, "
+        "and the error of attackers is a distance in km.",
+        "Metric is the mechanism of least cost with metric privacy for all pairs of cells, distortion that of "
+        "least cost against which the best attacker errs by at least d_m, and joint that of least cost with "
+        "both. Every promise is proved on the integers that are sampled, and each cost lies within a proved "
+        "gap of the least one: a relative gap of 0.0001, and 0.000001 where designs are repeated or priced. "
+        "Ties between mechanisms of equal cost are not broken: the errors of attackers are those of the "
+        "mechanisms that were found.",
+        "In scenario 1, d_m is the error of the best attacker against metric; in scenario 2 it lies halfway "
+        "between that and the most that can be forced; in scenario 3 epsilon and d_m are chosen apart. Near "
+        "the most that can be forced the programs have no room, so d_m is held to 99.9 % of it.",
+    ),
+    parts=_parts,
+    claims=claims,
+    figures=figures,
+    captions=CAPTIONS,
+    equations=(
+        Equation("(2), (10)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
+        Equation("(3)", "expected cost", "sf.core.hamming", f"{GAMES}.csv"),
+        Equation("(7)", "distortion privacy", "sf.core.DistortionPrivacy", f"{GAMES}.csv"),
+        Equation("(9), (23)", "near secrets alone", "sf.core.ThresholdPrivacy"),
+        Equation("(12)", "least worst-case cost: objective=", "sf.optimal.design"),
+        Equation("(19), (33) to (35)", "the best attack", "sf.attacks.optimal", f"{GAMES}.csv"),
+        Equation("(21), (22), (24)", "the optimal mechanisms", "sf.optimal.design", f"{GAMES}.csv"),
+        Equation("(25)", "the Bayesian attack", "sf.attacks.bayes", f"{GAMES}.csv"),
+        Equation("(27)", "the attack without weights", "sf.attacks.unweighted"),
+        Equation("(28)", "the attack without a prior", "sf.attacks.prior_free"),
+        Equation("(29)", "the same for each guess apart", "sf.attacks.per_guess"),
+        Equation("Section 9.2", "attackers who know more", "sf.attacks.misinformed", f"{INFORMED}.csv"),
+        Equation("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", f"{PRICES}.csv"),
+        Equation("Dual of (21), (24)", "prices beside slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
+        Equation("Dual of (21), (24)", "the attacker's strategy", "sf.optimal.equilibrium", f"{GUESSES}.csv"),
+        Equation("Figures 2 to 5", "scenarios 1 and 2", "sf.optimal.design", f"{GAMES}.csv"),
+        Equation("Figure 6", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
+        Equation("Figure 7", "scenario 3", "sf.optimal.design", f"{APART}.csv"),
+        Equation("Figure 7", "both cost more than either", "sf.optimal.design", f"{LINE}.csv"),
+        Equation("Figure 8", "near pairs and their dilation", "sf.core.neighbours", f"{PAIRS}.csv"),
+        Equation("Figure 8", "near guesses", "sf.optimal.Highs", f"{ATTACKS}.csv"),
+    ),
+    minutes=35,
+)

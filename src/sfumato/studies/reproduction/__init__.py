@@ -1,0 +1,31 @@
+"""Reproduction: a paper's study in parts that survive a kill, its claims judged, and a folder that shows all."""
+
+from .claim import Judgement, PaperClaim, follows, judged, unchecked
+from .interval import interval
+from .paper import SECONDS, Equation, Made, Paper, Setting, StudyPart
+from .papers import NAMES, paper_of
+from .run import Reproduction, run
+from .tables import RunTables
+from .words import claim_words, paper_words
+
+__all__ = [
+    "NAMES",
+    "SECONDS",
+    "Equation",
+    "Judgement",
+    "Made",
+    "Paper",
+    "PaperClaim",
+    "Reproduction",
+    "RunTables",
+    "Setting",
+    "StudyPart",
+    "claim_words",
+    "follows",
+    "interval",
+    "judged",
+    "paper_of",
+    "paper_words",
+    "run",
+    "unchecked",
+]

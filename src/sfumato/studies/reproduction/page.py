@@ -1,0 +1,117 @@
+"""The page of a run: what is claimed, what was found, the figures, and how to do it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ...report.document import Page, PageFigure, PageSection, PageTable
+from ...report.theme import as_svg
+from .claim import Judgement
+from .paper import SECONDS, Paper
+from .tables import RunTables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SHOWN: Final = "claims"
+
+
+def run_page(paper: Paper, folder: Path, figures: Mapping[str, Figure], command: str) -> Page:
+    """Return the page of a run, whose numbers are those of the files in its folder.
+
+    Args:
+        paper: What was reproduced.
+        folder: The folder of the run, with its tables, ``run.json`` and ``environment.json``.
+        figures: The figures by the names of their files without ending.
+        command: The command line; "" leaves it out.
+    """
+    tables = RunTables(folder)
+    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    quick = about["size"] == "quick"
+    narrow = {} if paper.narrow is None else paper.narrow(tables)
+    drawn = [
+        PageFigure(
+            _drawn(figure, name, paper),
+            f"{paper.captions[name]} ({name}.svg)",
+            wide=True,
+            narrow=_drawn(narrow[name], name, paper) if name in narrow else "",
+        )
+        for name, figure in figures.items()
+        if not name.endswith(SECONDS)  # or two pages of the same study would differ
+    ]
+    return Page(
+        paper.title,
+        ((paper.quick_says,) if quick else ()) + paper.about,
+        (
+            PageSection("What is claimed, and what was found", _counted(tables), tables=(_claims(paper, tables),)),
+            PageSection("Figures", figures=tuple(drawn)),
+            PageSection("Where each equation is", tables=(_equations(paper),)),
+            PageSection(
+                "How this was made",
+                (f"Source: {paper.source}.",),
+                tables=(_run(paper, tables, folder, about, command),),
+            ),
+        ),
+        warning=quick,
+    )
+
+
+def _drawn(figure: Figure, name: str, paper: Paper) -> str:
+    return as_svg(figure, title=name, description=paper.captions[name])
+
+
+def _counted(tables: RunTables) -> tuple[str, ...]:
+    verdicts = [row["verdict"] for row in tables.texts(_SHOWN)]
+    said = [f"{words}: {verdicts.count(each)}." for each, words in _WORDS.items()]
+    if Judgement.FOLLOWS in verdicts:
+        count = verdicts.count(Judgement.FOLLOWS)
+        said.append(f"By construction, and counted apart: {count}.")
+    return (" ".join(said),)
+
+
+_WORDS: Final = {
+    Judgement.CONFIRMED: "Confirmed by this run",
+    Judgement.REFUTED: "Refuted by it",
+    Judgement.OPEN: "Not checkable",
+}
+
+
+def _claims(paper: Paper, tables: RunTables) -> PageTable:
+    rows = tuple((row["where"], row["says"], row["verdict"], row["found"]) for row in tables.texts(_SHOWN))
+    return PageTable(
+        f"The claims of {paper.called} (claims.csv).",
+        ("where", "claim", "verdict", "what was found"),
+        rows,
+        stacked=True,
+    )
+
+
+def _equations(paper: Paper) -> PageTable:
+    rows = tuple((each.number, each.what, each.call, each.file) for each in paper.equations)
+    return PageTable(
+        f"Equations, tables and figures of {paper.called}.", ("number", "what it is", "call", "file"), rows
+    )
+
+
+def _run(paper: Paper, tables: RunTables, folder: Path, about: Mapping[str, object], command: str) -> PageTable:
+    made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
+    data = about["data"]
+    rows = [
+        ("Command", command) if command else None,
+        ("Size", str(about["size"])),
+        *((f"Data: {name}", f"SHA-256 of its columns {digest}") for name, digest in dict(data).items()),  # type: ignore[call-overload]
+        ("Made with", f"sfumato {made['sfumato']}, Python {made['python']}, {made['system']}"),
+        ("Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items())),
+        ("Tables", ", ".join(f"{name}.csv" for name in tables.names if not name.endswith(SECONDS))),
+        (
+            "Times, which differ from run to run",
+            ", ".join(
+                [f"{name}.csv" for name in tables.names if name.endswith(SECONDS)]
+                + [f"{name}.svg" for name in paper.captions if name.endswith(SECONDS)]
+            ),
+        ),
+    ]
+    return PageTable("The run (run.json, environment.json).", (), tuple(row for row in rows if row))

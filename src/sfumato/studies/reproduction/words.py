@@ -1,0 +1,51 @@
+"""Papers as text of pages in Markdown: where equations and figures are, and the claims of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .paper import Paper
+from .papers import NAMES, paper_of
+
+
+def paper_words() -> str:
+    """Return a section for each paper: its source, its command, and a table from equations to calls and files."""
+    return "\n".join(_words(paper_of(name)) for name in NAMES)
+
+
+def claim_words(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return all claims in Markdown, with their verdicts and the evidence.
+
+    Args:
+        rows: Of ``claims.csv``.
+    """
+    return "".join(
+        f"- **{row['where']}.** {row['says']} *{row['verdict'].capitalize()}.* {row['found']}\n" for row in rows
+    )
+
+
+def _words(paper: Paper) -> str:
+    files = " city.csv" if paper.visits else ""
+    needs = f", with the extra {' and '.join(paper.extras)}" if paper.extras else ""
+    lines = [
+        f"### {paper.name}",
+        "",
+        f"{paper.title}. {paper.source}.",
+        "",
+        f"    sfumato reproduce {paper.name}{files} -o {paper.name}",
+        "",
+        f"About {_minutes(paper.minutes)} on two cores{needs}; `--quick` takes less than one.",
+        "",
+        "| number | what it is | call | file of a run |",
+        "|---|---|---|---|",
+    ]
+    for each in paper.equations:
+        cells = (each.number, each.what, f"`{each.call}`", f"`{each.file}`" if each.file else "")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += ["", "| figure | what it shows |", "|---|---|"]
+    lines += [f"| `{name}.svg` | {text} |" for name, text in paper.captions.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _minutes(minutes: float) -> str:
+    return "a minute" if minutes <= 1 else f"{minutes:g} minutes"

@@ -1,0 +1,174 @@
+"""Maps of the study: a week, a walk and zones, drawn from the points that a run wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from ...report.theme import LIGHT, blank
+from .pictures import PicturePoint, ZonePicture
+from .summary import metres
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_CERTIFIED: Final = LIGHT.series[2]
+_SIDE: Final = 3.2  # inches, of a map
+_NARROW: Final = 2.2  # of one beside another on a narrow screen
+_WALK_KM: Final = 4.2  # to each side of a map
+
+
+def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
+    """Return a map for each scheme: true points, and their reports on top.
+
+    Args:
+        points: The points.
+        columns: How many maps are beside each other.
+    """
+    panels = list(dict.fromkeys(point.panel for point in points))
+    rows = -(-len(panels) // columns)
+    side = _SIDE if columns > 2 else _NARROW
+    figure = blank(side * columns, (side + 0.25) * rows + 0.7)
+    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    reach = 1.1 * max(max(abs(p.x_m), abs(p.y_m), abs(p.report_x_m), abs(p.report_y_m)) for p in points) / 1000
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        own = [point for point in points if point.panel == panel]
+        colour = _CERTIFIED if panel.startswith("certified") else LIGHT.series[1]
+        _joined(ax, own, colour)
+        ax.plot([p.x_m / 1000 for p in own], [p.y_m / 1000 for p in own], "s", color=LIGHT.ink, markersize=3.5)
+        _reports(ax, own, colour, 7)
+        title = _broken(panel, 38 if columns > 2 else 24)
+        ax.set_title(f"{title}\n{metres(own[0].moved_m)} on average", fontsize=9)
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="km east", ylabel="km north")
+        ax.label_outer()
+        ax.grid(alpha=0.4)
+    for ax in list(axes.flat)[len(panels) :]:
+        ax.set_visible(False)
+    ax = axes.flat[0]
+    drawn = [
+        *ax.plot([], [], "s", color=LIGHT.ink, markersize=3.5, label="where they were"),
+        *ax.plot([], [], "o", color=LIGHT.series[1], markerfacecolor="none", label="reports"),
+        *ax.plot([], [], "o", color=_CERTIFIED, markerfacecolor="none", label="certified reports"),
+    ]
+    figure.legend(
+        handles=drawn, loc="outside lower center", ncols=3 if columns > 2 else 2, fontsize=9, frameon=False
+    )
+    return figure
+
+
+def walk_map(points: Sequence[PicturePoint], columns: int) -> Figure:
+    """Return a map for each channel of one walk, with the cells and where the report changes.
+
+    Args:
+        points: The points.
+        columns: How many maps are beside each other.
+    """
+    panels = list(dict.fromkeys(point.panel for point in points))
+    rows = -(-len(panels) // columns)
+    figure = blank(4.4 * columns, 4.5 * rows + 0.6)
+    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    for ax, panel in zip(axes.flat, panels, strict=True):
+        own = [point for point in points if point.panel == panel]
+        cell, first = own[0].cell_m / 1000, own[0]
+        if cell:
+            for k in range(-9, 10):
+                look = {"color": LIGHT.muted, "linewidth": 0.7, "alpha": 0.7}
+                ax.axvline(first.report_x_m / 1000 - cell / 2 + cell * k, **look)
+                ax.axhline(first.report_y_m / 1000 - cell / 2 + cell * k, **look)
+        _joined(ax, own, LIGHT.series[0])
+        ax.plot(
+            [p.x_m / 1000 for p in own],
+            [p.y_m / 1000 for p in own],
+            "s-",
+            color=LIGHT.ink,
+            markersize=4,
+            linewidth=1.2,
+            label="walk",
+        )
+        _reports(ax, own, LIGHT.series[0], 8)
+        if cell:
+            _changes(ax, own)
+        ax.set_title(f"{panel}\n{metres(first.moved_m)} on average", fontsize=10)
+        ax.set(xlim=(-_WALK_KM, _WALK_KM), ylim=(-_WALK_KM, _WALK_KM), aspect="equal", xlabel="km", ylabel="km")
+        ax.label_outer()
+        ax.grid(visible=False)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    known = dict(zip(labels, handles, strict=True))
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3, fontsize=9.5, frameon=False)
+    return figure
+
+
+def zone_map(points: Sequence[ZonePicture], columns: int) -> Figure:
+    """Return a map for each zone, with the ends of tracks and the circle through them.
+
+    Args:
+        points: The ends.
+        columns: How many maps are beside each other.
+    """
+    from matplotlib.patches import Circle
+
+    panels = list(dict.fromkeys(point.panel for point in points))
+    rows = -(-len(panels) // columns)
+    figure = blank(4.8 * columns, 4.6 * rows + 0.6)
+    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    for ax, panel in zip(axes.flat, panels, strict=True):
+        own = [point for point in points if point.panel == panel]
+        middle = (own[0].circle_x_m, own[0].circle_y_m)
+        zone = LIGHT.series[1]
+        ax.add_patch(Circle(middle, own[0].radius_m, facecolor=zone, edgecolor=zone, alpha=0.18))
+        ends = [p.x_m for p in own], [p.y_m for p in own]
+        ax.plot(*ends, "o", color=LIGHT.series[0], markersize=6, label="visible ends of tracks")
+        ax.plot(*middle, "x", color=zone, markersize=10, markeredgewidth=2, label="middle of the circle")
+        ax.plot(0, 0, "s", color=LIGHT.ink, markersize=6, label="home")
+        ax.set_title(panel, fontsize=10.5)
+        ax.set(xlim=(-1000, 1000), ylim=(-1000, 1000), aspect="equal", xlabel="m", ylabel="m")
+        ax.label_outer()
+        ax.grid(alpha=0.4)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    wide = columns > 1
+    figure.legend(handles, labels, loc="outside lower center", ncols=3 if wide else 2, fontsize=9.5, frameon=False)
+    return figure
+
+
+def _joined(ax: Axes, points: Sequence[PicturePoint], colour: str) -> None:
+    for p in points:
+        east, north = [p.x_m / 1000, p.report_x_m / 1000], [p.y_m / 1000, p.report_y_m / 1000]
+        ax.plot(east, north, color=colour, alpha=0.3, linewidth=0.9)
+
+
+def _reports(ax: Axes, points: Sequence[PicturePoint], colour: str, size: float) -> None:
+    """Draw reports as open circles: what lies below them stays in sight."""
+    ax.plot(
+        [p.report_x_m / 1000 for p in points],
+        [p.report_y_m / 1000 for p in points],
+        "o",
+        color=colour,
+        markerfacecolor="none",
+        markersize=size,
+        markeredgewidth=1.4,
+        label="reports",
+        zorder=4,
+    )
+
+
+def _changes(ax: Axes, points: Sequence[PicturePoint]) -> None:
+    for old, new in pairwise(points):
+        if (old.report_x_m, old.report_y_m) != (new.report_x_m, new.report_y_m):
+            ax.plot(
+                [old.x_m / 1000, new.x_m / 1000],
+                [old.y_m / 1000, new.y_m / 1000],
+                color=LIGHT.series[1],
+                linewidth=4.5,
+                zorder=3,
+                label="where the report changes",
+            )
+
+
+def _broken(title: str, room: int) -> str:
+    """Return a long title in two lines."""
+    if len(title) <= room:
+        return title
+    middle = title.rfind(" ", 0, room)
+    return f"{title[:middle]}\n{title[middle + 1 :]}"

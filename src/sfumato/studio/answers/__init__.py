@@ -1,0 +1,91 @@
+"""Answers of the studio: their fields, with units."""
+
+from .about import AboutAnswer, ExampleAnswer, LimitsAnswer
+from .designs import (
+    BlindAnswer,
+    DesignAnswer,
+    DesignBriefAnswer,
+    FrontierAnswer,
+    FrontierPointAnswer,
+    SectionAnswer,
+)
+from .jobs import JobAnswer, JobErrorAnswer, ProgressAnswer
+from .mechanisms import (
+    AtlasAnswer,
+    BeliefAnswer,
+    ChoiceAnswer,
+    ContourAnswer,
+    HereAnswer,
+    ImplicationAnswer,
+    NotionAnswer,
+    PreviewAnswer,
+)
+from .plays import AdversaryAnswer, AttackedAnswer, CountAnswer, SharedAnswer, StepAnswer, WalkedAnswer
+from .shared import ErrorAnswer, ErrorTextAnswer, MeasuredAnswer, RegionAnswer
+from .sites import (
+    AreaAnswer,
+    CellAnswer,
+    CellPropertiesAnswer,
+    CellsAnswer,
+    GeometryAnswer,
+    MapAnswer,
+    ValueAnswer,
+    ValuesAnswer,
+)
+from .workspaces import (
+    DataAnswer,
+    EpsilonRangeAnswer,
+    FrontierStateAnswer,
+    SiteAnswer,
+    WorkspaceAnswer,
+    WorkspaceBriefAnswer,
+    WorkspacesAnswer,
+)
+
+__all__ = [
+    "AboutAnswer",
+    "AdversaryAnswer",
+    "AreaAnswer",
+    "AtlasAnswer",
+    "AttackedAnswer",
+    "BeliefAnswer",
+    "BlindAnswer",
+    "CellAnswer",
+    "CellPropertiesAnswer",
+    "CellsAnswer",
+    "ChoiceAnswer",
+    "ContourAnswer",
+    "CountAnswer",
+    "DataAnswer",
+    "DesignAnswer",
+    "DesignBriefAnswer",
+    "EpsilonRangeAnswer",
+    "ErrorAnswer",
+    "ErrorTextAnswer",
+    "ExampleAnswer",
+    "FrontierAnswer",
+    "FrontierPointAnswer",
+    "FrontierStateAnswer",
+    "GeometryAnswer",
+    "HereAnswer",
+    "ImplicationAnswer",
+    "JobAnswer",
+    "JobErrorAnswer",
+    "LimitsAnswer",
+    "MapAnswer",
+    "MeasuredAnswer",
+    "NotionAnswer",
+    "PreviewAnswer",
+    "ProgressAnswer",
+    "RegionAnswer",
+    "SectionAnswer",
+    "SharedAnswer",
+    "SiteAnswer",
+    "StepAnswer",
+    "ValueAnswer",
+    "ValuesAnswer",
+    "WalkedAnswer",
+    "WorkspaceAnswer",
+    "WorkspaceBriefAnswer",
+    "WorkspacesAnswer",
+]

@@ -1,0 +1,209 @@
+"""The door of the studio: who may come in, from which page, and what every answer says to the browser."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .limits import BODY_BYTES, OUTLINE_BYTES, UPLOAD_BYTES
+from .refusals import error_body
+
+TOKEN_HEADER: Final = "x-sfumato-token"  # noqa: S105  # the name of a header
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_MOST: Final = {"file": UPLOAD_BYTES, "outline": OUTLINE_BYTES}  # by the last part of the path
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_ASSETS: Final = "/assets/"  # whose names change with their content
+_FOR_EVER: Final = "private, max-age=31536000, immutable"
+_NO_TOKEN: Final = (
+    "This page belongs to somebody's studio.",
+    "open the address that 'sfumato studio' printed in the terminal, with its token.",
+)
+_ELSEWHERE: Final = ("This request comes from another page.", "use the page of the studio itself.")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Key:
+    """The secret of one run of the studio, and where it listens.
+
+    Attributes:
+        token: The secret in the address.
+        port: The port on 127.0.0.1.
+    """
+
+    token: str
+    port: int
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The Host headers that are answered: any other may be a name that somebody pointed to this machine."""
+        return frozenset({f"127.0.0.1:{self.port}", f"localhost:{self.port}"})
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; browsers share cookies between ports, so it has the port in it."""
+        return f"sfumato_studio_{self.port}"
+
+    @property
+    def session(self) -> str:
+        """The value of the cookie, from which nobody learns the token."""
+        return hmac.new(self.token.encode(), b"session", hashlib.sha256).hexdigest()
+
+
+class Guard:
+    """The outermost layer of the application.
+
+    Args:
+        app: What it guards.
+        key: The token and the port.
+    """
+
+    def __init__(self, app: ASGIApp, key: Key) -> None:
+        self.app, self.key = app, key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        path, method = scope["path"], scope["method"]
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    found[name] = value
+                if path.startswith(_ASSETS) and message["status"] == 200:
+                    found["Cache-Control"] = _FOR_EVER
+            await send(message)
+
+        if headers.getlist("host") not in [[host] for host in self.key.hosts] or self._elsewhere(headers):
+            await _answer(dressed, 403, *_ELSEWHERE)
+        elif method == "GET" and path == "/" and self._token_in(scope):
+            await self._welcome(dressed)
+        elif not (by_header := self._has_header(headers)) and not self._has_cookie(headers):
+            await _answer(dressed, 403, *_NO_TOKEN)
+        elif method not in _SAFE and not by_header and not _own_page(headers):
+            await _answer(dressed, 403, *_ELSEWHERE)
+        else:
+            most = _MOST.get(path.rpartition("/")[2], BODY_BYTES)
+            if _claimed(headers) > most:
+                await _answer(
+                    dressed,
+                    413,
+                    f"The request is larger than {most // 2**20} MB.",
+                    "use a smaller file: some of the rows are enough to try things out.",
+                )
+                return
+            await self.app(scope, _counted(receive, most), dressed)
+
+    def _elsewhere(self, headers: Headers) -> bool:
+        """Return whether another page sent the request: another port of this machine is another page, too."""
+        origins, fetched = headers.getlist("origin"), headers.getlist("sec-fetch-site")
+        own = {f"http://{host}" for host in self.key.hosts & set(headers.getlist("host"))}
+        return any(each not in own for each in origins) or any(
+            each not in ("same-origin", "none") for each in fetched
+        )
+
+    def _token_in(self, scope: Scope) -> bool:
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        return len(given) == 1 and _same(given[0], self.key.token)
+
+    def _has_header(self, headers: Headers) -> bool:
+        given = headers.getlist(TOKEN_HEADER)
+        return len(given) == 1 and _same(given[0], self.key.token)
+
+    def _has_cookie(self, headers: Headers) -> bool:
+        found = []
+        for line in headers.getlist("cookie"):
+            try:
+                jar = SimpleCookie(line)
+            except CookieError:
+                continue
+            if self.key.cookie in jar:
+                found.append(jar[self.key.cookie].value)
+        return any(_same(each, self.key.session) for each in found)
+
+    async def _welcome(self, send: Send) -> None:
+        """Keep the session in a cookie, and take the token out of the address."""
+        cookie = f"{self.key.cookie}={self.key.session}; Path=/; HttpOnly; SameSite=Strict"
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 303,
+                "headers": [
+                    (b"location", b"/"),
+                    (b"set-cookie", cookie.encode("ascii")),
+                    (b"content-length", b"0"),
+                ],
+            }
+        )
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _own_page(headers: Headers) -> bool:
+    """Return whether a browser says that the studio's own page sent the request; `_elsewhere` was asked before."""
+    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
+
+
+def _claimed(headers: Headers) -> int:
+    """Return how many bytes a request says that it has; what cannot be read is refused later."""
+    text = headers.get("content-length", "0")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0 if not text else 2**63
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    """Count the bytes that arrive, whatever the request said, and stop at too many."""
+    seen = 0
+
+    async def counting() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > most:
+                raise HTTPException(413)
+        return message
+
+    return counting
+
+
+async def _answer(send: Send, status: int, message: str, hint: str) -> None:
+    body = json.dumps(error_body(message, hint)).encode()
+    headers: Iterable[tuple[bytes, bytes]] = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,1 @@
+var e=new URL(`maplibre-gl-worker-CZtFQQIV.mjs`,import.meta.url).href;export{e as default};

@@ -1,0 +1,1 @@
+"""One job in a process of its own."""

@@ -1,0 +1,68 @@
+"""``sfumato accuracy``: the number that is missing, in words."""
+
+import re
+
+import pytest
+
+import sfumato as sf
+
+
+@pytest.mark.slow
+def test_each_of_three_numbers_is_found_from_the_others(run):
+    done = run("accuracy", "--categories", 8, "--epsilon", 1, "--answers", 10_000)
+    assert done.code == 0, done.err
+    told = re.search(r"each of 8 shares is known to within ([\d.]+) points, all at once \(95 %", done.text)
+    assert told is not None
+    margin = sf.accuracy(8, epsilon=1, answers=10_000).margin
+    assert 100 * margin <= float(told[1]) < 100 * margin + 0.1
+    done = run("accuracy", "--categories", 8, "--epsilon", 1, "--margin", "1.2 points")
+    answers = sf.accuracy(8, epsilon=1, margin=0.012).answers
+    assert f"With {answers:,} answers" in done.text
+    assert "to within 1.2 points" in done.text
+    done = run("accuracy", "--categories", 8, "--answers", 100_000, "--margin", "1.2%", "--failure", 0.01)
+    assert "99 %" in done.text
+    assert "at epsilon 1.6" in done.text
+
+
+@pytest.mark.parametrize("margin", ["1.2", "0.012", "x", "0 points", "100 points", "-1 points", "nan points", ""])
+def test_a_margin_is_in_points(run, margin):
+    done = run("accuracy", "--categories", 8, "--epsilon", 1, f"--margin={margin}")
+    assert done.code == 1
+    assert "1.2 points" in done.err
+
+
+def test_one_number_too_few_is_said_in_options(run):
+    done = run("accuracy", "--categories", 8, "--epsilon", 1)
+    assert done.code == 1
+    assert "two of --epsilon, --answers and --margin are needed" in done.err.replace("\n", " ")
+
+
+def test_noise_on_whole_numbers(run):
+    done = run("accuracy", "--sensitivity", 10, "--epsilon", 0.1)
+    assert done.code == 0, done.err
+    off_by = sf.noise_accuracy(epsilon="1/10", sensitivity=10).off_by
+    assert f"a report is off by at most {off_by}." in done.text
+    done = run("accuracy", "--sensitivity", 1, "--off-by", 6, "--failure", 0.01)
+    told = re.search(r"epsilon ([\d.]+) for true numbers", done.text)
+    assert told is not None
+    assert sf.noise_accuracy(epsilon=told[1], failure=0.01).off_by == 6
+    assert "A smaller epsilon would not do." in done.text
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "neither --categories nor --sensitivity was given"),
+        (("--categories", 3, "--sensitivity", 1), "both --categories and --sensitivity were given"),
+        (("--sensitivity", 1), "neither --epsilon nor --off-by was given"),
+        (("--sensitivity", 1, "--epsilon", 1, "--off-by", 1), "both --epsilon and --off-by were given"),
+        (("--sensitivity", 1, "--epsilon", 1, "--answers", 1), "--answers was given with --sensitivity"),
+        (("--categories", 3, "--epsilon", 1, "--off-by", 1), "--off-by was given without --sensitivity"),
+        (("--sensitivity", 1, "--epsilon", "nan"), "epsilon"),
+        (("--sensitivity", 1, "--off-by", -1), "--off-by -1"),
+    ],
+)
+def test_options_that_do_not_fit(run, options, told):
+    done = run("accuracy", *options)
+    assert done.code == 1
+    assert told in " ".join(done.err.split())

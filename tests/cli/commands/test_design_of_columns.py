@@ -1,0 +1,363 @@
+"""``sfumato design --column`` to ``estimate``: categories, numbers and several columns."""
+
+import csv
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+LABELS = ["cold", "flu", "none", "=rare"]
+SHARES = [0.3, 0.2, 0.4, 0.1]
+
+
+@pytest.fixture
+def answers(tmp_path):
+    random = np.random.default_rng(2)
+    path = tmp_path / "answers.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        write = csv.writer(file)
+        write.writerow(["id", "diagnosis", "age"])
+        for person in range(4_000):
+            write.writerow([person, random.choice(LABELS, p=SHARES), random.integers(18, 98)])
+    return path
+
+
+def opened(name: str) -> Any:
+    return sf.read_mechanism_file(name)
+
+
+def loaded(name: str) -> Any:
+    return sf.load(name)
+
+
+def response(space):
+    return sf.mechanisms.randomised_response(space, 1).matrix
+
+
+def public(run, *options):
+    return run("design", "--column", "diagnosis", "--labels", ",".join(LABELS), "--epsilon", 1, *options)
+
+
+def test_from_answers_to_shares(run, answers):
+    done = public(run, "-o", "d.sfm")
+    assert done.code == 0, done.err
+    assert done.err.strip() == ""  # nothing was read from data
+    assert "each of 4 shares is known to within" in done.text
+    held = opened("d.sfm")
+    assert held.mechanism.matrix == pytest.approx(response(sf.Space(LABELS)), rel=1e-12)
+    assert run("audit", "d.sfm", "--promises").code == 0
+    released = run("release", "d.sfm", answers, "out.csv", "--column", "diagnosis")
+    assert released.code == 0, released.err
+    done = run("estimate", "d.sfm", "out.csv", "--method", "inversion", "-o", "e.csv")
+    assert done.code == 0, done.err
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        found = {row["secret"].lstrip("'"): float(row["probability"]) for row in csv.DictReader(file)}
+    with answers.open(encoding="utf-8") as file:
+        true = [row["diagnosis"] for row in csv.DictReader(file)]
+    margin = sf.accuracy(4, epsilon=1, answers=len(true), failure=1e-9).margin
+    for label in LABELS:
+        assert abs(found[label] - true.count(label) / len(true)) < margin
+
+
+def test_labels_from_the_data_are_said_to_leak(run, answers):
+    done = run("design", answers, "--column", "diagnosis", "--epsilon", 1, "-o", "d.sfm")
+    assert done.code == 0
+    assert "somebody in the data has each of them, which no epsilon covers" in done.err
+    assert "seen in the file" in done.text
+    assert set(loaded("d.sfm").secrets.labels) == set(LABELS)
+    assert set(opened("d.sfm").prior.probabilities) == {0.25}
+
+
+def test_the_same_file_whatever_the_data(run, answers):
+    assert public(run, "-o", "a.sfm").code == 0
+    assert (
+        run(
+            "design", answers, "--column", "diagnosis", "--labels", ",".join(LABELS), "--epsilon", 1, "-o", "b.sfm"
+        ).code
+        == 0
+    )
+    assert loaded("a.sfm") == loaded("b.sfm")
+    assert set(opened("b.sfm").prior.probabilities) == {0.25}
+
+
+def test_labels_from_a_file(run, tmp_path):
+    (tmp_path / "labels.txt").write_text("yes, often\n\nno\n", encoding="utf-8")
+    assert run("design", "--column", "q", "--labels", "labels.txt", "--epsilon", 2).code == 0
+    assert loaded("q.sfm").secrets.labels == ("yes, often", "no")
+
+
+def test_the_shares_of_the_data_only_where_they_are_asked_for(run, answers):
+    done = run(
+        "design",
+        answers,
+        "--column",
+        "diagnosis",
+        "--labels",
+        "cold,flu,none",
+        "--prior",
+        "data",
+        "--epsilon",
+        1,
+        "-o",
+        "d.sfm",
+    )
+    assert done.code == 0, done.err
+    assert "keep it as secret as the data" in done.err
+    assert "rows with other values are left out" in done.text
+    prior = opened("d.sfm").prior
+    assert prior.probabilities == pytest.approx(np.array(SHARES[:3]) / 0.9, abs=0.05)
+
+
+def test_numbers_in_bins(run, answers):
+    done = run("design", "--column", "age", "--numbers", "18..99:5", "--epsilon", 1, "-o", "age.sfm")
+    assert done.code == 0, done.err
+    assert "do not settle" in " ".join(done.text.split())
+    assert "--loss hamming" in done.text
+    held = opened("age.sfm")
+    assert held.mechanism.secrets == sf.NumberBins(18, 5, 17)
+    assert held.loss.name == "absolute"
+    assert held.guarantees[0].metric.name == "hamming"
+    released = run("release", "age.sfm", answers, "out.csv", "--column", "age")
+    assert released.code == 0, released.err
+    assert run("estimate", "age.sfm", "out.csv").code == 0
+    done = run(
+        "design", "--column", "age", "--numbers", "18..97:5", "--loss", "hamming", "--epsilon", 1, "-o", "r.sfm"
+    )
+    assert "each of 16 shares" in done.text
+    assert loaded("r.sfm").matrix == pytest.approx(response(sf.NumberBins(18, 5, 16)), rel=1e-12)
+
+
+def test_numbers_with_an_epsilon_per_unit(run):
+    done = run("design", "--column", "age", "--numbers", "18..30", "--epsilon", "0.5/year", "-o", "age.sfm")
+    assert done.code == 0, done.err
+    held = opened("age.sfm")
+    assert held.guarantees[0].metric.unit == "year"
+    done = run("design", "--column", "age", "--numbers", "18..30:5", "--epsilon", "0.5/year", "-o", "age.sfm")
+    assert done.code == 1
+    assert "nearer than the bins" in done.err
+
+
+def test_ages_that_no_number_of_reports_tells_apart(run, answers):
+    done = run("design", "--column", "age", "--numbers", "18..97:5", "--epsilon", 1, "-o", "near.sfm")
+    assert done.code == 0, done.err
+    assert "To estimate shares, design with --loss hamming." in done.text
+    assert run("release", "near.sfm", answers, "n.csv", "--column", "age", "--user-column", "id").code == 0
+    inverted = ("--method", "inversion", "--intervals", "normal")
+    for options in ((), inverted):
+        done = run("estimate", "near.sfm", "n.csv", "-o", "e.csv", *options)
+        assert done.code in (0, 3), done.err
+        assert "Warning: some estimates of single shares from 4,000 reports are mostly noise." in done.err
+        assert "until each is known better than by a guess of 50 %" in done.text
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert float(row["lower"]) <= 1 / 16 <= float(row["upper"])
+    done = run(
+        "design", "--column", "age", "--numbers", "18..97:5", "--epsilon", 1, "--loss", "hamming", "-o", "a.sfm"
+    )
+    assert "To estimate shares" not in done.text
+    assert run("release", "a.sfm", answers, "a.csv", "--column", "age", "--again").code == 0
+    assert "Warning" not in run("estimate", "a.sfm", "a.csv", *inverted).err
+
+
+BOTH = ("--column", "diagnosis", "--column", "age")
+VALUES = ("--labels", ",".join(LABELS), "--numbers", "age=18..97:40")
+
+
+def shares_in(path) -> dict[tuple[str, ...], float]:
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {(row["diagnosis"].lstrip("'"), row["age"]): float(row["probability"]) for row in rows}
+
+
+def true_shares(path) -> dict[tuple[str, ...], float]:
+    with open(path, newline="", encoding="utf-8") as file:
+        found = [(row["diagnosis"], "18-57" if int(row["age"]) < 58 else "58-97") for row in csv.DictReader(file)]
+    return {pair: found.count(pair) / len(found) for pair in found}
+
+
+def test_several_columns_divide_epsilon(run, answers):
+    done = run("design", *BOTH, *VALUES, "--loss", "hamming", "--epsilon", 0.7, "--split", "2/3,1/3", "-o", "s")
+    assert done.code == 0, done.err
+    assert "Together the 2 columns of one person spend at most epsilon 0.7" in done.text
+    assert "sfumato release s TABLE OUTPUT --column diagnosis --column age" in done.text
+    found = [opened(f"s/{name}.sfm").guarantees[0].epsilon for name in ("diagnosis", "age")]
+    assert found == pytest.approx([0.7 * 2 / 3, 0.7 / 3])
+    assert sum(map(Fraction, found)) <= Fraction("0.7")
+    assert run("design", *BOTH, *VALUES, "--epsilon", 1, "--split", "even").code == 0
+    assert opened("mechanisms/age.sfm").guarantees[0].epsilon == 0.5
+
+
+def test_columns_of_their_own_from_answers_to_shares(run, answers):
+    assert run("design", *BOTH, *VALUES, "--loss", "hamming", "--epsilon", 4, "-o", "s").code == 0
+    done = run("release", "s", answers, "out.csv", *BOTH, "--user-column", "id")
+    assert done.code == 0, done.err
+    assert "epsilon 2 + 2, at most 4 for any two people" in done.text
+    assert "epsilon once, 4 (4,000 users)" in done.text
+    done = run("estimate", "s", "out.csv", *BOTH, "--method", "inversion", "--intervals", "normal", "-o", "e.csv")
+    assert done.code == 0, done.err
+    assert "The likeliest values of age" in done.text
+    found, true = shares_in("e.csv"), true_shares(answers)
+    assert found.keys() >= true.keys()
+    assert max(abs(found[pair] - true[pair]) for pair in true) < 0.05
+    assert run("estimate", "s/age.sfm", "out.csv", "--column", "age").code == 0
+    for name in ("diagnosis", "age"):
+        assert f"name the mechanism's own with --column {name}." in run("estimate", f"s/{name}.sfm", "out.csv").err
+    assert "drawn from another mechanism" in run("estimate", "s/age.sfm", "out.csv", "--column", "diagnosis").err
+
+
+def test_one_joint_space_from_answers_to_shares(run, answers):
+    done = run("design", *BOTH, *VALUES, "--epsilon", 2, "--split", "joint", "-o", "j.sfm")
+    assert done.code == 0, done.err
+    assert "each of 8 shares is known" in done.text
+    assert "one secret, with one epsilon of 2" in done.text
+    assert run("audit", "j.sfm", "--promises").code == 0
+    done = run("release", "j.sfm", answers, "out.parquet")
+    assert done.code == 0, done.err
+    assert "(diagnosis, age)" in done.text
+    for kind, how in (("profile", "maximum-likelihood"), ("normal", "inversion"), ("bootstrap", "least-squares")):
+        done = run("estimate", "j.sfm", "out.parquet", "--method", how, "--intervals", kind, "-o", "e.csv")
+        assert done.code == 0, done.err
+        found, true = shares_in("e.csv"), true_shares(answers)
+        margin = sf.accuracy(8, epsilon=2, answers=4_000, failure=1e-9).margin
+        assert max(abs(found[pair] - true[pair]) for pair in true) < margin
+        assert "The likeliest values of diagnosis" in done.text
+
+
+def test_a_joint_space_that_is_too_large(run):
+    done = run("design", *BOTH, "--labels", "a,b,c", "--numbers", "age=1..900", "--epsilon", 1, "--split", "joint")
+    assert done.code == 1
+    assert "3 x 900 = 2,700 combinations, more than 1,000" in " ".join(done.err.split())
+    assert "--split even" in done.err
+
+
+def test_the_shares_of_combinations_in_the_data(run, answers):
+    done = run(
+        "design", answers, *BOTH, *VALUES, "--epsilon", 1, "--split", "joint", "--prior", "data", "-o", "j.sfm"
+    )
+    assert done.code == 0, done.err
+    held, true = opened("j.sfm"), true_shares(answers)
+    assert held.prior.probabilities == pytest.approx([true[pair] for pair in held.mechanism.secrets.labels])
+
+
+def test_options_for_one_of_several_columns(run):
+    three = ("--column", "p", "--column", "q", "--column", "r", "--epsilon", 3, "-o", "m")
+    done = run("design", *three, "--labels", "q=x,y,z", "--numbers", "p=1..3", "--labels", "a,b")
+    assert done.code == 0, done.err
+    assert loaded("m/q.sfm").secrets.labels == ("x", "y", "z")
+    assert loaded("m/r.sfm").secrets.labels == ("a", "b")
+    assert loaded("m/p.sfm").secrets == sf.NumberBins(1, 1, 3)
+
+
+def test_one_column_may_be_named_too(run, tmp_path):
+    for given in ("p=1,b", "1,b"):
+        assert run("design", "--column", "p", "--labels", given, "--epsilon", 1, "-o", "p.sfm").code == 0
+        assert loaded("p.sfm").secrets.labels == ("1", "b")
+    assert run("design", "--column", "p", "--numbers", "p=1..3", "--epsilon", 1, "-o", "p.sfm").code == 0
+    assert loaded("p.sfm").secrets == sf.NumberBins(1, 1, 3)
+    (tmp_path / "labels.txt").write_text("p=1\nx=2\nb\n")  # as labels that hold "=" are given
+    for given in ("labels.txt", "p=labels.txt"):
+        assert run("design", "--column", "p", "--labels", given, "--epsilon", 1, "-o", "p.sfm").code == 0
+        assert loaded("p.sfm").secrets.labels == ("p=1", "x=2", "b")
+    assert run("design", "--column", "p", "--labels", "a,x=2,=b", "--epsilon", 1, "-o", "p.sfm").code == 0
+    assert loaded("p.sfm").secrets.labels == ("a", "x=2", "=b")
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "told"),
+    [
+        (
+            "diagnosis",
+            "--labels x=a,b",
+            "--labels diagnosis=a,b; or if labels hold '=', write them into a text file",
+        ),
+        ("diagnosis age", "--labels diagnos=flu,cold", "name a column: --labels diagnosis=flu,cold"),
+        ("diagnosis age", "--numbers agee=18..97:40", "name a column: --numbers age=18..97:40."),
+        ("age", "--numbers agee=18..97:40", "begins with 'agee', which is none of the columns: 'age'."),
+        ("a b", "--labels a=x,y --numbers 1..3", "name the column: --numbers b=1..3."),
+        ("a", "--labels a=x,a=y", "more than once"),
+        ("a", "--labels a=x,y --labels u,v", "2 --labels were given for 1 --column"),
+    ],
+)
+def test_values_of_a_column_that_is_not_there(run, columns, values, told):
+    named = [word for column in columns.split() for word in ("--column", column)]
+    done = run("design", *named, *values.split(), "--epsilon", 1)
+    assert done.code == 1
+    assert told in " ".join(done.err.split())
+
+
+def test_a_folder_that_lacks_a_column(run, answers):
+    assert run("design", *BOTH, *VALUES, "--epsilon", 1, "-o", "s").code == 0
+    done = run("release", "s", answers, "out.csv", "--column", "diagnosis", "--column", "id")
+    assert done.code == 1
+    assert "holds no mechanism file 'id.sfm' for the column 'id'" in " ".join(done.err.split())
+
+
+def test_each_column_of_a_source_is_released_once(run, answers):
+    assert public(run, "-o", "d.sfm").code == 0
+    assert run("design", "--column", "age", "--numbers", "18..97:20", "--epsilon", 1, "-o", "age.sfm").code == 0
+    assert run("release", "d.sfm", answers, "d.csv", "--column", "diagnosis").code == 0
+    assert run("release", "age.sfm", answers, "a.csv", "--column", "age").code == 0
+    assert run("release", "age.sfm", answers, "b.csv", "--column", "age").code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--epsilon", 1), "neither a table nor the possible values"),
+        (("--labels", "a,b"), "without --epsilon"),
+        (("--labels", "a,b", "--epsilon", "nan"), "--epsilon"),
+        (("--labels", "a,b", "--epsilon", "1/km"), "no distances"),
+        (("--labels", "a,b", "--epsilon", 0), "--epsilon"),
+        (("--labels", "a,a", "--epsilon", 1), "--labels"),
+        (("--labels", "a,,b", "--epsilon", 1), "empty label"),
+        (("--labels", "a", "--epsilon", 1), "neither several labels nor a file"),
+        (("--labels", "a,b", "--labels", "c,d", "--epsilon", 1), "2 --labels were given for 1 --column"),
+        (("--labels", "a,b", "--numbers", "1..3", "--epsilon", 1), "both given"),
+        (("--numbers", "3..1", "--epsilon", 1), "no two numbers"),
+        (("--numbers", "1..3:0", "--epsilon", 1), "no width"),
+        (("--numbers", "1..3:9", "--epsilon", 1), "single bin"),
+        (("--numbers", "1..99999999", "--epsilon", 1), "--numbers"),
+        (("--numbers", "young", "--epsilon", 1), "not a range"),
+        (("--labels", "a,b", "--epsilon", 1, "--spacing", "500 m"), "about places"),
+        (("--labels", "a,b", "--epsilon", 1, "--loss", "absolute"), "--loss absolute"),
+        (("--labels", "a,b", "--epsilon", 1, "--prior", "flat"), "--prior flat is unknown"),
+        (("--labels", "a,b", "--epsilon", 1, "--prior", "data"), "without a table"),
+        (("--labels", "a,b", "--epsilon", 1, "--split", "1"), "--split was given with one column"),
+        (("--column", "p", "--epsilon", 1), "twice"),
+        (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", 1, "--split", "0.5,0.6"), "--split"),
+        (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", 1, "--split", "2,-1"), "--split"),
+        (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", "1/km"), "cannot be divided"),
+        (("--column", "q", "--numbers", "1..3", "--epsilon", 1), "does not say which of the 2 columns"),
+        (("--column", "q", "--labels", "a,b", "--epsilon", 1), "1 --labels were given for 2 --column"),
+        (("--column", "q", "--numbers", "p=1..3", "--numbers", "p=1..4", "--epsilon", 1), "'p' twice"),
+        (("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", 1, "-o", "x.sfm"), "name a folder"),
+        (
+            ("--column", "q", "--labels", "a,b", "--labels", "a,b", "--epsilon", "1/km", "--split", "joint"),
+            "no dist",
+        ),
+        (("--numbers", "1..3", "--numbers", "1..4", "--epsilon", 1), "2 --numbers were given for 1 --column"),
+    ],
+)
+def test_what_cannot_be_designed(run, options, told):
+    done = run("design", "--column", "p", *options)
+    assert done.code == 1, done.out
+    assert told in " ".join(done.err.split())
+
+
+def test_options_of_columns_need_one(run):
+    for option, value in (("--labels", "a,b"), ("--numbers", "1..3"), ("--split", "1,2"), ("--prior", "data")):
+        done = run("design", option, value)
+        assert done.code == 1
+        assert f"{option} was given without --column" in done.err
+
+
+def test_tables_that_do_not_fit(run, answers):
+    done = run("design", answers, "--column", "id", "--epsilon", 1)
+    assert done.code == 1
+    assert "4,000 different values" in done.err
+    assert "has no column 'sex'" in run("design", answers, "--column", "sex", "--epsilon", 1).err
+    done = run("design", answers, "--column", "diagnosis", "--labels", "a,b", "--prior", "data", "--epsilon", 1)
+    assert "no row of answers.csv holds one of the 2 values" in done.err

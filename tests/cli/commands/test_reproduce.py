@@ -1,0 +1,52 @@
+"""``sfumato reproduce``: the studies are listed, run, refused, and gone on with."""
+
+import re
+
+from sfumato.studies import reproduction
+
+QUICK = ("reproduce", "change-in-formalism", "--quick")
+
+
+def test_without_a_name_the_studies_are_listed(run):
+    lines = run("reproduce").out.splitlines()
+    assert [line.split()[0] for line in lines] == list(reproduction.NAMES)
+
+
+def test_a_study_is_written_with_its_claims(run, tmp_path):
+    out = run(*QUICK, "-o", tmp_path / "found").out
+    assert "Figure 2.8: confirmed." in out
+    assert re.search(r"\d+ confirmed, \d+ refuted, \d+ not checkable", out)
+    assert (tmp_path / "found" / "index.html").is_file()
+    assert "were done before" in run(*QUICK, "-o", tmp_path / "found").out
+
+
+def test_wrong_requests_are_explained(run, tmp_path):
+    (tmp_path / "file").write_text("a", encoding="utf-8")
+    for words, said in (
+        (("reproduce", "no-paper"), "there is no study 'no-paper'"),
+        ((*QUICK, "visits.csv"), "needs no visits"),
+        ((*QUICK, "-o", tmp_path / "file"), "a folder is needed"),
+        ((*QUICK, "--processes", "0", "-o", tmp_path / "new"), "0 processes are not positive"),
+    ):
+        found = run(*words)
+        assert found.code == 1
+        assert said in found.err, found.err
+        assert "Traceback" not in found.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_size_of_a_kept_run_cannot_change(run, tmp_path):
+    run(*QUICK, "-o", tmp_path)
+    found = run("reproduce", "change-in-formalism", "-o", tmp_path)
+    assert found.code == 1
+    assert "holds another run: its size differs" in found.err
+
+
+def test_an_interruption_says_how_to_go_on(run, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduction, "run", interrupted)
+    found = run(*QUICK, "-o", tmp_path)
+    assert found.code == 130
+    assert "the same command goes on" in found.err

@@ -1,0 +1,67 @@
+"""The loader of mechanism files under atheris: bytes that reach new code are kept and changed again.
+
+``python -m tests.fuzz.atheris_loader SECONDS [FOLDER]``: the corpus lies in the folder, and begins with small
+honest files. An input that is found to fail is written to the folder, too.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+import atheris
+
+with atheris.instrument_imports(include=["sfumato.files", "sfumato.core", "sfumato.evidence", "zipfile", "json"]):
+    import sfumato.files  # noqa: F401
+
+from tests.fuzz.guard import guarded, limit_memory
+from tests.fuzz.readers.mechanisms import MechanismFiles, NoiseFiles
+
+_LARGEST = 4_096
+"""Bytes of an honest file that the corpus begins with."""
+
+
+def main(seconds: int, corpus: Path) -> None:
+    """Run libFuzzer for some seconds; it ends the process, with an error if an input fails."""
+    honest = Path(tempfile.mkdtemp(prefix="honest-"))
+    at_hand = Path(tempfile.mkdtemp(prefix="input-"))
+    (honest / "noise").mkdir()
+    readers = (MechanismFiles(honest), NoiseFiles(honest / "noise"))
+    corpus.mkdir(exist_ok=True)
+    seeds = [data for reader in readers for data in reader.raw if len(data) <= _LARGEST]
+    for number, data in enumerate(seeds):
+        (corpus / f"honest-{number}").write_bytes(data)
+    limit_memory()
+
+    def attempt(data: bytes) -> None:
+        (at_hand / "a.sfm").write_bytes(data)
+        with guarded():
+            readers[0].read(at_hand)
+
+    def changed(data: bytes, most: int, seed: int) -> bytes:
+        """Change the bytes themselves, or what is in the container, whose checksums then fit."""
+        rng = Random(seed)
+        if rng.randrange(2):
+            return bytes(atheris.Mutate(data, most))
+        parted = readers[0].parted(data)
+        return readers[0].changed(rng, *parted)[:most] if parted else bytes(atheris.Mutate(data, most))
+
+    options = [
+        f"-max_total_time={seconds}",
+        "-timeout=60",
+        "-rss_limit_mb=4096",
+        "-max_len=16384",
+        "-print_final_stats=1",
+    ]
+    atheris.Setup(
+        [sys.argv[0], *options, "-seed=1", f"-artifact_prefix={corpus}/failed-", str(corpus)],
+        attempt,
+        custom_mutator=changed,
+    )
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="corpus-")))

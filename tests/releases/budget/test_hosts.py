@@ -1,0 +1,205 @@
+"""Clients of one PostgreSQL ledger on several hosts: their clocks and time zones, and crashes of both sides."""
+
+import contextlib
+import datetime as dt
+import random
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from sfumato.errors import FileError
+from sfumato.releases.budget import BudgetError, Ledger
+
+from .altered import alter, rows
+from .processes import (
+    Worker,
+    charge_as_host,
+    charge_for_ever,
+    charge_until_told,
+    create,
+    drawn,
+    flag,
+    report_for_ever,
+)
+from .server import Server
+
+HOSTS = (
+    ("Pacific/Kiritimati", 14 * 3600),
+    ("America/Adak", -10 * 3600),
+    ("Asia/Kathmandu", 400 * 86_400),
+    ("UTC", 0),
+    ("Europe/London", -400 * 86_400),
+    ("Australia/Lord_Howe", 59),
+    ("America/St_Johns", -3_600),
+    ("Antarctica/Troll", 86_399),
+)
+clients = pytest.mark.parametrize("clients", [4, 8])
+crashes = pytest.mark.parametrize("times", [1, pytest.param(7, marks=pytest.mark.slow)])
+
+
+@pytest.fixture(scope="module")
+def server(pgserver: ModuleType) -> Iterator[Server]:
+    """A server that may be killed."""
+    found = Server(pgserver)
+    yield found
+    found.remove()
+
+
+@pytest.fixture
+def schema(server: Server) -> str:
+    """The name of an empty schema on the server."""
+    name = f"t{secrets.token_hex(6)}"
+    with server.connection() as connection:
+        connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+    return name
+
+
+@pytest.fixture
+def shared(server: Server, schema: str) -> str:
+    """The address of the schema, at which functions of the server can be replaced by others."""
+    return f"{server.address}?options=-csearch_path%3D{schema},pg_catalog"
+
+
+def patient(act, *arguments):
+    """Return what a call returns once the server is there again."""
+    for _ in range(100):
+        try:
+            return act(*arguments)
+        except FileError:
+            time.sleep(0.1)
+    return act(*arguments)
+
+
+@clients
+def test_hosts_with_other_clocks_and_zones_spend_one_budget(shared, clients):
+    assert Worker(create, shared, 400 * 86_400).told() == ["made"]  # by a host whose clock is ahead
+    ledger = Ledger(shared)
+    hosts = [Worker(charge_as_host, shared, zone, ahead) for zone, ahead in HOSTS[:clients]]
+    told = [host.told() for host in hosts]
+    assert all(each[-1] == "refused" for each in told), told
+    assert sum(each[-2] for each in told) == 50
+    balance = ledger.balance("ada")
+    assert balance.spent == 5
+    assert balance.left == 0
+    assert balance.reports == 50
+    assert ledger.check().sound
+    times = [row["time"] for row in rows(shared, "charges")]
+    assert max(abs(each - time.time()) for each in times) < 600  # the server's clock
+
+
+@clients
+@pytest.mark.parametrize("border", ["2027-01-20", "2027-01-18"])  # a midnight, and that of a Sunday
+def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, clients, border):
+    """The server's clock is replaced by one that comes to midnight while all are charging."""
+    midnight = dt.datetime.fromisoformat(border).replace(tzinfo=dt.UTC).timestamp()
+
+    def until_midnight(seconds: float) -> str:
+        return f"interval '{midnight - time.time() - seconds} s'"
+
+    alter(
+        shared,
+        f"CREATE TABLE clock AS SELECT {until_midnight(600)} AS ahead",
+        "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS "
+        f"$$ SELECT pg_catalog.clock_timestamp() + (SELECT ahead FROM {schema}.clock) $$",
+    )
+    ledger = Ledger.create(shared, ["1 per day", "1.5 per week"])
+    hosts = [Worker(charge_until_told, shared, zone, ahead) for zone, ahead in HOSTS[:clients]]
+    assert [host.pipe.recv() for host in hosts] == ["open"] * clients
+    alter(shared, f"UPDATE clock SET ahead = {until_midnight(0.5)}")
+    time.sleep(2)
+    for host in hosts:
+        host.pipe.send("stop")
+    granted = sum(host.told()[-1] for host in hosts)
+    days = Counter(row["time"] >= midnight for row in rows(shared, "charges"))
+    monday = border == "2027-01-18"
+    assert days == {False: 10, True: 10 if monday else 5}
+    assert granted == sum(days.values())
+    assert ledger.check().sound
+
+
+def test_of_many_that_create_one_does(shared):
+    told = [worker.told() for worker in [Worker(create, shared, 0) for _ in range(4)]]
+    assert Counter(each for (each,) in told) == {"made": 1, "a ledger exists already": 3}
+    assert Ledger(shared).check().sound
+
+
+def test_no_setting_of_the_server_makes_charges_fail(server, schema):
+    """Not even one under which transactions at the same time would refuse each other."""
+    address = (
+        f"{server.address}?options=-csearch_path%3D{schema} -cdefault_transaction_isolation%3Dserializable "
+        "-csynchronous_commit%3Doff -cDateStyle%3DGerman -cTimeZone%3DAsia/Kathmandu -clock_timeout%3D1"
+    )
+    ledger = Ledger.create(address, 5)
+    told = [host.told() for host in [Worker(charge_as_host, address, "UTC", 0) for _ in range(6)]]
+    assert all(each[-1] == "refused" for each in told), told
+    assert sum(each[-2] for each in told) == 50
+    assert ledger.check().sound
+
+
+@crashes
+def test_clients_that_are_killed_among_others_lose_and_hold_nothing(shared, times):
+    ledger = Ledger.create(shared, 10**9)
+    before = 0
+    for _ in range(times):
+        hosts = [Worker(charge_for_ever, shared, flag()) for _ in range(8)]
+        told = [host.kill(random.uniform(0, 0.1)) for host in hosts]
+        granted = sum(each[-1] for each in told)
+        after = ledger.charge("ada", 1).reports
+        assert before + granted + 1 <= after <= before + granted + 1 + len(hosts)
+        before = after
+    assert ledger.check().sound
+
+
+@crashes
+@pytest.mark.parametrize("crash", ["immediate", "killed", "a part killed"])
+def test_a_server_that_crashes_forgets_no_charge_and_no_report(server, shared, crash, times):
+    ledger = Ledger.create(shared, 10**9)
+    before = 0
+    for number in range(times):
+        head = ledger.head
+        charging = [Worker(charge_for_ever, shared, flag()) for _ in range(4)]
+        reporting = Worker(report_for_ever, shared, f"{crash} {number} ", flag())
+        first = [host.pipe.recv() for host in [*charging, reporting]]
+        time.sleep(random.uniform(0, 0.3))
+        if crash == "a part killed":
+            server.kill_one()
+        elif crash == "killed":
+            server.kill()
+        else:
+            server.stop("immediate")
+        told = [[begun, *host.told()] for begun, host in zip(first, [*charging, reporting], strict=True)]
+        if crash != "a part killed":
+            with contextlib.suppress(FileError):  # it waits, or says so
+                ledger.charge("bob", 1)
+            server.start()
+        after = patient(ledger.charge, "ada", 1).reports
+        visits = [place for place, _ in told[-1]]
+        granted = sum(each[-1] for each in told[:-1])
+        found = ledger.check(head=head)
+        assert found.sound, found.problems
+        # The reports of places are charged to the same user; of each client one charge may be untold.
+        assert before + granted + len(visits) + 1 <= after <= before + granted + len(visits) + 1 + 5
+        again = ledger.reports(["ada"] * len(visits), visits, 1, drawn, b"m")
+        assert again == [report for _, report in told[-1]]
+        assert ledger.balance("ada").reports == after
+        before = after
+
+
+def test_a_server_that_is_not_there_charges_nothing(server, shared):
+    ledger = Ledger.create(shared, 10)
+    ledger.charge("ada", 1)
+    server.stop("immediate")
+    try:
+        for act in (lambda: ledger.charge("ada", 1), lambda: ledger.balance("ada"), lambda: Ledger(shared)):
+            with pytest.raises(FileError, match="cannot be used") as caught:
+                act()
+            assert "see that the server runs" in caught.value.hint
+    finally:
+        server.start()
+    assert patient(ledger.charge, "ada", 9).left == 0
+    with pytest.raises(BudgetError):
+        ledger.charge("ada", 1)

@@ -1,0 +1,46 @@
+"""A session of Spark in this process, with two tries for each task and a log of its events."""
+
+import importlib.util
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+        pytest.skip("pyspark or Java is not installed (extra spark)")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([before] if before else [])])  # of Spark's daemon
+    events = tmp_path_factory.mktemp("events")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": events.as_uri(),
+        "spark.python.daemon.module": "tests.releases.spark.daemon",
+        "spark.driver.host": "localhost",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of versions of pandas
+        builder = SparkSession.builder.master("local[2,2]")
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        session.events = events
+        yield session
+        session.stop()

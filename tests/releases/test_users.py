@@ -1,0 +1,136 @@
+"""Users are told apart in one way: where reports are counted, charged and remembered."""
+
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, InputError
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases import prepare, prepare_frame
+
+NOISE = CoordinateNoise.for_visits(sf.Visits([48.84, 48.88], [2.3, 2.4]), "1/km")
+COMPOSED, DECOMPOSED = "Zo\u00e9", "Zoe\u0301"
+ONE = uuid.UUID("12345678-1234-5678-1234-567812345678")
+OTHER = uuid.UUID("87654321-4321-8765-4321-876543218765")
+
+
+def visits(users, **more):
+    return pa.table({"user": users, "lat": [48.85] * len(users), "lon": [2.35] * len(users), **more})
+
+
+def uuids(*users):
+    stored = pa.array([None if user is None else user.bytes for user in users], pa.binary(16))
+    return pa.ExtensionArray.from_storage(pa.uuid(), stored)
+
+
+@pytest.mark.parametrize(
+    ("users", "most", "count"),
+    [
+        (["ada", "ada ", "ada"], 3, 1),
+        (["ada", "ada ", " ada", "\u00a0ada\t", "bob"], 4, 2),
+        ([COMPOSED, DECOMPOSED, "bob"], 2, 2),
+        (["ada", "Ada"], 1, 2),
+        (["a b", "a  b", "a b"], 2, 2),
+        (pa.array(["ada", "ada ", "ada"]).dictionary_encode(), 3, 1),
+        (pa.array(["ada", "ada\n", "ada"], pa.large_string()), 3, 1),
+        (pa.array(["", " ", None, "ada"], pa.large_string()), 1, 1),
+        (uuids(ONE, OTHER, ONE), 2, 2),
+        (uuids(ONE, None), 1, 1),
+    ],
+)
+def test_reports_are_counted_as_the_ledger_counts_them(tmp_path, users, most, count):
+    table = visits(users)
+    pq.write_table(table, tmp_path / "in.parquet")
+    for prepared in (
+        prepare(NOISE, tmp_path / "in.parquet", tmp_path / "out.parquet", keep=()),
+        prepare_frame(NOISE, table),
+    ):
+        assert (prepared.people.most, prepared.people.users) == (most, count)
+        assert f"{most} report{'s' if most > 1 else ''} of one person" in prepared.promises[1]
+    if prepared.people.nameless:
+        return
+    ledger = sf.Ledger.create(tmp_path / "l.db", "9/km")
+    charged = prepare(sf.Blur(NOISE, ledger), tmp_path / "in.parquet", tmp_path / "o.parquet")
+    assert charged.people.most == most
+    charged.run()
+    name = table["user"][0].as_py()
+    assert ledger.balance(str(name)).reports == most
+
+
+def test_a_ledger_writes_a_uuid_as_one(tmp_path):
+    ledger = sf.Ledger.create(tmp_path / "l.db", "9/km")
+    blur = sf.Blur(NOISE, ledger)
+    table = visits(uuids(ONE, OTHER, ONE), venue=["home", "home", "home"])
+    sf.release(blur, table)
+    assert ledger.balance(str(ONE)).reports == 2
+    sf.release(blur, table, place_column="venue")
+    assert ledger.balance(str(ONE)).reports == 3
+    assert ledger.balance(str(OTHER)).reports == 2
+    sf.release(blur, visits([str(ONE)], venue=["home"]), place_column="venue")  # the text is the same user
+    assert ledger.balance(str(ONE)).reports == 3
+
+
+def test_a_uuid_names_a_mechanism():
+    labels = sf.Space(list("xy"))
+    mechanisms = {str(ONE): sf.Mechanism(np.eye(2), labels), str(OTHER): sf.Mechanism(1 - np.eye(2), labels)}
+    table = pa.table({"who": uuids(ONE, OTHER, ONE), "n": list("xxy")})
+    assert sf.release(mechanisms, table, by="who", column="n")["label"].to_pylist() == ["x", "y", "y"]
+    binary = pa.table({"who": pa.array([b"\xff"]), "n": ["x"]})
+    with pytest.raises(DataError, match="the column 'who' of binary holds no texts"):
+        sf.release(mechanisms, binary, by="who", column="n")
+
+
+def test_other_extension_types_are_unwrapped_or_refused():
+    packed = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0, 1], pa.int8()))
+    assert prepare_frame(NOISE, visits(packed)).people.most == 2
+    tensor = pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((2, 3)))
+    with pytest.raises(DataError, match=r"the column 'user' of .* which holds no names"):
+        prepare_frame(NOISE, visits(tensor))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"allow": "5%"}, "allow= is of type str, but a number"),
+        ({"allow": None}, "allow= is of type NoneType, but a number"),
+        ({"keep": None}, "keep= is of type NoneType, but a list"),
+        ({"keep": "venue"}, "'venue' is not a list of column names"),
+        ({"column": 3}, "column= is of type int, but a text, list or None"),
+        ({"lat": 3}, "lat= is of type int, but a text or None"),
+        ({"lon": 3}, "lon= is of type int"),
+        ({"user": 3}, "user= is of type int"),
+        ({"time": 3}, "time= is of type int"),
+        ({"by": 3}, "by= is of type int"),
+        ({"within": None}, "within= is of type NoneType, but a number or text"),
+        ({"outside": 5}, "outside= is of type int, but a text or None"),
+        ({"place_column": 3}, "place_column= is of type int"),
+        ({"foo": 1}, "a release has no argument 'foo'"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused_in_words(tmp_path, given, words):
+    table = visits(["ada"])
+    with pytest.raises(InputError, match=words):
+        prepare_frame(NOISE, table, **given)
+    with pytest.raises(InputError, match=words):
+        prepare(NOISE, table, tmp_path / "out.parquet", **given)
+    if "foo" not in given:  # Python's own error
+        with pytest.raises(InputError, match=words):
+            sf.release(NOISE, table, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"batch_rows": "3"}, "batch_rows= is of type str, but an integer or None"),
+        ({"batch_rows": 2.5}, "batch_rows= is of type float"),
+        ({"resume": 1}, "resume= is of type int, but a truth value"),
+        ({"again": "no"}, "again= is of type str"),
+    ],
+)
+def test_arguments_of_files_are_checked_too(tmp_path, given, words):
+    with pytest.raises(InputError, match=words):
+        prepare(NOISE, visits(["ada"]), tmp_path / "out.parquet", **given)

@@ -1,0 +1,200 @@
+"""Every number in the sentences of a report, read back and held against the facts on the right side."""
+
+import json
+import math
+import re
+
+import pytest
+
+from sfumato.core import units
+from sfumato.report.document.words import cost_words
+
+from .conftest import KINDS, held, report_of, slowly
+
+METRES = {"mm": 1e-3, "m": 1.0, "km": 1e3}
+AMOUNT = r"(infinite|-?[\d,]+(?:\.\d+)?(?:e-?\d+)?)"
+LENGTHS = ("mm", "m", "km")
+
+
+def everything(found):
+    """The sentences of the sections that say numbers, by their titles."""
+    return {section.title: " ".join((*section.sentences, *section.items)) for section in found.page.sections}
+
+
+def value(text, unit=""):
+    """A number as a sentence has it, in the base unit of its quantity."""
+    number = math.inf if text == "infinite" else float(text.replace(",", ""))
+    return number * METRES.get(unit, 1.0)
+
+
+def base(quantity, side):
+    """A bound of a quantity of the JSON in the base unit."""
+    bound = float(quantity[side])
+    return bound * METRES.get(quantity["unit"], 1.0)
+
+
+@pytest.fixture(params=[*slowly(KINDS, False), *slowly(["points", "cells", "noise"], True)])
+def told(request):
+    kind, visits = request.param
+    found = report_of(kind, visits=visits)
+    return everything(found), json.loads(found.json())
+
+
+def test_beliefs_are_never_understated(told):
+    _, facts = told
+    for promise in facts["promises"]:
+        for belief in promise["beliefs"]:
+            epsilon = float(promise["proved"]["upper"])
+            distance, unit = belief["distance"]["value"], promise["unit"]
+            if belief["distance"]["unit"] != unit:
+                distance *= units.factor(belief["distance"]["unit"], unit)
+            exact = 1 / (1 + math.exp(-min(700.0, epsilon * distance * belief["reports"])))
+            assert belief["belief"]["upper"] >= exact * (1 - 1e-15)
+            assert belief["belief"]["upper"] <= exact * (1 + 1e-6) + 1e-2  # what snapping adds to a distance
+
+
+def test_the_odds_of_the_promise(told):
+    sections, facts = told
+    for number, promise in enumerate(facts["promises"], 1):
+        title = "The promise" if len(facts["promises"]) == 1 else f"Promise {number} of {len(facts['promises'])}"
+        text = sections[title]
+        uppers = [each["belief"]["upper"] for each in promise["beliefs"] if each["reports"] == 1]
+        said = re.findall(rf"they can think either of them at most {AMOUNT} % likely", text)
+        assert len(said) + text.count("No useful limit is proved") == bool(uppers)
+        for each in said:
+            assert any(
+                value(each) / 100 >= upper * (1 - 1e-15) and value(each) / 100 - upper < 0.01 for upper in uppers
+            )
+        assert ("NOT PROVED" in text) == (not promise["holds"])
+        if promise["kind"] == "error":
+            claimed, claimed_unit, proved, proved_unit = re.findall(
+                rf"off by at least {AMOUNT} ?(mm|m|km|) .*at least {AMOUNT} ?(mm|m|km|)(?: is proved)?\.", text
+            )[0]
+            assert value(claimed, claimed_unit) <= base(promise["claimed"], "value") * (1 + 1e-12)
+            assert value(proved, proved_unit) <= base(promise["proved"], "lower") * (1 + 1e-12)
+
+
+def test_what_it_costs(told):
+    sections, facts = told
+    text, cost = sections["What it costs"], facts["cost"]
+    if cost["expected"] is None:
+        assert not re.search(rf"at most {AMOUNT}", text)
+        return
+    first = re.search(rf"(?:is|it is|true number by) at most {AMOUNT} ?(mm|m|km|)|At most {AMOUNT} % of", text)
+    assert first
+    number = value(first[1], first[2]) if first[1] else value(first[3]) / 100
+    upper = base(cost["expected"], "upper")
+    assert upper * (1 - 1e-12) <= number <= upper * 1.02 + 1e-12
+    if cost["best"] is not None and cost["kind"] == "hamming" and cost["objective"] == "expected":
+        low, high = re.findall(
+            rf"in less than {AMOUNT} % of its reports; this one does in at most {AMOUNT} %", text
+        )[0]
+        assert value(low) / 100 <= cost["best"]["lower"] * (1 + 1e-12)
+        assert value(high) / 100 >= cost["reached"]["upper"] * (1 - 1e-12)
+    elif cost["best"] is not None and cost["objective"] != "distortion":
+        low, low_unit, high, high_unit = re.findall(
+            rf"(?:loses|differs by) less than {AMOUNT} ?(\w*) on average; this one (?:loses|differs by) "
+            rf"at most {AMOUNT} ?(\w*), counted",
+            text,
+        )[0]
+        assert value(low, low_unit) <= base(cost["best"], "lower") * (1 + 1e-12)
+        assert value(high, high_unit) >= base(cost["reached"], "upper") * (1 - 1e-12)
+
+
+def test_what_attackers_find(told):
+    sections, facts = told
+    text = sections["What attackers find"]
+    attacks = {(each["who"], each["reports"]): each for each in facts["attacks"]}
+    if ("informed", 1) in attacks:
+        hit, error = attacks["informed", 1]["hit"], attacks["informed", 1]["error"]
+        said = re.findall(rf"at most {AMOUNT} % of the time with one report", text)
+        sure = hit is not None and hit["lower"] == 1
+        assert text.count("every time with one report") == sure
+        assert len(said) + sure == (hit is not None)
+        assert all(value(each) / 100 >= hit["upper"] * (1 - 1e-12) for each in said)
+        said = re.findall(
+            rf"best guess of [^.]* off by at least {AMOUNT} ?(mm|m|km|)[a-z ]*on average with one report", text
+        )
+        assert len(said) == (error is not None and attacks["blind", 0]["error"] is not None)
+        assert all(value(*each) <= base(error, "lower") * (1 + 1e-12) for each in said)
+    for count in (10, 100):
+        if ("repeated", count) not in attacks:
+            assert f"After {count} fresh" not in text
+            continue
+        found = attacks["repeated", count]
+        for what, pattern in (("hit", rf"confidence {AMOUNT} % to {AMOUNT} %\) of the time"), ("error", None)):
+            if found[what] is None:
+                continue
+            assert found[what]["confidence"] == 0.99
+            assert found[what]["known"] == "estimated"
+            alone = re.search(rf"After {count} fresh[^.]*off by at most {AMOUNT} ?(mm|m|km|\w*) \(with", text)
+            if what == "error" and alone:
+                assert value(*alone.groups()) >= base(found[what], "upper") * (1 - 1e-12)
+                continue
+            pattern = pattern or rf"confidence {AMOUNT} ?(mm|m|km|\w*) to {AMOUNT} ?(mm|m|km|\w*)\) on average"
+            parts = re.search(rf"After {count} fresh[^.]*(?:\.\d[^.]*)*?{pattern}", text)
+            assert parts, (what, text)
+            groups = parts.groups()
+            low, high = (groups[0], groups[1]) if what == "hit" else (groups[0], groups[2])
+            scale = 0.01 if what == "hit" else METRES.get(groups[1], 1.0)
+            other = 0.01 if what == "hit" else METRES.get(groups[3], 1.0)
+            assert value(low) * scale <= base(found[what], "lower") * (1 + 1e-12)
+            assert value(high) * other >= base(found[what], "upper") * (1 - 1e-12)
+
+
+def test_how_near_an_attacker_comes(told):
+    sections, facts = told
+    text = sections["How near an attacker comes"]
+    for risk in facts["risks"]:
+        if risk["text"]:
+            assert f"The requirement '{risk['text']}' {risk['outcome'].upper()}" in text
+        if risk["chance"] is not None:
+            low, high = 100 * risk["chance"]["lower"], 100 * risk["chance"]["upper"]
+            said = re.findall(
+                rf"at most {AMOUNT} % of the time(?:; some way of guessing reaches {AMOUNT} %)?",
+                text,
+            )
+            assert (low == 100 and "every time" in text) or any(
+                (not b or value(b) <= low * (1 + 1e-15)) and high * (1 - 1e-15) <= value(a) for a, b in said
+            )
+    outcomes = {risk["outcome"] for risk in facts["risks"] if risk["text"]}
+    for risk in facts["risks"]:
+        if risk["outcome"] == "holds":
+            assert risk["chance"]["upper"] <= risk["limit"]["value"] + 1e-15
+        elif risk["outcome"] == "fails":
+            assert risk["chance"]["lower"] > risk["limit"]["value"] - 1e-15
+    assert outcomes
+
+
+def test_what_is_not_protected_is_true_of_the_file(told):
+    sections, facts = told
+    text = sections["What is not protected"]
+    kinds = {each["kind"] for each in facts["promises"]}
+    assert ("epsilon is ten times as large" in text) == bool(kinds & {"points", "cells", "values", "near"})
+    assert ("Borders of cells" in text) == (facts["subject"]["kind"] == "cells")
+    assert ("Positions outside" in text) == bool(facts["subject"]["region"])
+    assert ("The prior:" in text) == facts["prior"]["held"]
+    assert ("NOT PROVED" in text) == any(not each["holds"] for each in facts["promises"])
+
+
+def test_no_claim_of_the_file_is_believed():
+    broken = report_of("broken")
+    text = everything(broken)["The promise"]
+    assert "NOT PROVED: the file claims a limit on what a report tells, epsilon 1 " in text
+    (found,) = re.findall(rf"epsilon at most {AMOUNT},", text)
+    proved = value(found)
+    assert proved >= math.log(9)
+    assert broken.outcome.value == "fails"
+    assert "no epsilon is proved" in everything(report_of("infinite"))["The promise"]
+    assert report_of("infinite").facts.promises[0].beliefs == ()
+    assert held("bare").guarantees == ()
+    assert "promises nothing" in report_of("bare").page.lead[0]
+
+
+def test_losses_of_numbers_are_told_without_the_name_of_a_distance():
+    facts = report_of("numbers").facts
+    said = " ".join(cost_words(facts))
+    assert "A report differs from the true number by at most" in said
+    assert "years on average" in said
+    assert "absolute" not in said
+    assert "The loss" not in said

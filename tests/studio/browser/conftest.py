@@ -1,0 +1,94 @@
+"""A browser, a studio that it visits, and a visitor whom nothing escapes."""
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from .visitor import Studio, Visitor
+
+SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium: the one that Playwright would fetch is not needed."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("Chromium is not installed")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=[*SOFTWARE_WEBGL, "--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@contextlib.contextmanager
+def started(folder: Path) -> Iterator[Studio]:
+    """The command itself, in a process of its own, until it is left."""
+    command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            said = process.stdout.readline()
+            found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said)
+            assert found is not None, said
+            yield Studio(found[0])
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def studio(tmp_path_factory) -> Iterator[Studio]:
+    """A studio for all tests, in which nobody is the first: the tour waits until it is asked for."""
+    with started(tmp_path_factory.mktemp("studio")) as running:
+        running.ask("POST", "/workspaces")
+        yield running
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts a studio of one's own, each time on the same folder."""
+    return lambda: started(tmp_path / "own")
+
+
+@pytest.fixture
+def visit(browser: Browser, studio: Studio):
+    """Return a function that opens the studio; what went wrong on the way fails the test at its end."""
+    visitors = []
+
+    def opened(
+        *, dark: bool = False, phone: bool = False, workspace: str = "", view: str = "", at: Studio = studio
+    ) -> Visitor:
+        context = browser.new_context(
+            viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 800},
+            color_scheme="dark" if dark else "light",
+            accept_downloads=True,
+        )
+        visitor = Visitor(context.new_page(), at)
+        visitors.append(visitor)
+        visitor.enter(workspace, view)
+        return visitor
+
+    yield opened
+    problems = [problem for visitor in visitors for problem in visitor.problems]
+    for visitor in visitors:
+        visitor.page.context.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="session")
+def city(studio: Studio) -> str:
+    """A workspace with the built-in city and its frontier."""
+    return studio.prepared("city", {"kind": "places", "detail": 30})
+
+
+@pytest.fixture(scope="session")
+def ages(studio: Studio) -> str:
+    """A workspace with the ages and their frontier."""
+    return studio.prepared("ages", {"kind": "values", "first": 18, "last": 37})

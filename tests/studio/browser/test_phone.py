@@ -1,0 +1,67 @@
+"""A phone's width: everything is below each other, and nothing is cut or has to be moved sideways."""
+
+import pytest
+
+from .visitor import LONGEST, Visitor
+
+STEPS = {
+    "city": ("Places", "How private", "Be there", "Walk", "Compare", "Attack", "Promises", "Design"),
+    "ages": ("Values", "How private", "Answer", "Answer again", "Compare", "Attack", "Promises", "Design"),
+}
+BEYOND = """() => {
+    const map = ".maplibregl-map", steps = "nav[aria-label=Steps]";
+    document.querySelectorAll("details").forEach(one => { one.open = true; });
+    const found = [...document.querySelectorAll("body *")].filter(one => !one.closest(map) && !one.closest(steps));
+    const wide = found.filter(one => one.getBoundingClientRect().right > innerWidth + 0.5);
+    const moved = found.filter(one => (
+        one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)
+    ));
+    const cut = [...document.querySelectorAll("svg text")].filter(one => {
+        const [text, picture] = [one.getBoundingClientRect(), one.ownerSVGElement.getBoundingClientRect()];
+        return text.left < picture.left - 1 || text.right > picture.right + 1;
+    });
+    const page = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
+    return [...page, ...[...wide, ...moved, ...cut].map(one => one.outerHTML.slice(0, 120))];
+}"""
+"""What reaches beyond the window, moves sideways within itself, or is cut; the map moves where it is dragged, and
+the row of the steps, which keeps the present one in sight."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["city", "ages"])
+def test_nothing_is_cut_or_moves_sideways(example, visit, request):
+    visitor = visit(phone=True, workspace=request.getfixturevalue(example), view="data")
+    for name in STEPS[example]:
+        visitor.turn(name)
+        acted(visitor, name)
+        visitor.page.wait_for_timeout(300)  # charts take the width that they are given
+        assert visitor.page.evaluate(BEYOND) == [], name
+
+
+def acted(visitor: Visitor, name: str) -> None:
+    """Do what a view is for, so that it shows all that it has."""
+    if name in ("Be there", "Answer"):
+        visitor.press("Share it a hundred times")
+        visitor.read("What the first report tells an attacker")
+    elif name == "Walk":
+        for _ in range(2):
+            visitor.press("Add this stop")
+        visitor.page.get_by_role("button", name="Walk", exact=True).click()
+        visitor.read("After report 2 of 2")
+    elif name == "Answer again":
+        visitor.page.get_by_role("button", name="Answer", exact=True).click()
+        visitor.read("After report 20 of 20")
+    elif name == "Compare" and visitor.page.locator(".bars").count():  # one of places takes much longer
+        visitor.press("Compare at this loss")
+        visitor.page.locator(".panel table").wait_for(timeout=LONGEST)
+    elif name == "Attack":
+        visitor.suspect()
+        visitor.press("Attack")
+        visitor.read("Three attackers")
+    elif name == "Promises":
+        visitor.page.locator(".drawing svg text").first.wait_for()
+
+
+def test_the_start_fits_a_phone(visit):
+    visitor = visit(phone=True)
+    assert visitor.page.evaluate(BEYOND) == []

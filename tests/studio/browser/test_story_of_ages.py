@@ -1,0 +1,51 @@
+"""The story without a map: ages."""
+
+import pytest
+
+from .visitor import LONGEST
+
+pytestmark = pytest.mark.slow
+
+
+def test_ages_have_a_picture_of_their_own(visit, ages):
+    visitor = visit(workspace=ages, view="private")
+    visitor.read("On average")
+    visitor.page.locator(".bars svg").wait_for()
+    assert visitor.page.locator(".maplibregl-canvas").count() == 0
+    visitor.meets_no_barrier()
+
+
+def test_an_age_is_shared_and_shared_again(visit, ages):
+    visitor = visit(workspace=ages, view="share")
+    visitor.press("Share it a hundred times")
+    visitor.read("100 reports")
+    visitor.meets_no_barrier()
+    visitor.turn("Answer again")
+    visitor.press("Answer")
+    visitor.read("After report 20 of 20")
+    visitor.meets_no_barrier()
+
+
+def test_an_age_is_suspected(visit, ages):
+    visitor = visit(workspace=ages, view="attack")
+    visitor.read("Attack with what you know")
+    visitor.suspect()
+    visitor.press("Attack")
+    visitor.read("Three attackers")
+    visitor.meets_no_barrier()
+
+
+def test_designs_for_ages_are_compared(visit, ages):
+    visitor = visit(workspace=ages, view="compare")
+    visitor.press("Compare at this loss")
+    visitor.page.locator(".panel table").wait_for(timeout=LONGEST)
+    visitor.meets_no_barrier()
+
+
+def test_every_view_fits_a_phone(visit, ages):
+    visitor = visit(workspace=ages, view="data", phone=True)
+    for step in ("Values", "How private", "Answer", "Answer again", "Compare", "Attack", "Promises", "Design"):
+        visitor.turn(step)
+        visitor.page.locator(".bars svg").wait_for()
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, step
+        visitor.meets_no_barrier()

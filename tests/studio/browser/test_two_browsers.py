@@ -1,0 +1,30 @@
+"""Two browsers in one studio at once: neither sees what the other does."""
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+
+def test_two_visitors_do_not_mix(visit):
+    one, other = visit(), visit()
+    one.press("Use ages of invented people")
+    other.press("Use quarters of an invented city")
+    one.read("1,222 invented people")
+    other.read("The quarters in which 200 invented people live")
+    for visitor, mine, theirs in ((one, "Ages", "Quarters"), (other, "Quarters", "Ages")):
+        visitor.page.reload()
+        expect(visitor.page.locator("header .title")).to_contain_text(mine)
+        assert theirs not in visitor.page.locator("main").inner_text()
+    assert one.page.url != other.page.url
+
+
+def test_one_workspace_in_two_browsers_keeps_what_each_shows(visit, city):
+    one, other = visit(workspace=city, view="share"), visit(workspace=city, view="share")
+    places = [visitor.page.get_by_label("You are at") for visitor in (one, other)]
+    places[0].select_option(index=3)
+    places[1].select_option(index=17)
+    for visitor, place, index in ((one, places[0], "3"), (other, places[1], "17")):
+        visitor.press("Share it a hundred times")
+        visitor.read("100 reports")
+        expect(place).to_have_value(index)

@@ -1,0 +1,139 @@
+"""Somebody at the page, who notes every request that leaves the machine, every error and every barrier."""
+
+import json
+import re
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ConsoleMessage, Locator, Page
+
+LONGEST = 120_000
+"""Milliseconds that a design may take on a busy machine."""
+
+
+_FOCUSED = """() => {
+    const it = document.activeElement;
+    return it.ariaLabel || it.labels?.[0]?.innerText || it.innerText || "";
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Studio:
+    """A running studio, for scripts."""
+
+    address: str
+
+    @property
+    def origin(self) -> str:
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def token(self) -> str:
+        return parse_qs(urlsplit(self.address).query)["token"][0]
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """Return the answer to a request, as a script would ask it."""
+        request = urllib.request.Request(
+            f"{self.origin}/api{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"X-Sfumato-Token": self.token, "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def prepared(self, example: str, site: dict[str, object]) -> str:
+        """Return a workspace in which an example is designed for at every level."""
+        name = self.ask("POST", "/workspaces")["id"]
+        here = f"/workspaces/{name}"
+        self.ask("POST", f"{here}/example", {"example": example})
+        self.ask("PUT", f"{here}/site", site)
+        job = self.ask("POST", f"{here}/frontier", {})["id"]
+        until = time.monotonic() + LONGEST / 1000
+        while (state := self.ask("GET", f"{here}/jobs/{job}"))["status"] in ("queued", "running"):
+            assert time.monotonic() < until, state
+            time.sleep(0.2)
+        assert state["status"] == "done", state
+        return str(name)
+
+
+@dataclass
+class Visitor:
+    """A page of the studio in a browser."""
+
+    page: Page
+    studio: Studio
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Listen before anything is opened."""
+        self.page.set_default_timeout(30_000)
+        self.page.on("console", self._says)
+        self.page.on("pageerror", lambda error: self.note(str(error)))
+        self.page.on("request", lambda request: self._leaves(request.url))
+
+    def _says(self, said: ConsoleMessage) -> None:
+        if said.type in ("error", "warning"):
+            self.note(said.text)
+
+    def note(self, problem: str) -> None:
+        """Remember what should not have happened."""
+        self.problems.append(problem)
+
+    def _leaves(self, url: str) -> None:
+        if not url.startswith((f"{self.studio.origin}/", "data:", "blob:")):
+            self.note(f"a request left the machine: {url}")
+
+    def enter(self, workspace: str, view: str) -> None:
+        """Open the page, or one view of a workspace."""
+        self.page.goto(self.studio.address)
+        if workspace:
+            self.page.goto(f"{self.studio.origin}/#w={workspace}&v={view}")
+            self.page.reload()
+        self.page.get_by_role("heading", level=2).first.wait_for()
+
+    def press(self, name: str) -> None:
+        """Press the button of that name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def suspect(self) -> None:
+        """Suspect the place or value that is chosen, unless it is: tests of one workspace share that, too."""
+        add = self.page.get_by_role("button", name="Add", exact=True)
+        if add.is_enabled():
+            add.click()
+
+    def turn(self, name: str) -> None:
+        """Turn to the step of that name."""
+        self.page.get_by_role("navigation").get_by_role("button", name=re.compile(rf"^\d {name}$")).click()
+
+    def reach(self, name: str) -> None:
+        """Move on with Tab until what has that name, a pattern, is in focus."""
+        until = time.monotonic() + 20  # a button may be at work yet, and cannot be reached until it is done
+        while time.monotonic() < until:
+            self.page.keyboard.press("Tab")
+            if re.fullmatch(name, self.page.evaluate(_FOCUSED).strip(), flags=re.DOTALL):
+                return
+        found = self.page.locator("button:disabled").all_inner_texts()
+        raise AssertionError(f"{name} cannot be reached by the keyboard; at work are {found}")
+
+    def strike(self, name: str) -> None:
+        """Reach a button with Tab and press Enter."""
+        self.reach(name)
+        self.page.keyboard.press("Enter")
+
+    def read(self, text: str, *, timeout: int = 30_000) -> Locator:
+        """Return the first element with a text, once it is seen."""
+        found = self.page.get_by_text(text).first
+        found.wait_for(timeout=timeout)
+        return found
+
+    def meets_no_barrier(self) -> None:
+        """Fail on what axe finds against the page as it is now."""
+        found = Axe().run(self.page)
+        assert found.violations_count == 0, found.generate_report()

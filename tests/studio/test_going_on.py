@@ -1,0 +1,258 @@
+"""Designs that go on where they were: after a cancel, a kill and a restart of the studio."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from sfumato.studio.jobs import Jobs
+from sfumato.studio.limits import STATES_KEPT
+from sfumato.studio.processes import started
+from sfumato.studio.running import FINAL
+from sfumato.studio.store import Store
+from sfumato.studio.work.designing import make_design
+from sfumato.studio.work.orders import Work
+
+from .conftest import Running, Visitor
+from .test_jobs import acted, waited
+
+LINE = {"event": "progress", "seconds": 1.0, "value": 9.0, "bound": 1.0, "gap": 0.5, "rows": 30, "step": 0}
+
+
+@pytest.fixture
+def own(cities):
+    """A visitor with places and no design."""
+    found = cities()
+    found.post("/example", {"example": "city"})
+    found.put("/site", {"kind": "places", "detail": 30})
+    return found
+
+
+def orders_of(visitor, folder, request, **more):
+    workspace = visitor.studio.app.state.studio.store.workspace(visitor.id)
+    return {
+        "folder": str(visitor.studio.app.state.studio.store.files(visitor.id)),
+        "data": workspace["data"],
+        "site": workspace["site"],
+        "request": request,
+        "states": str(folder),
+        **more,
+    }
+
+
+def made(orders, most=10**6):
+    """Make a design in this process; return it and what was told, lines of progress apart."""
+    told: list[Any] = []
+    lines: list[Any] = []
+
+    def tell(news):
+        (lines if news["event"] == "progress" else told).append(news)
+
+    make_design(Work(orders, tell, lambda: len(lines) + len(told) >= most))
+    design = [news for news in told if news["event"] == "design"]
+    trials = [news["epsilon"] for news in told if news["event"] == "trial"]
+    return (design[-1]["facts"] if design else None), lines, trials
+
+
+def numbers(facts):
+    return {name: facts[name] for name in ("epsilon", "gap", "bound", "loss", "error", "found", "finished")}
+
+
+def told_of(lines):
+    return [[line[name] for name in ("step", "rows", "value", "bound", "gap")] for line in lines]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1, 4, 8])
+def test_a_design_makes_the_iterations_that_are_left(own, tmp_path, after):
+    request = {"epsilon": 1.5, "thorough": True}
+    once, whole, _ = made(orders_of(own, tmp_path / "once", request))
+    early, first, _ = made(orders_of(own, tmp_path / "twice", request), after)
+    late, then, _ = made(orders_of(own, tmp_path / "twice", request, seconds=first[-1]["seconds"]))
+    assert len(first) == after
+    assert not early["finished"]
+    assert late["finished"]
+    assert numbers(late) == numbers(once)
+    assert told_of(first + then) == told_of(whole)
+    seconds = [line["seconds"] for line in first + then]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.slow
+def test_an_attackers_error_is_gone_on_with(own, tmp_path):
+    plain, _, _ = made(orders_of(own, tmp_path / "plain", {"epsilon": 1.5}))
+    request = {"epsilon": 1.5, "distortion": 1.05 * plain["error"][2]}
+    once, whole, _ = made(orders_of(own, tmp_path / "once", request))
+    rounds = [k for k, line in enumerate(whole) if line["step"] == 0]
+    _, first, _ = made(orders_of(own, tmp_path / "twice", request), rounds[-1] + 3)
+    late, then, _ = made(orders_of(own, tmp_path / "twice", request))
+    assert numbers(late) == numbers(once)
+    assert told_of(first + then) == told_of(whole)
+
+
+@pytest.mark.slow
+def test_a_search_for_an_outcome_does_not_try_again(own, tmp_path):
+    request = {"loss_at_most": 1300.0}
+    once, _, epsilons = made(orders_of(own, tmp_path / "once", request))
+    assert len(epsilons) > 2
+    _, _, first = made(orders_of(own, tmp_path / "twice", request), 2)
+    late, _, then = made(orders_of(own, tmp_path / "twice", request))
+    assert first == epsilons[: len(first)]
+    assert then == epsilons
+    assert numbers(late) == numbers(once)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    store = Store(tmp_path / "studio")
+    found = Jobs(store)
+    yield found, store, store.make_workspace()
+    found.close()
+    store.close()
+
+
+def actor(*news):
+    """Return a script that notes its orders, keeps a state, tells news and ends."""
+    lines = "\n".join(f"echo '{json.dumps(each)}'" for each in news)
+    states = '"$(echo "$orders" | sed \'s/.*"states": "\\([^"]*\\)".*/\\1/\')"'
+    kept = f'read -r orders\nprintf %s "$orders" > "$0.orders"\nmkdir -p {states}\n: > {states}/a.npz'
+    return f"{kept}\n{lines}"
+
+
+RESULT = {"event": "result", "result": {"design": "first"}}
+
+
+def orders_in(tmp_path):
+    return json.loads((tmp_path / "actor.orders").read_text())
+
+
+def test_a_resumed_job_tells_no_line_twice_and_counts_on(jobs, monkeypatch, tmp_path):
+    mine, store, workspace = jobs
+    second = {**LINE, "step": 1, "value": 8.0, "seconds": 2.5}
+    acted(monkeypatch, tmp_path, actor(LINE, second))
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    found = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    assert (found["status"], len(found["progress"])) == ("interrupted", 2)
+    assert orders_in(tmp_path)["seconds"] == 0.0
+    states = store.states(workspace["id"], row["id"])
+    assert [path.name for path in states.iterdir()] == ["a.npz"]
+    third = {**LINE, "step": 2, "value": 7.0, "seconds": 4.0}
+    acted(monkeypatch, tmp_path, actor({**second, "seconds": 3.0}, third, RESULT))
+    mine.resume(workspace, row["id"])
+    found = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    assert orders_in(tmp_path)["seconds"] == 2.5
+    assert orders_in(tmp_path)["states"] == str(states)
+    assert [(line["step"], line["seconds"]) for line in found["progress"]] == [(0, 1.0), (1, 2.5), (2, 4.0)]
+    assert found["status"] == "done"
+    assert not states.exists()
+
+
+def test_trials_of_a_resumed_search_are_counted_once(jobs, monkeypatch, tmp_path):
+    mine, _, workspace = jobs
+    trial = {"event": "trial", "epsilon": 1.0}
+    acted(monkeypatch, tmp_path, actor(trial, trial))
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["done"] == 2
+    acted(monkeypatch, tmp_path, actor(trial, trial, trial))
+    mine.resume(workspace, row["id"])
+    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["done"] == 3
+
+
+def test_only_the_last_designs_that_were_stopped_can_be_gone_on_with(jobs, monkeypatch, tmp_path):
+    mine, store, workspace = jobs
+    acted(monkeypatch, tmp_path, actor())
+    rows = []
+    for _ in range(STATES_KEPT + 3):
+        row = mine.start(workspace, "design", "A design", {}, unit="m")
+        rows.append(waited(mine, workspace, row, lambda found: found["status"] in FINAL))
+    there = [store.states(workspace["id"], row["id"]).is_dir() for row in rows]
+    assert there == [False] * 2 + [True] * (
+        STATES_KEPT + 1
+    )  # the last one was not there when the others were looked at
+
+
+def test_what_a_design_goes_on_from_is_deleted_with_it(own, monkeypatch, tmp_path):
+    studio = own.studio.app.state.studio
+    news = {"event": "design", "id": "f" * 16, "frontier": False, "facts": {"epsilon": 1.0}}
+    acted(monkeypatch, tmp_path, actor(news))
+
+    def stopped():
+        row = studio.jobs.start(studio.store.workspace(own.id), "design", "A design", {}, unit="m")
+        waited(studio.jobs, {"id": own.id}, row, lambda found: found["status"] == "interrupted")
+        states = studio.store.states(own.id, row["id"])
+        assert states.is_dir()
+        return states
+
+    states = stopped()
+    studio.store.delete_design(own.id, "none")
+    assert states.is_dir()
+    assert own.studio.client.delete(f"{own.base}/designs/{'f' * 16}").status_code == 204
+    assert not states.exists()
+    states = stopped()
+    own.put("/site", {"kind": "places", "detail": 31})
+    assert not states.exists()
+    states = stopped()
+    own.post("/example", {"example": "ages"})
+    assert not states.exists()
+    states = stopped()
+    assert own.studio.client.delete(own.base).status_code == 204
+    assert not states.exists()
+
+
+@pytest.mark.slow
+def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, tmp_path):
+    processes = []
+
+    def noted(orders):
+        processes.append(started(orders))
+        return processes[-1]
+
+    monkeypatch.setattr("sfumato.studio.jobs.started", noted)
+    studio = Running(tmp_path / "studio")
+    visitor = Visitor(studio)
+    request.addfinalizer(lambda: visitor.studio.close())
+    visitor.post("/example", {"example": "city"})
+    visitor.put("/site", {"kind": "places", "detail": 250})
+    job = visitor.post("/designs", {"epsilon": 1.5, "thorough": True}, 202)
+    here = f"/jobs/{job['id']}"
+
+    def lines(least):
+        late = time.monotonic() + 200
+        while len(found := visitor.get(here)["progress"]) < least:
+            assert time.monotonic() < late
+            time.sleep(0.05)
+        return found
+
+    lines(3)
+    visitor.post(f"{here}/cancel")
+    cancelled = visitor.ended(job)
+    assert cancelled["status"] == "cancelled"
+    states = studio.app.state.studio.store.states(visitor.id, job["id"])
+    (file,) = states.iterdir()
+    visitor.post(f"{here}/resume")
+    began, first = time.monotonic(), file.stat().st_mtime_ns
+    while file.stat().st_mtime_ns == first:  # it is written every five seconds
+        assert time.monotonic() < began + 200
+        time.sleep(0.05)
+    killed = visitor.get(here)["progress"]
+    processes[-1].kill()
+    assert visitor.ended(job)["status"] == "interrupted"
+    assert told_of(killed[: len(cancelled["progress"])]) == told_of(cancelled["progress"])
+    visitor.post(f"{here}/resume")
+    before = lines(len(killed) + 2)
+    studio.close()
+    visitor.studio = Running(tmp_path / "studio")
+    stopped = visitor.get(here)
+    assert stopped["status"] == "interrupted"
+    assert len(stopped["progress"]) >= len(before) - 1
+    visitor.post(f"{here}/resume")
+    done = visitor.ended(job)
+    assert done["status"] == "done"
+    told = done["progress"]
+    assert told_of(told[: len(stopped["progress"])]) == told_of(stopped["progress"])
+    assert [line["step"] for line in told] == list(range(len(told)))
+    for name in ("seconds", "bound"):
+        assert (row := [line[name] for line in told]) == sorted(row), name
+    assert told[-1]["gap"] <= 1e-4
+    assert not states.exists()

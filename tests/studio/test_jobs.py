@@ -1,0 +1,182 @@
+"""Jobs whose process does not behave: gone before it is told anything, deaf, or killed in the middle of a line."""
+
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import httpx
+import pytest
+
+from sfumato.studio.jobs import Jobs
+from sfumato.studio.running import FINAL
+from sfumato.studio.store import Store
+from sfumato.studio.work.designing import make_design
+from sfumato.studio.work.orders import Work
+
+from .conftest import TOKEN, Running, Visitor
+
+DEAF = """
+read orders
+exec 0<&-
+echo '{"event": "total", "done": 0, "total": 3, "epsilons": []}'
+sleep 0.5
+"""
+"""It closes its end of the pipe, so that whatever it is told afterwards breaks."""
+
+GONE = "exit 1"
+HALF = 'read orders; printf \'{"event": "tot\''
+SILENT = "read orders"
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    store = Store(tmp_path / "studio")
+    found = Jobs(store)
+    yield found, store.make_workspace()
+    found.close()
+    store.close()
+
+
+def acted(monkeypatch, tmp_path, text):
+    """Let a script play the part of all processes."""
+    script = tmp_path / "actor"
+    script.write_text(f"#!/bin/sh\n{text}\n")
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+def waited(jobs, workspace, row, until):
+    """Return a job once it has changed as expected."""
+    late = time.monotonic() + 20
+    while not until(found := jobs.now(workspace["id"], row["id"])):
+        assert time.monotonic() < late, found
+        time.sleep(0.01)
+    return found
+
+
+def test_a_job_that_does_not_listen_ends_all_the_same(jobs, monkeypatch, tmp_path):
+    acted(monkeypatch, tmp_path, DEAF)
+    mine, workspace = jobs
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    waited(mine, workspace, row, lambda found: found["total"] == 3)
+    mine.cancel(workspace["id"], row["id"])
+    mine.cancel(workspace["id"], row["id"])  # impatient visitors
+    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["status"] == "cancelled"
+
+
+def test_jobs_are_told_of_while_one_is_deleted(jobs, monkeypatch, tmp_path):
+    acted(monkeypatch, tmp_path, GONE)
+    mine, workspace = jobs
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    listed = Store.jobs
+
+    def deleted_at_once(store, identity):
+        found = listed(store, identity)
+        for each in found:
+            store.delete_job(each["id"])
+        return found
+
+    monkeypatch.setattr(Store, "jobs", deleted_at_once)
+    assert [each["id"] for each in mine.of(workspace["id"])] == [row["id"]]
+
+
+def test_a_better_resumed_design_replaces_the_earlier_one(jobs, monkeypatch, tmp_path):
+    mine, workspace = jobs
+    store = Store(tmp_path / "studio")
+    folder = store.files(workspace["id"]) / "designs"
+
+    def acts(name, ending):
+        news = f'{{"event": "design", "id": "{name}", "frontier": false, "facts": {{"epsilon": 1.0}}}}'
+        result = f'{{"event": "result", "result": {{"design": "{name}"}}}}'
+        acted(monkeypatch, tmp_path, f"read orders\necho '{news}'\n{ending or f'echo {result!r}'}")
+        (folder / f"{name}.sfm").touch()
+
+    acts("first", "exit 1")
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    stopped = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    assert (stopped["status"], stopped["result"]) == ("interrupted", {"design": "first"})
+    assert [each["id"] for each in store.designs(workspace["id"])] == ["first"]
+    acts("second", "")
+    mine.resume(workspace, row["id"])
+    done = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    assert (done["status"], done["result"]) == ("done", {"design": "second"})
+    assert [each["id"] for each in store.designs(workspace["id"])] == ["second"]
+    assert [path.name for path in folder.iterdir()] == ["second.sfm"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("loss", "gap", "replaced"),
+    [(0.1, 0.0, True), (0.0, 0.1, True), (0.0, None, True), (0.0, 0.0, False), (-0.1, 0.5, False)],
+)
+def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
+    store = ages.studio.app.state.studio.store
+    workspace = store.workspace(ages.id)
+    told: list[Any] = []
+    orders = {
+        "folder": str(store.files(ages.id)),
+        "data": workspace["data"],
+        "site": workspace["site"],
+        "request": {"epsilon": 1.0},
+    }
+    first = make_design(Work(orders, told.append, lambda: False))["design"]
+    facts = next(each["facts"] for each in told if each["event"] == "design")
+    worse = facts["loss"][2] + loss
+    before = {"loss": [None, worse, worse], "gap": None if gap is None else facts["gap"] + gap}
+    told.clear()
+    again = make_design(
+        Work({**orders, "before": {"id": first, "facts": facts | before}}, told.append, lambda: False)
+    )
+    assert any(each["event"] == "design" for each in told) == replaced
+    assert (again["design"] != first) == replaced
+
+
+def test_a_studio_stops_soon_while_a_page_listens_and_waits(monkeypatch, tmp_path):
+    acted(monkeypatch, tmp_path, "read orders\nexec sleep 60")
+    studio = Running(tmp_path / "studio")
+    visitor = Visitor(studio)
+    visitor.post("/example", {"example": "ages"})
+    visitor.put("/site", {"kind": "values"})
+    job = visitor.post("/frontier", {}, 202)
+    pages = [
+        threading.Thread(target=listened, args=(studio, "GET", f"{visitor.base}/jobs/{job['id']}/events")),
+        threading.Thread(target=listened, args=(studio, "PUT", f"{visitor.base}/file?name=a.csv")),
+    ]
+    for page in pages:
+        page.start()
+    running = studio.app.state.studio
+    late = time.monotonic() + 20
+    while not (running.apart and running.jobs.version(job["id"]) >= 0):
+        assert time.monotonic() < late
+        time.sleep(0.01)
+    processes = [*running.apart]
+    began = time.monotonic()
+    studio.close()
+    assert time.monotonic() - began < 15
+    for page in pages:
+        page.join(10)
+        assert not page.is_alive()
+    assert all(process.poll() is not None for process in processes)
+    again = Store(tmp_path / "studio")
+    assert again.job(visitor.id, job["id"])["status"] == "interrupted"
+    again.close()
+
+
+def listened(studio, method, path):
+    """Read an answer to its end, which may be sudden."""
+    with suppress(httpx.HTTPError), studio.bare(**{"X-Sfumato-Token": TOKEN}) as page:
+        page.request(method, path, content=b"a\n1\n2\n" if method == "PUT" else None)
+
+
+@pytest.mark.parametrize("text", [GONE, HALF, SILENT])
+def test_a_job_whose_process_dies_is_interrupted_and_can_be_resumed(jobs, monkeypatch, tmp_path, text):
+    acted(monkeypatch, tmp_path, text)
+    mine, workspace = jobs
+    orders = {"long": "x" * 300_000}  # more than a pipe holds
+    row = mine.start(workspace, "design", "A design", orders, unit="m")
+    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["status"] == "interrupted"
+    again = mine.resume(workspace, row["id"])
+    assert waited(mine, workspace, again, lambda found: found["status"] in FINAL)["status"] == "interrupted"

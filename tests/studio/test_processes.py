@@ -1,0 +1,120 @@
+"""Processes of processes: whatever a job starts ends with the job, and keeps nobody waiting."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sfumato.studio.jobs import Jobs
+from sfumato.studio.running import FINAL
+from sfumato.studio.store import Store
+
+CHILD = "read orders\nsleep 300 &\necho $! > {folder}/child\n"
+"""It starts a process of its own, which holds the pipe to the studio."""
+TOLD = 'echo \'{"event": "total", "done": 0, "total": 3, "epsilons": []}\'\nwait\n'
+ALONE = """
+import subprocess, sys, time, types
+from sfumato.studio.work import __main__ as work
+child = subprocess.Popen(["sleep", "300"])
+module = types.ModuleType("sfumato.studio.work.napping")
+module.nap = lambda work: time.sleep(300)
+sys.modules[module.__name__] = module
+work.KINDS["nap"] = ("napping", "nap")
+print(child.pid, flush=True)
+work.main()
+"""
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system knows no groups of processes")
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    store = Store(tmp_path / "studio")
+    found = Jobs(store)
+    yield found, store.make_workspace()
+    found.close()
+    store.close()
+
+
+def acted(monkeypatch, folder, text):
+    """Let a script play the part of all processes."""
+    script = folder / "actor"
+    script.write_text(f"#!/bin/sh\n{text}")
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+def soon(until):
+    """Return what is found once it is something."""
+    late = time.monotonic() + 20
+    while not (found := until()):
+        assert time.monotonic() < late
+        time.sleep(0.02)
+    return found
+
+
+def gone(child):
+    """Whether a process is there no more, or only its number."""
+    with contextlib.suppress(FileNotFoundError), open(f"/proc/{child}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0] == "Z"
+    try:
+        os.kill(child, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def named(folder):
+    """Return the number that a script wrote down."""
+    path = folder / "child"
+    return int(soon(lambda: path.exists() and path.read_text().strip()))
+
+
+@pytest.mark.parametrize("end", ["cancel", "close", "without"])
+def test_a_job_that_is_killed_takes_its_processes_along(jobs, monkeypatch, tmp_path, end):
+    acted(monkeypatch, tmp_path, CHILD.format(folder=tmp_path) + TOLD)
+    mine, workspace = jobs
+    row = mine.start(workspace, "frontier", "Levels", {}, unit="m")
+    child = named(tmp_path)
+    assert not gone(child)
+    began = time.monotonic()
+    if end == "cancel":
+        mine.cancel(workspace["id"], row["id"])
+    elif end == "close":
+        mine.close()
+    else:
+        with mine.without(workspace["id"]):
+            pass
+    soon(lambda: gone(child))
+    soon(lambda: mine.version(row["id"]) == -1)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system cannot wait without taking note")
+def test_what_a_dead_process_left_behind_keeps_no_job_open(jobs, monkeypatch, tmp_path):
+    acted(monkeypatch, tmp_path, CHILD.format(folder=tmp_path) + "exit 1\n")
+    mine, workspace = jobs
+    row = mine.start(workspace, "design", "A design", {}, unit="m")
+    child = named(tmp_path)
+    soon(lambda: mine.now(workspace["id"], row["id"])["status"] in FINAL)
+    assert mine.now(workspace["id"], row["id"])["status"] == "interrupted"
+    soon(lambda: gone(child))
+
+
+def test_a_job_whose_studio_dies_ends_with_all_that_it_started():
+    alone = [sys.executable, "-c", ALONE]
+    with subprocess.Popen(
+        alone, text=True, start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as job:
+        assert job.stdin is not None
+        assert job.stdout is not None
+        child = int(job.stdout.readline())
+        job.stdin.write('{"kind": "nap", "folder": ".", "request": {}}\n')
+        job.stdin.flush()
+        assert not gone(child)
+        job.stdin.close()  # as the system does for a studio that was killed
+        job.wait(20)
+        soon(lambda: gone(child))

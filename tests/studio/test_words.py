@@ -1,0 +1,144 @@
+"""Sentences read back: each number is that of the JSON beside it, rounded to the side that promises less."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core import Bracket
+from sfumato.studio.grounds import ValuesGround
+from sfumato.studio.words import StudioWords
+
+FACTORS = {"km": 1000.0, "m": 1.0, "%": 0.01, "": 1.0}
+NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?) ?(km|m|%)?(?![\w/])")
+
+
+def numbers(sentence):
+    """Return the numbers of a sentence, in metres and shares."""
+    return [float(digits.replace(",", "")) * FACTORS[unit] for digits, unit in NUMBER.findall(sentence)]
+
+
+@pytest.fixture(params=["city", "ages"])
+def anyone(request, city, ages):
+    return {"city": city, "ages": ages}[request.param]
+
+
+def measured(found, role):
+    """Check one number between two bounds against its sentence."""
+    said = numbers(found["sentence"])
+    if found["sentence"].startswith("No useful limit"):
+        assert found["upper"] >= 0.999
+        return
+    assert said, found
+    slack = 1 + 1e-9
+    if role in ("loss", "found"):
+        stated = found["upper"]
+        assert stated <= said[-1] * slack
+        assert said[-1] <= max(stated * 1.1, stated + 0.0011)
+    else:
+        stated = max(found["lower"], 0.0)
+        assert said[-1] <= stated * slack
+        assert said[-1] >= min(stated * 0.9, stated - 0.0011)
+
+
+def test_the_frontier_says_what_its_numbers_say(anyone):
+    found = anyone.get("/frontier")
+    for point in found["points"]:
+        for role in ("loss", "error", "found"):
+            if point[role] is not None:
+                measured(point[role], role)
+    measured(found["blind"]["found"], "found")
+
+
+def test_a_preview_says_what_its_numbers_say(anyone):
+    low, *_, high = (point["epsilon"] for point in anyone.get("/frontier")["points"])
+    for share in (0.1, 0.5, 0.9):
+        epsilon = low ** (1 - share) * high**share
+        found = anyone.get("/preview", epsilon=epsilon, at=4, report=7)
+        for role in ("loss", "error", "found"):
+            if found[role] is not None:
+                measured(found[role], role)
+        first = found["sentences"][0].replace("/km", "")
+        for each in (epsilon, *found["between"]):
+            assert any(said == pytest.approx(each, rel=0.006) for said in numbers(first)), first
+        assert "1/km" not in first
+        assert numbers(found["here"]["sentence"])[-1] == pytest.approx(found["here"]["mean_loss"], rel=0.01)
+        belief = found["belief"]
+        after, before = numbers(belief["sentence"])
+        assert after == pytest.approx(belief["after"][belief["guess"]], rel=0.06, abs=0.0006)
+        assert before == pytest.approx(belief["before"][belief["guess"]], rel=0.06, abs=0.0006)
+        assert ("not the reported" in belief["sentence"]) == (belief["guess"] != 7)
+
+
+def test_walks_and_attacks_say_what_their_numbers_say(anyone):
+    epsilon = anyone.get("/frontier")["points"][-1]["epsilon"]
+    found = anyone.post("/walk", {"epsilon": epsilon, "path": [{"at": 4}, {"at": 5}], "repeat": 2})
+    for number, step in enumerate(found["steps"], 1):
+        said = numbers(step["sentence"])
+        assert said[0] == number
+        assert said[1] == pytest.approx(step["chance"], rel=0.06, abs=0.0006)
+        if len(said) > 2:
+            assert said[2] == pytest.approx(step["off"], rel=0.01)
+    together = numbers(found["sentence"].replace("/km", ""))
+    assert together[-1] == 4
+    assert together[-2] == pytest.approx(4 * epsilon, rel=0.006)
+    attacked = anyone.post("/attack", {"epsilon": epsilon, "main": [{"at": 5, "weight": 0.6}]})
+    for who in ("expected", "mistaken", "right"):
+        hits = attacked[who]["found"]
+        assert numbers(hits["sentence"])[-1] == pytest.approx(hits["value"], rel=0.06, abs=0.0006)
+        error = attacked[who]["error"]
+        if error is not None and error["value"] > 0:
+            assert numbers(error["sentence"])[-1] == pytest.approx(error["value"], rel=0.01)
+
+
+def test_a_choice_says_what_was_wanted(anyone):
+    points = anyone.get("/frontier")["points"]
+    wanted = (points[1]["loss"]["upper"] + points[2]["loss"]["upper"]) / 2
+    found = anyone.post("/choose", {"loss_at_most": wanted})
+    said = numbers(found["sentence"].replace("/km", ""))
+    assert said[0] == pytest.approx(found["epsilon"], rel=0.006)
+    assert said[-1] == pytest.approx(wanted, rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def categories():
+    return StudioWords(ValuesGround("x", {"a": 3, "b": 2, "c": 1}, None, per_unit=False, source="x"))
+
+
+@pytest.fixture(scope="module")
+def years():
+    return StudioWords(ValuesGround("x", {"18": 3, "19": 2, "20": 1}, 18, per_unit=False, source="x"))
+
+
+@given(st.floats(1e-4, 50.0))
+def test_a_promise_is_rounded_up(years, epsilon):
+    sentence = years.certified(epsilon, finished=True, status="")[0]
+    assert epsilon <= numbers(sentence)[-1] <= epsilon * (1 + 1e-4)
+    walked = numbers(years.walked(7, epsilon, moving=False, near=0.0))
+    assert 7 * epsilon <= walked[-2] <= 7 * epsilon * 1.01
+
+
+@given(st.floats(1e-3, 0.999))
+def test_a_bound_is_rounded_down(categories, years, bound):
+    for words, unit in ((categories, 0.1), (years, 0.01)):
+        least = numbers(words.bound(bound).sentence)[-1]
+        assert bound * (1 - unit) <= least <= bound * (1 + 1e-12)
+        row = words.contestant("x", 1.0, Bracket(bound, 2.0, math.inf), None, "", "")
+        assert bound * (1 - unit) <= numbers(row["loss"]["sentence"])[-1] <= bound * (1 + 1e-12)
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_limit_that_limits_nothing_is_not_said(categories, upper):
+    sentence = categories.found(Bracket(0.0, upper, upper)).sentence
+    if upper >= 0.999:
+        assert sentence.startswith("No useful limit")
+    else:
+        assert upper <= numbers(sentence)[-1] * (1 + 1e-12) < 1
+
+
+def test_odds_that_limit_nothing_are_not_said(categories):
+    assert "99.89 %" in categories.odds(6.8)
+    assert "100 %" not in categories.odds(40.0)
+    assert "no useful limit" in categories.odds(40.0)

@@ -1,0 +1,138 @@
+"""Workspaces: visitors do not mix, a refresh keeps the state, and a restart does, too."""
+
+import time
+
+import pytest
+
+import sfumato as sf
+
+from .conftest import Running, Visitor
+
+
+def test_two_visitors_do_not_mix(studio):
+    one, other = Visitor(studio), Visitor(studio)
+    one.post("/example", {"example": "city"})
+    other.post("/example", {"example": "ages"})
+    one.put("/site", {"kind": "places", "detail": 30})
+    found = other.put("/site", {"kind": "values"})
+    assert found["site"]["n"] == 76
+    assert one.get()["site"]["kind"] == "places"
+    assert one.get()["data"]["rows"] == 4969
+    kinds = {each["geometry"]["type"] for each in one.get("/map")["outline"]["features"]}
+    assert kinds & {"Polygon", "MultiPolygon", "LineString", "MultiLineString"}
+    assert other.get("/values")["values"][0]["label"] == "18"
+    assert other.get("/map", status=409)["message"]
+    job = one.post("/frontier", {}, 202)
+    other.get(f"/jobs/{job['id']}", status=404)
+    other.post(f"/jobs/{job['id']}/cancel", status=404)
+    one.post(f"/jobs/{job['id']}/cancel")
+    assert one.ended(job)["status"] == "cancelled"
+
+
+def test_a_workspace_keeps_its_state_and_can_be_deleted(studio):
+    one = Visitor(studio)
+    view = {"slider": 0.5, "tour": True, "text": "<b>=1+1</b>"}
+    studio.client.patch(one.base, json={"title": "Mine", "view": view}).raise_for_status()
+    assert one.get()["view"] == view
+    listed = studio.client.get("/api/workspaces").json()["workspaces"]
+    assert [each["title"] for each in listed] == ["Mine"]
+    assert studio.client.patch(one.base, json={"view": {"a": "x" * 70_000}}).status_code == 413
+    assert studio.client.delete(one.base).status_code == 204
+    one.get(status=404)
+    assert not (studio.folder / "workspaces" / one.id).exists()
+
+
+@pytest.mark.slow
+def test_a_restart_keeps_everything_and_a_job_that_ran_can_be_resumed(tmp_path):
+    first = Running(tmp_path)
+    one = Visitor(first)
+    one.post("/example", {"example": "ages"})
+    one.put("/site", {"kind": "values", "first": 18, "last": 67})
+    job = one.post("/frontier", {}, 202)
+    while one.get("/frontier")["ready"] < 2:
+        time.sleep(0.05)
+    first.close()
+
+    again = Running(tmp_path)
+    try:
+        one.studio = again
+        before = one.get("/frontier")["points"]
+        assert 2 <= len(before) < 12
+        assert one.get(f"/jobs/{job['id']}")["status"] == "interrupted"
+        assert one.get("/preview", epsilon=before[0]["epsilon"])["status"] == "certified"
+        resumed = one.post(f"/jobs/{job['id']}/resume")
+        assert resumed["status"] == "running"
+        assert one.ended(resumed)["status"] == "done"
+        after = one.get("/frontier")["points"]
+        assert len(after) == 12
+        assert all(point in after for point in before)
+        one.post(f"/jobs/{job['id']}/resume", status=409)
+    finally:
+        again.close()
+
+
+def test_steps_out_of_order_say_what_comes_first(visitor):
+    assert "data" in visitor.put("/site", {"kind": "places"}, 409)["message"]
+    assert "data" in visitor.get("/frontier", status=409)["message"]
+    visitor.post("/example", {"example": "city"})
+    assert "chosen" in visitor.get("/map", status=409)["message"]
+    assert visitor.put("/site", {"kind": "values"}, 422)["field"] == "kind"
+    visitor.put("/site", {"kind": "places", "detail": 30})
+    assert "frontier" in visitor.get("/preview", status=409, epsilon=1)["message"]
+    assert visitor.get("/preview", status=422)["field"] == "epsilon"
+
+
+def test_a_region_without_visits_is_refused_and_nothing_is_lost(visitor):
+    visitor.post("/example", {"example": "city"})
+    visitor.put("/site", {"kind": "places", "detail": 30})
+    far = {"south": 10.0, "west": 10.0, "north": 10.1, "east": 10.1}
+    assert "inside" in visitor.put("/site", {"kind": "places", "region": far}, 422)["message"]
+    thin = {"south": 40.0, "west": -30.0, "north": 40.0, "east": -29.9}
+    visitor.put("/site", {"kind": "places", "region": thin}, 422)
+    assert visitor.get()["site"]["n"] <= 30
+
+
+def test_a_polygon_chooses_the_visits_and_its_rectangle_is_served(visitor):
+    visitor.post("/example", {"example": "city"})
+    corners = [[-30.02, 39.98], [-29.98, 39.98], [-29.98, 40.02]]
+    found = visitor.put("/site", {"kind": "places", "detail": 30, "polygon": [*corners, corners[0]]})
+    assert found["site"]["polygon"] == corners
+    assert found["site"]["region"] == {"south": 39.98, "west": -30.02, "north": 40.02, "east": -29.98}
+    city = sf.synthetic_city()
+    right = (city.lat >= 39.98) & (city.lon <= -29.98) & (city.lat - 39.98 <= city.lon + 30.02)
+    shown = visitor.get("/map")
+    assert sum(cell["properties"]["visits"] for cell in shown["cells"]["features"]) == pytest.approx(right.sum())
+    assert shown["region"]["geometry"]["coordinates"] == [[*corners, corners[0]]]
+    assert any("rectangle" in sentence for sentence in found["site"]["sentences"])
+    for polygon in (
+        [[-30, 40], [-29.9, 40.1], [-30, 40.1], [-29.9, 40]],
+        [[-30, 40], [-29.9, 40], [-29.8, 40]],
+        [[-30, 40]] * 3,
+        [[-30, 40], [-29.9, 91], [-29.8, 40]],
+        [[10, 10], [10.1, 10], [10.1, 10.1]],
+        [[-179, -80], [179, -80], [0, 80]],
+    ):
+        visitor.put("/site", {"kind": "places", "detail": 30, "polygon": polygon}, 422)
+    both = {"kind": "places", "polygon": corners, "region": found["site"]["region"]}
+    assert visitor.put("/site", both, 422)["field"] == "polygon"
+    assert visitor.get()["site"]["polygon"] == corners
+
+
+def test_an_outline_is_drawn_and_hostile_ones_are_refused(visitor):
+    client = visitor.studio.client
+    visitor.post("/example", {"example": "city"})
+    visitor.put("/site", {"kind": "places", "detail": 30})
+    ring = [[-30.05, 39.97], [-29.95, 39.97], [-29.95, 40.03], [-30.05, 39.97]]
+    shape = {"type": "Polygon", "coordinates": [ring]}
+    own = {"type": "Feature", "geometry": shape, "properties": {"name": "<b>Isle</b>"}}
+    invented = visitor.get("/map")["outline"]
+    visitor.put("/outline", own)
+    found = visitor.get("/map")["outline"]
+    assert ring in [each["geometry"]["coordinates"][0] for each in found["features"]]
+    for content in (b"", b"{", b"[" * 100_000, b"PK\x03\x04", b'{"type": "Point", "coordinates": [1e9, 2]}'):
+        answer = client.put(f"{visitor.base}/outline", content=content)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["error"]["message"]
+    assert visitor.get("/map")["outline"] == found
+    assert client.delete(f"{visitor.base}/outline").status_code == 200
+    assert visitor.get("/map")["outline"] == invented

@@ -1,0 +1,126 @@
+"""The page for data teams: its blocks run, one after the other, and its script does what the page says."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+PAGE = Path(__file__).parents[1] / "docs" / "data-teams.md"
+KILLED = """
+import os, signal, sys
+from sfumato.releases.local import Workplace
+Workplace.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from sfumato.cli import main
+main()
+"""
+
+
+def blocks(language):
+    text = PAGE.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def run_blocks(chosen):
+    known: dict[str, object] = {}
+    for block in chosen:
+        exec(compile(block, str(PAGE), "exec"), known)
+    return known
+
+
+def test_every_block_is_run_by_a_test():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(re.findall(r"^```\w+$", text, flags=re.MULTILINE)) == 9
+    assert len(blocks("python")) == 7
+    assert sum("pyspark" in block for block in blocks("python")) == 1  # tests/releases/spark runs that one
+
+
+def test_the_blocks_of_python_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = run_blocks(block for block in blocks("python") if "pyspark" not in block)
+    rows = {path.name: pq.read_table(path).num_rows for path in tmp_path.glob("private-*.parquet")}
+    assert rows["private-pandas.parquet"] == 600
+    con = known["con"]
+    watches = con.execute("SELECT count(*), count(DISTINCT visit_id) FROM private_watches").fetchone()
+    assert watches == (600 - rows["private-polars.parquet"],) * 2
+    assert con.execute("SELECT count(*) FROM private_visits").fetchone() == (600,)
+    con.close()
+    assert len(known["found"].probabilities) == len(known["mech"].secrets)
+    assert known["model"][-1].labels_.shape == (600,)
+
+
+def charges(folder):
+    return re.findall(r"The record is sound: (\d+) charges to (\d+) users", (folder / "heads.log").read_text())
+
+
+def users(folder):
+    """Return what the log says when everybody was charged once."""
+    count = str(len(pq.read_table(folder / "visits/2024-05-01.parquet")["user"].unique()))
+    return [(count, count)]
+
+
+@pytest.fixture
+def night(tmp_path, monkeypatch):
+    """A folder with a mechanism, a day of visits, a ledger and the script; starts the script."""
+    monkeypatch.chdir(tmp_path)
+    run_blocks(blocks("python")[:1])
+    (made,), (script,) = blocks("sh"), blocks("bash")
+    bin_folder = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
+    subprocess.run(["bash", "-ec", made], check=True, capture_output=True)
+    path = tmp_path / "nightly.sh"
+    path.write_text(script)
+    path.chmod(0o700)
+
+    def start(day="2024-05-01", *, killed=False):
+        path_of = os.environ["PATH"]
+        if killed:
+            (tmp_path / "bin").mkdir()
+            stub = tmp_path / "bin" / "sfumato"
+            stub.write_text(f'#!/usr/bin/env bash\nexec "{sys.executable}" "{tmp_path}/killed.py" "$@"\n')
+            stub.chmod(0o700)
+            (tmp_path / "killed.py").write_text(KILLED)
+            path_of = f"{tmp_path / 'bin'}:{path_of}"
+        env = {**os.environ, "PATH": path_of}
+        return subprocess.run(
+            [str(path), day], env=env, capture_output=True, text=True, check=False, cwd="/", timeout=300
+        )
+
+    return start
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.slow
+@pytest.mark.slow
+def test_the_nightly_script_makes_a_table_once(night, tmp_path):
+    (tmp_path / "private/.2024-05-01.parquet.release").mkdir(mode=0o700, parents=True)  # killed before it began
+    done = night()
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(tmp_path / "private/2024-05-01.parquet")
+    assert table.column_names == ["latitude", "longitude", "label", "device"]
+    assert table.num_rows == 600
+    before = (tmp_path / "private/2024-05-01.parquet").read_bytes()
+    assert charges(tmp_path) == users(tmp_path)
+    assert night().returncode == 0
+    assert (tmp_path / "private/2024-05-01.parquet").read_bytes() == before
+    missing = night("2024-05-02")
+    assert missing.returncode == 1
+    assert "there is no file" in missing.stderr
+
+
+@pytest.mark.slow
+def test_a_night_that_was_killed_goes_on_and_charges_nobody_twice(night, tmp_path):
+    done = night(killed=True)
+    assert done.returncode in (-signal.SIGKILL, 137), done.stderr
+    assert (tmp_path / "private/.2024-05-01.parquet.release").is_dir()
+    assert not (tmp_path / "private/2024-05-01.parquet").exists()
+    again = night()
+    assert again.returncode == 0, again.stderr
+    assert "were not drawn again" in again.stdout
+    assert pq.read_table(tmp_path / "private/2024-05-01.parquet").num_rows == 600
+    assert charges(tmp_path) == users(tmp_path)
