@@ -12,6 +12,8 @@ import pytest
 
 import sfumato as sf
 
+from .tasks import run_tasks
+
 PAGE = Path(__file__).parents[1] / "docs" / "ledger.md"
 
 
@@ -83,4 +85,4 @@ def test_the_endpoint_answers(tmp_path, monkeypatch, fastapi):
             await ask(user="bob")
         assert caught.value.status_code == 503
 
-    asyncio.run(morning())
+    run_tasks(morning)

@@ -15,6 +15,7 @@ from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.budget import Blur, BudgetError, Ledger
 
+from ...tasks import run_tasks
 from .processes import Worker, blur_places
 
 NOISE = CoordinateNoise("0.1/km", "2 m", Projection(48.86, 2.34), "30 km")
@@ -75,7 +76,7 @@ def test_tasks_share_one_app(address):
     async def all_at_once():
         return await asyncio.gather(*(ask(place) for place in ("home", None) * 20))
 
-    found = asyncio.run(all_at_once())
+    found = run_tasks(all_at_once)
     assert len(set(found[::2])) == 1
     assert len(set(found[1::2])) == 20
     assert app.ledger.balance("ada").reports == 21
