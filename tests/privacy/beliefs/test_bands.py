@@ -26,7 +26,7 @@ from ..bayes import channels, facts, few, known, posteriors
 
 PRIORS = np.array([0.10, 0.25, 0.50, 0.75, 0.90])
 
-# Table B.9: figure 2.8 at epsilon = ln 3, delta = 0.05.
+# Figure 2.8 at epsilon = ln 3, delta = 0.05.
 FIGURE = {
     ("differential-privacy", 0.0): ([0.0357, 0.1, 0.25, 0.5, 0.75], [0.25, 0.5, 0.75, 0.9, 0.9643]),
     ("positive-membership", 0.0): ([0.0] * 5, [0.3, 0.75, 0.8333, 0.9167, 0.9667]),

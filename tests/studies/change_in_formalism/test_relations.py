@@ -8,8 +8,8 @@ import pytest
 from sfumato.core import Prior, Space
 from sfumato.privacy import DifferentialPrivacy
 from sfumato.studies.change_in_formalism import GROUPS, case_of, cases, coin, implied, known, tried
+from sfumato.studies.change_in_formalism.posteriors import beliefs
 from sfumato.studies.change_in_formalism.relation import FormalRelation
-from sfumato.studies.change_in_formalism.relations_beliefs import beliefs
 from sfumato.studies.change_in_formalism.relations_records import information
 
 RELATIONS = {each.name: each for group in GROUPS.values() for each in group}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -42,6 +42,7 @@ class Measured(NamedTuple):
         return math.inf if self.violated else 0.0
 
 
+Ask = Callable[[FormalCase], Notion]
 Check = Callable[[FormalCase], Measured | None]
 
 
@@ -118,8 +119,8 @@ class KnownRow(Short):
 
 
 def implied(
-    start: Callable[[FormalCase], Notion],
-    end: Callable[[FormalCase], Notion],
+    start: Ask,
+    end: Ask,
     rule: Callable[[float], float],
     *,
     positive: bool = False,
@@ -143,6 +144,30 @@ def implied(
         return Measured(allowed, found.lower, found.value)
 
     return check
+
+
+def same(value: float) -> float:
+    """Return a value as it is: the rule of a relation that keeps it."""
+    return value
+
+
+def both_ways(
+    name: str, other: str, where: str, start: Ask, end: Ask, says: Sequence[str]
+) -> list[FormalRelation]:
+    """Return the two halves of an equivalence that keeps the value.
+
+    Args:
+        name: The one notion, in the names of the relations.
+        other: The other one.
+        where: Their place in the thesis.
+        start: The one notion, for a channel.
+        end: The other one.
+        says: Both halves, in a sentence each.
+    """
+    return [
+        FormalRelation(f"{name} to {other}", where, says[0], implied(start, end, same), coin()),
+        FormalRelation(f"{other} to {name}", where, says[1], implied(end, start, same), coin()),
+    ]
 
 
 def tried(relation: FormalRelation, seed: int, some: Iterable[FormalCase]) -> RelationRow:

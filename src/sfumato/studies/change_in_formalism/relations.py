@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from .relation import FormalRelation
-from .relations_beliefs import BELIEFS
+from .relations_membership import MEMBERSHIP
+from .relations_noiseless import NOISELESS
 from .relations_records import RECORDS
 from .relations_tests import TESTS
 
-GROUPS: Final[dict[str, tuple[FormalRelation, ...]]] = {"tests": TESTS, "beliefs": BELIEFS, "records": RECORDS}
+GROUPS: Final[dict[str, tuple[FormalRelation, ...]]] = {
+    "tests": TESTS,
+    "beliefs": (*MEMBERSHIP, *NOISELESS),
+    "records": RECORDS,
+}
 """By name, in the order of the thesis."""

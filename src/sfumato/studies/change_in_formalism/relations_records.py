@@ -1,4 +1,4 @@
-"""Relations of records and of losses: semantic privacy, bounded range, and divergences (B.10, B.11 and B.13)."""
+"""Relations of records and of losses: semantic privacy, bounded range, and divergences."""
 
 from __future__ import annotations
 

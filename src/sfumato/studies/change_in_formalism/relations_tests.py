@@ -1,4 +1,4 @@
-"""Relations of hypothesis tests: differential privacy, trade-off curves and Gaussian privacy (B.1 to B.3)."""
+"""Relations of hypothesis tests: differential privacy, trade-off curves and Gaussian privacy."""
 
 from __future__ import annotations
 
