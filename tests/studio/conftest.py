@@ -1,10 +1,11 @@
-"""A studio that runs on a free port of this machine, and a client of it."""
+"""A studio that runs on a free port of this machine and a client of it, and jobs whose processes are scripts."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,8 +17,10 @@ import pytest
 
 from sfumato.studio.app import make_app
 from sfumato.studio.guard import Key
+from sfumato.studio.jobs import Jobs
 from sfumato.studio.serving import server_of
 from sfumato.studio.state import Studio
+from sfumato.studio.store import Store
 from sfumato.studio.work.designing import make_frontier
 from sfumato.studio.work.orders import Work
 
@@ -169,3 +172,44 @@ def ages(cities: Callable[[], Visitor]) -> Visitor:
     found.post("/example", {"example": "ages"})
     found.put("/site", {"kind": "values", "first": 18, "last": 29})
     return designed(found, DESIGNS)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with contextlib.closing(Store(tmp_path / "studio")) as found:
+        yield found
+
+
+@pytest.fixture
+def jobs(store: Store) -> Iterator[Jobs]:
+    with contextlib.closing(Jobs(store)) as found:
+        yield found
+
+
+@pytest.fixture
+def workspace(store: Store) -> dict[str, Any]:
+    return store.make_workspace()
+
+
+@pytest.fixture
+def acts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Return a function that lets a script play the part of all processes."""
+
+    def play(text: str) -> None:
+        script = tmp_path / "actor"
+        script.write_text(f"#!/bin/sh\n{text}\n")
+        script.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(script))
+
+    return play
+
+
+def waited(
+    jobs: Jobs, workspace: Mapping[str, Any], row: Mapping[str, Any], until: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """Return a job once it has changed as expected."""
+    late = time.monotonic() + 20
+    while not until(found := jobs.now(workspace["id"], row["id"])):
+        assert time.monotonic() < late, found
+        time.sleep(0.01)
+    return found

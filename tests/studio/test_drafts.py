@@ -1,11 +1,9 @@
 """Drafts: designs of a level that somebody only looks at. One is made at a time, and what it replaces is gone."""
 
-import sys
 import time
 
 import pytest
 
-from sfumato.studio.jobs import Jobs
 from sfumato.studio.limits import JOBS_RUNNING
 from sfumato.studio.refusals import RefusedError
 from sfumato.studio.running import FINAL
@@ -17,28 +15,6 @@ MADE = """read orders
 echo '{"event": "design", "id": "%(name)s", "frontier": false, "facts": {"epsilon": 1.0}}'
 %(then)s"""
 DONE = """echo '{"event": "result", "result": {"design": "%s"}}'"""
-
-
-@pytest.fixture
-def place(tmp_path):
-    store = Store(tmp_path / "studio")
-    found = Jobs(store)
-    yield found, store
-    found.close()
-    store.close()
-
-
-@pytest.fixture
-def acts(monkeypatch, tmp_path):
-    """Return a function that lets a script play the part of all processes."""
-
-    def play(text):
-        script = tmp_path / "actor"
-        script.write_text(f"#!/bin/sh\n{text}\n")
-        script.chmod(0o700)
-        monkeypatch.setattr(sys, "executable", str(script))
-
-    return play
 
 
 def started(jobs, workspace, request=DRAFT):
@@ -56,9 +32,7 @@ def status(jobs, workspace, row):
     return next((each["status"] for each in jobs.of(workspace["id"]) if each["id"] == row["id"]), None)
 
 
-def test_a_draft_replaces_the_earlier_one_at_once_with_what_it_made(place, acts):
-    jobs, store = place
-    workspace = store.make_workspace()
+def test_a_draft_replaces_the_earlier_one_at_once_with_what_it_made(jobs, store, workspace, acts):
     acts(MADE % {"name": "first", "then": "exec sleep 60"})
     first = started(jobs, workspace)
     until(lambda: store.designs(workspace["id"]))
@@ -75,8 +49,7 @@ def test_a_draft_replaces_the_earlier_one_at_once_with_what_it_made(place, acts)
     assert len(jobs.of(workspace["id"])) == 1
 
 
-def test_drafts_have_a_place_of_their_own_and_wait_for_each_other(place, acts):
-    jobs, store = place
+def test_drafts_have_a_place_of_their_own_and_wait_for_each_other(jobs, store, acts):
     acts(SLOW)
     one, other = store.make_workspace(), store.make_workspace()
     ordinary = [started(jobs, one, {"epsilon": 1.0}) for _ in range(JOBS_RUNNING)]
@@ -97,8 +70,7 @@ def test_drafts_have_a_place_of_their_own_and_wait_for_each_other(place, acts):
 
 
 @pytest.mark.parametrize("end", ["laid anew", "cancel", "remove"])
-def test_a_draft_that_waits_can_go(place, acts, end):
-    jobs, store = place
+def test_a_draft_that_waits_can_go(jobs, store, acts, end):
     acts(SLOW)
     one, other = store.make_workspace(), store.make_workspace()
     first, waits = started(jobs, one), started(jobs, other)
@@ -114,8 +86,7 @@ def test_a_draft_that_waits_can_go(place, acts, end):
     assert jobs.of(one["id"]) == jobs.of(other["id"]) == []
 
 
-def test_the_next_draft_begins_when_one_fails(place, acts):
-    jobs, store = place
+def test_the_next_draft_begins_when_one_fails(jobs, store, acts):
     one, other = store.make_workspace(), store.make_workspace()
     acts("read orders; sleep 0.5")
     first, waits = started(jobs, one), started(jobs, other)
@@ -126,8 +97,7 @@ def test_the_next_draft_begins_when_one_fails(place, acts):
         jobs.resume(other, waits["id"])
 
 
-def test_a_studio_that_stops_begins_no_draft_that_waited(place, acts, tmp_path):
-    jobs, store = place
+def test_a_studio_that_stops_begins_no_draft_that_waited(jobs, store, acts, tmp_path):
     acts(SLOW)
     one, other = store.make_workspace(), store.make_workspace()
     started(jobs, one)
@@ -152,10 +122,8 @@ def test_jobs_that_ended_are_removed_and_their_designs_stay_unless_they_are_to_g
     assert ages.studio.client.delete(f"{ages.base}/jobs/{job['id']}").status_code == 404
 
 
-def test_a_job_that_runs_is_not_removed(place, acts):
-    jobs, store = place
+def test_a_job_that_runs_is_not_removed(jobs, workspace, acts):
     acts(SLOW)
-    workspace = store.make_workspace()
     row = started(jobs, workspace, {"epsilon": 1.0})
     with pytest.raises(RefusedError, match="running"):
         jobs.remove(workspace["id"], row["id"], designs=True)

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from sfumato.studio.jobs import Jobs
 from sfumato.studio.limits import STATES_KEPT
 from sfumato.studio.processes import started
 from sfumato.studio.running import FINAL
-from sfumato.studio.store import Store
 from sfumato.studio.work.designing import make_design
 from sfumato.studio.work.orders import Work
 
-from .conftest import Running, Visitor
-from .test_jobs import acted, waited
+from .conftest import Running, Visitor, waited
 
 LINE = {"event": "progress", "seconds": 1.0, "value": 9.0, "bound": 1.0, "gap": 0.5, "rows": 30, "step": 0}
 
@@ -103,15 +100,6 @@ def test_a_search_for_an_outcome_does_not_try_again(own, tmp_path):
     assert numbers(late) == numbers(once)
 
 
-@pytest.fixture
-def jobs(tmp_path):
-    store = Store(tmp_path / "studio")
-    found = Jobs(store)
-    yield found, store, store.make_workspace()
-    found.close()
-    store.close()
-
-
 def actor(*news):
     """Return a script that notes its orders, keeps a state, tells news and ends."""
     lines = "\n".join(f"echo '{json.dumps(each)}'" for each in news)
@@ -127,20 +115,19 @@ def orders_in(tmp_path):
     return json.loads((tmp_path / "actor.orders").read_text())
 
 
-def test_a_resumed_job_tells_no_line_twice_and_counts_on(jobs, monkeypatch, tmp_path):
-    mine, store, workspace = jobs
+def test_a_resumed_job_tells_no_line_twice_and_counts_on(jobs, store, workspace, acts, tmp_path):
     second = {**LINE, "step": 1, "value": 8.0, "seconds": 2.5}
-    acted(monkeypatch, tmp_path, actor(LINE, second))
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
-    found = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    acts(actor(LINE, second))
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
+    found = waited(jobs, workspace, row, lambda found: found["status"] in FINAL)
     assert (found["status"], len(found["progress"])) == ("interrupted", 2)
     assert orders_in(tmp_path)["seconds"] == 0.0
     states = store.states(workspace["id"], row["id"])
     assert [path.name for path in states.iterdir()] == ["a.npz"]
     third = {**LINE, "step": 2, "value": 7.0, "seconds": 4.0}
-    acted(monkeypatch, tmp_path, actor({**second, "seconds": 3.0}, third, RESULT))
-    mine.resume(workspace, row["id"])
-    found = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    acts(actor({**second, "seconds": 3.0}, third, RESULT))
+    jobs.resume(workspace, row["id"])
+    found = waited(jobs, workspace, row, lambda found: found["status"] in FINAL)
     assert orders_in(tmp_path)["seconds"] == 2.5
     assert orders_in(tmp_path)["states"] == str(states)
     assert [(line["step"], line["seconds"]) for line in found["progress"]] == [(0, 1.0), (1, 2.5), (2, 4.0)]
@@ -148,34 +135,32 @@ def test_a_resumed_job_tells_no_line_twice_and_counts_on(jobs, monkeypatch, tmp_
     assert not states.exists()
 
 
-def test_trials_of_a_resumed_search_are_counted_once(jobs, monkeypatch, tmp_path):
-    mine, _, workspace = jobs
+def test_trials_of_a_resumed_search_are_counted_once(jobs, workspace, acts):
     trial = {"event": "trial", "epsilon": 1.0}
-    acted(monkeypatch, tmp_path, actor(trial, trial))
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
-    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["done"] == 2
-    acted(monkeypatch, tmp_path, actor(trial, trial, trial))
-    mine.resume(workspace, row["id"])
-    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["done"] == 3
+    acts(actor(trial, trial))
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
+    assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["done"] == 2
+    acts(actor(trial, trial, trial))
+    jobs.resume(workspace, row["id"])
+    assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["done"] == 3
 
 
-def test_only_the_last_designs_that_were_stopped_can_be_gone_on_with(jobs, monkeypatch, tmp_path):
-    mine, store, workspace = jobs
-    acted(monkeypatch, tmp_path, actor())
+def test_only_the_last_designs_that_were_stopped_can_be_gone_on_with(jobs, store, workspace, acts):
+    acts(actor())
     rows = []
     for _ in range(STATES_KEPT + 3):
-        row = mine.start(workspace, "design", "A design", {}, unit="m")
-        rows.append(waited(mine, workspace, row, lambda found: found["status"] in FINAL))
+        row = jobs.start(workspace, "design", "A design", {}, unit="m")
+        rows.append(waited(jobs, workspace, row, lambda found: found["status"] in FINAL))
     there = [store.states(workspace["id"], row["id"]).is_dir() for row in rows]
     assert there == [False] * 2 + [True] * (
         STATES_KEPT + 1
     )  # the last one was not there when the others were looked at
 
 
-def test_what_a_design_goes_on_from_is_deleted_with_it(own, monkeypatch, tmp_path):
+def test_what_a_design_goes_on_from_is_deleted_with_it(own, acts):
     studio = own.studio.app.state.studio
     news = {"event": "design", "id": "f" * 16, "frontier": False, "facts": {"epsilon": 1.0}}
-    acted(monkeypatch, tmp_path, actor(news))
+    acts(actor(news))
 
     def stopped():
         row = studio.jobs.start(studio.store.workspace(own.id), "design", "A design", {}, unit="m")

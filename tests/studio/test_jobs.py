@@ -1,6 +1,5 @@
 """Jobs whose process does not behave: gone before it is told anything, deaf, or killed in the middle of a line."""
 
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -9,13 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from sfumato.studio.jobs import Jobs
 from sfumato.studio.running import FINAL
 from sfumato.studio.store import Store
 from sfumato.studio.work.designing import make_design
 from sfumato.studio.work.orders import Work
 
-from .conftest import TOKEN, Running, Visitor
+from .conftest import TOKEN, Running, Visitor, waited
 
 DEAF = """
 read orders
@@ -30,47 +28,19 @@ HALF = 'read orders; printf \'{"event": "tot\''
 SILENT = "read orders"
 
 
-@pytest.fixture
-def jobs(tmp_path):
-    store = Store(tmp_path / "studio")
-    found = Jobs(store)
-    yield found, store.make_workspace()
-    found.close()
-    store.close()
+def test_a_job_that_does_not_listen_ends_all_the_same(jobs, workspace, acts):
+    acts(DEAF)
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
+    waited(jobs, workspace, row, lambda found: found["total"] == 3)
+    jobs.cancel(workspace["id"], row["id"])
+    jobs.cancel(workspace["id"], row["id"])  # impatient visitors
+    assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["status"] == "cancelled"
 
 
-def acted(monkeypatch, tmp_path, text):
-    """Let a script play the part of all processes."""
-    script = tmp_path / "actor"
-    script.write_text(f"#!/bin/sh\n{text}\n")
-    script.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(script))
-
-
-def waited(jobs, workspace, row, until):
-    """Return a job once it has changed as expected."""
-    late = time.monotonic() + 20
-    while not until(found := jobs.now(workspace["id"], row["id"])):
-        assert time.monotonic() < late, found
-        time.sleep(0.01)
-    return found
-
-
-def test_a_job_that_does_not_listen_ends_all_the_same(jobs, monkeypatch, tmp_path):
-    acted(monkeypatch, tmp_path, DEAF)
-    mine, workspace = jobs
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
-    waited(mine, workspace, row, lambda found: found["total"] == 3)
-    mine.cancel(workspace["id"], row["id"])
-    mine.cancel(workspace["id"], row["id"])  # impatient visitors
-    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["status"] == "cancelled"
-
-
-def test_jobs_are_told_of_while_one_is_deleted(jobs, monkeypatch, tmp_path):
-    acted(monkeypatch, tmp_path, GONE)
-    mine, workspace = jobs
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
-    waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+def test_jobs_are_told_of_while_one_is_deleted(jobs, workspace, acts, monkeypatch):
+    acts(GONE)
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
+    waited(jobs, workspace, row, lambda found: found["status"] in FINAL)
     listed = Store.jobs
 
     def deleted_at_once(store, identity):
@@ -80,32 +50,29 @@ def test_jobs_are_told_of_while_one_is_deleted(jobs, monkeypatch, tmp_path):
         return found
 
     monkeypatch.setattr(Store, "jobs", deleted_at_once)
-    assert [each["id"] for each in mine.of(workspace["id"])] == [row["id"]]
+    assert [each["id"] for each in jobs.of(workspace["id"])] == [row["id"]]
 
 
-def test_a_better_resumed_design_replaces_the_earlier_one(jobs, monkeypatch, tmp_path):
-    mine, workspace = jobs
-    store = Store(tmp_path / "studio")
+def test_a_better_resumed_design_replaces_the_earlier_one(jobs, store, workspace, acts):
     folder = store.files(workspace["id"]) / "designs"
 
-    def acts(name, ending):
+    def made(name, ending):
         news = f'{{"event": "design", "id": "{name}", "frontier": false, "facts": {{"epsilon": 1.0}}}}'
         result = f'{{"event": "result", "result": {{"design": "{name}"}}}}'
-        acted(monkeypatch, tmp_path, f"read orders\necho '{news}'\n{ending or f'echo {result!r}'}")
+        acts(f"read orders\necho '{news}'\n{ending or f'echo {result!r}'}")
         (folder / f"{name}.sfm").touch()
 
-    acts("first", "exit 1")
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
-    stopped = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    made("first", "exit 1")
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
+    stopped = waited(jobs, workspace, row, lambda found: found["status"] in FINAL)
     assert (stopped["status"], stopped["result"]) == ("interrupted", {"design": "first"})
     assert [each["id"] for each in store.designs(workspace["id"])] == ["first"]
-    acts("second", "")
-    mine.resume(workspace, row["id"])
-    done = waited(mine, workspace, row, lambda found: found["status"] in FINAL)
+    made("second", "")
+    jobs.resume(workspace, row["id"])
+    done = waited(jobs, workspace, row, lambda found: found["status"] in FINAL)
     assert (done["status"], done["result"]) == ("done", {"design": "second"})
     assert [each["id"] for each in store.designs(workspace["id"])] == ["second"]
     assert [path.name for path in folder.iterdir()] == ["second.sfm"]
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -134,8 +101,8 @@ def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
     assert (again["design"] != first) == replaced
 
 
-def test_a_studio_stops_soon_while_a_page_listens_and_waits(monkeypatch, tmp_path):
-    acted(monkeypatch, tmp_path, "read orders\nexec sleep 60")
+def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path):
+    acts("read orders\nexec sleep 60")
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)
     visitor.post("/example", {"example": "ages"})
@@ -172,11 +139,10 @@ def listened(studio, method, path):
 
 
 @pytest.mark.parametrize("text", [GONE, HALF, SILENT])
-def test_a_job_whose_process_dies_is_interrupted_and_can_be_resumed(jobs, monkeypatch, tmp_path, text):
-    acted(monkeypatch, tmp_path, text)
-    mine, workspace = jobs
+def test_a_job_whose_process_dies_is_interrupted_and_can_be_resumed(jobs, workspace, acts, text):
+    acts(text)
     orders = {"long": "x" * 300_000}  # more than a pipe holds
-    row = mine.start(workspace, "design", "A design", orders, unit="m")
-    assert waited(mine, workspace, row, lambda found: found["status"] in FINAL)["status"] == "interrupted"
-    again = mine.resume(workspace, row["id"])
-    assert waited(mine, workspace, again, lambda found: found["status"] in FINAL)["status"] == "interrupted"
+    row = jobs.start(workspace, "design", "A design", orders, unit="m")
+    assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["status"] == "interrupted"
+    again = jobs.resume(workspace, row["id"])
+    assert waited(jobs, workspace, again, lambda found: found["status"] in FINAL)["status"] == "interrupted"

@@ -8,9 +8,7 @@ import time
 
 import pytest
 
-from sfumato.studio.jobs import Jobs
 from sfumato.studio.running import FINAL
-from sfumato.studio.store import Store
 
 CHILD = "read orders\nsleep 300 &\necho $! > {folder}/child\n"
 """It starts a process of its own, which holds the pipe to the studio."""
@@ -28,23 +26,6 @@ work.main()
 """
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system knows no groups of processes")
-
-
-@pytest.fixture
-def jobs(tmp_path):
-    store = Store(tmp_path / "studio")
-    found = Jobs(store)
-    yield found, store.make_workspace()
-    found.close()
-    store.close()
-
-
-def acted(monkeypatch, folder, text):
-    """Let a script play the part of all processes."""
-    script = folder / "actor"
-    script.write_text(f"#!/bin/sh\n{text}")
-    script.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(script))
 
 
 def soon(until):
@@ -74,33 +55,31 @@ def named(folder):
 
 
 @pytest.mark.parametrize("end", ["cancel", "close", "without"])
-def test_a_job_that_is_killed_takes_its_processes_along(jobs, monkeypatch, tmp_path, end):
-    acted(monkeypatch, tmp_path, CHILD.format(folder=tmp_path) + TOLD)
-    mine, workspace = jobs
-    row = mine.start(workspace, "frontier", "Levels", {}, unit="m")
+def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, tmp_path, end):
+    acts(CHILD.format(folder=tmp_path) + TOLD)
+    row = jobs.start(workspace, "frontier", "Levels", {}, unit="m")
     child = named(tmp_path)
     assert not gone(child)
     began = time.monotonic()
     if end == "cancel":
-        mine.cancel(workspace["id"], row["id"])
+        jobs.cancel(workspace["id"], row["id"])
     elif end == "close":
-        mine.close()
+        jobs.close()
     else:
-        with mine.without(workspace["id"]):
+        with jobs.without(workspace["id"]):
             pass
     soon(lambda: gone(child))
-    soon(lambda: mine.version(row["id"]) == -1)
+    soon(lambda: jobs.version(row["id"]) == -1)
     assert time.monotonic() - began < 10
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system cannot wait without taking note")
-def test_what_a_dead_process_left_behind_keeps_no_job_open(jobs, monkeypatch, tmp_path):
-    acted(monkeypatch, tmp_path, CHILD.format(folder=tmp_path) + "exit 1\n")
-    mine, workspace = jobs
-    row = mine.start(workspace, "design", "A design", {}, unit="m")
+def test_what_a_dead_process_left_behind_keeps_no_job_open(jobs, workspace, acts, tmp_path):
+    acts(CHILD.format(folder=tmp_path) + "exit 1\n")
+    row = jobs.start(workspace, "design", "A design", {}, unit="m")
     child = named(tmp_path)
-    soon(lambda: mine.now(workspace["id"], row["id"])["status"] in FINAL)
-    assert mine.now(workspace["id"], row["id"])["status"] == "interrupted"
+    soon(lambda: jobs.now(workspace["id"], row["id"])["status"] in FINAL)
+    assert jobs.now(workspace["id"], row["id"])["status"] == "interrupted"
     soon(lambda: gone(child))
 
 
