@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...report.theme import LIGHT, blank
 from .pictures import PicturePoint, ZonePicture
@@ -13,6 +13,8 @@ from .summary import metres
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_Point = TypeVar("_Point", PicturePoint, ZonePicture)
 
 _CERTIFIED: Final = LIGHT.series[2]
 _SIDE: Final = 3.2  # inches, of a map
@@ -27,14 +29,10 @@ def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         points: The points.
         columns: How many maps are beside each other.
     """
-    panels = list(dict.fromkeys(point.panel for point in points))
-    rows = -(-len(panels) // columns)
     side = _SIDE if columns > 2 else _NARROW
-    figure = blank(side * columns, (side + 0.25) * rows + 0.7)
-    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    figure, panels = _panels(points, columns, side, side + 0.25, 0.7)
     reach = 1.1 * max(max(abs(p.x_m), abs(p.y_m), abs(p.report_x_m), abs(p.report_y_m)) for p in points) / 1000
-    for ax, panel in zip(axes.flat, panels, strict=False):
-        own = [point for point in points if point.panel == panel]
+    for ax, panel, own in panels:
         colour = _CERTIFIED if panel.startswith("certified") else LIGHT.series[1]
         _joined(ax, own, colour)
         ax.plot([p.x_m / 1000 for p in own], [p.y_m / 1000 for p in own], "s", color=LIGHT.ink, markersize=3.5)
@@ -44,9 +42,7 @@ def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="km east", ylabel="km north")
         ax.label_outer()
         ax.grid(alpha=0.4)
-    for ax in list(axes.flat)[len(panels) :]:
-        ax.set_visible(False)
-    ax = axes.flat[0]
+    ax = panels[0][0]
     drawn = [
         *ax.plot([], [], "s", color=LIGHT.ink, markersize=3.5, label="where they were"),
         *ax.plot([], [], "o", color=LIGHT.series[1], markerfacecolor="none", label="reports"),
@@ -65,12 +61,8 @@ def walk_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         points: The points.
         columns: How many maps are beside each other.
     """
-    panels = list(dict.fromkeys(point.panel for point in points))
-    rows = -(-len(panels) // columns)
-    figure = blank(4.4 * columns, 4.5 * rows + 0.6)
-    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
-    for ax, panel in zip(axes.flat, panels, strict=True):
-        own = [point for point in points if point.panel == panel]
+    figure, panels = _panels(points, columns, 4.4, 4.5, 0.6)
+    for ax, panel, own in panels:
         cell, first = own[0].cell_m / 1000, own[0]
         if cell:
             for k in range(-9, 10):
@@ -94,9 +86,7 @@ def walk_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         ax.set(xlim=(-_WALK_KM, _WALK_KM), ylim=(-_WALK_KM, _WALK_KM), aspect="equal", xlabel="km", ylabel="km")
         ax.label_outer()
         ax.grid(visible=False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    known = dict(zip(labels, handles, strict=True))
-    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3, fontsize=9.5, frameon=False)
+    _legend(figure, panels[0][0], 3)
     return figure
 
 
@@ -109,12 +99,8 @@ def zone_map(points: Sequence[ZonePicture], columns: int) -> Figure:
     """
     from matplotlib.patches import Circle
 
-    panels = list(dict.fromkeys(point.panel for point in points))
-    rows = -(-len(panels) // columns)
-    figure = blank(4.8 * columns, 4.6 * rows + 0.6)
-    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
-    for ax, panel in zip(axes.flat, panels, strict=True):
-        own = [point for point in points if point.panel == panel]
+    figure, panels = _panels(points, columns, 4.8, 4.6, 0.6)
+    for ax, panel, own in panels:
         middle = (own[0].circle_x_m, own[0].circle_y_m)
         zone = LIGHT.series[1]
         ax.add_patch(Circle(middle, own[0].radius_m, facecolor=zone, edgecolor=zone, alpha=0.18))
@@ -126,10 +112,32 @@ def zone_map(points: Sequence[ZonePicture], columns: int) -> Figure:
         ax.set(xlim=(-1000, 1000), ylim=(-1000, 1000), aspect="equal", xlabel="m", ylabel="m")
         ax.label_outer()
         ax.grid(alpha=0.4)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    wide = columns > 1
-    figure.legend(handles, labels, loc="outside lower center", ncols=3 if wide else 2, fontsize=9.5, frameon=False)
+    _legend(figure, panels[0][0], 3 if columns > 1 else 2)
     return figure
+
+
+def _panels(
+    points: Sequence[_Point], columns: int, width: float, height: float, rest: float
+) -> tuple[Figure, list[tuple[Any, str, list[_Point]]]]:
+    """Return a figure, sized in inches per map and the rest below, and the axes, title and points of each map."""
+    own: dict[str, list[_Point]] = {}
+    for point in points:
+        own.setdefault(point.panel, []).append(point)
+    rows = -(-len(own) // columns)
+    figure = blank(width * columns, height * rows + rest)
+    axes: Any = figure.subplots(rows, columns, sharex=True, sharey=True)
+    for ax in axes.flat[len(own) :]:
+        ax.set_visible(False)
+    return figure, [(ax, panel, own[panel]) for ax, panel in zip(axes.flat, own, strict=False)]
+
+
+def _legend(figure: Figure, ax: Axes, columns: int) -> None:
+    """Draw the legend of one of the maps below all of them, each name once."""
+    handles, labels = ax.get_legend_handles_labels()
+    known = dict(zip(labels, handles, strict=True))
+    figure.legend(
+        known.values(), known.keys(), loc="outside lower center", ncols=columns, fontsize=9.5, frameon=False
+    )
 
 
 def _joined(ax: Axes, points: Sequence[PicturePoint], colour: str) -> None:
