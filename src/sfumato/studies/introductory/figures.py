@@ -93,7 +93,7 @@ def _floats(rows: Sequence[FloatRow]) -> Figure:
             ha="center",
         )
     ax.set_xticks(range(len(epsilons)), [f"{each:g}" for each in epsilons])
-    ax.set(xlabel="epsilon of the mathematics", ylabel="reports that tell for certain (%)")
+    ax.set(xlabel="epsilon in real numbers", ylabel="reports that rule out the answer 1 (%)")
     ax.margins(y=0.15)
     ax.grid(axis="y", alpha=0.3)
     return figure
@@ -104,21 +104,23 @@ def _conventions(rows: Sequence[ChoiceRow]) -> Figure:
     steep, random = figure.subplots(1, 2, sharey=True)
     kinds = {"any": 0, MONOTONE: 1, SYMMETRIC: 2}
     rng = np.random.default_rng(1)  # only to set marks apart
-    for convention, colour, promise, label in (
-        (BLOG, LIGHT.series[1], 2.0, "exp(epsilon u / Delta)"),
-        (CLASSIC, LIGHT.series[0], 1.0, "exp(epsilon u / (2 Delta))"),
+    for convention, colour, marker, promise, label in (
+        (BLOG, LIGHT.series[1], "^", 2.0, "exp(epsilon u / Delta)"),
+        (CLASSIC, LIGHT.series[0], "o", 1.0, "exp(epsilon u / (2 Delta))"),
     ):
         own = [row for row in rows if row.convention == convention]
         line = sorted((row for row in own if row.kind == STEEP), key=lambda row: row.answers)
-        steep.plot([row.answers for row in line], [row.kept for row in line], "o-", color=colour, label=label)
+        curve = [row.answers for row in line], [row.kept for row in line]
+        steep.plot(*curve, marker=marker, color=colour, label=label)
         places = [kinds[row.kind] for row in own if row.kind != STEEP]
         random.plot(
-            np.array(places) + (0.17 if convention == BLOG else -0.17) + rng.uniform(-0.1, 0.1, len(places)),
+            np.array(places) + (-0.17 if convention == BLOG else 0.17) + rng.uniform(-0.1, 0.1, len(places)),
             [row.kept for row in own if row.kind != STEEP],
-            ".",
+            marker,
             color=colour,
-            markersize=5,
+            markersize=2.5,
             alpha=0.6,
+            markeredgewidth=0,
         )
         for ax in (steep, random):
             ax.axhline(promise, color=colour, linestyle=":", linewidth=1.3)

@@ -111,7 +111,7 @@ def _all_hidden(rows: Sequence[GridRow]) -> PaperClaim:
         )
     return judged(
         "Experiment 1",
-        "The learned mechanism reaches the largest Bayes error, .75, on every grid.",
+        "The learned mechanism reaches the largest Bayes error, 0.75, on every grid.",
         holds,
         " ".join(words),
     )
@@ -228,7 +228,7 @@ def _target(designs: Sequence[SquareDesign]) -> PaperClaim:
         "bits, and "
         f"the one of largest Bayes error {about(2 * bits[1].value, 3)}. The first has a Bayes error of "
         f"{said(over_field(told, 'error'))}: {span(shares)} "
-        f"of the largest one that is possible. In Experiment 1 it has {said(hidden)} of .75.",
+        f"of the largest one that is possible. In Experiment 1 it has {said(hidden)} of 0.75.",
     )
 
 

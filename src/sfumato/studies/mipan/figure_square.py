@@ -42,23 +42,16 @@ def cloud_figure(points: Sequence[CloudPoint]) -> Figure:
     axes = figure.subplots(2, 3, sharex=True, sharey=True)
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
+    rng = np.random.default_rng(0)  # only for the look: marks apart within cells, and nobody above the others
     for ax, name in zip(axes.flat, names, strict=False):
         mine = of(points, generator=name)
         outside = sum(max(abs(point.x_m), abs(point.y_m)) > _REACH_M for point in mine)
         cells = len({(point.x_m, point.y_m) for point in mine}) < len(mine) / 2
-        spread = np.random.default_rng(0).uniform(-_APART_M, _APART_M, (len(PEOPLE), len(mine), 2)) * cells
-        for person, apart in zip(PEOPLE, spread, strict=True):
-            own = of(mine, person=person)
-            ax.plot(
-                [point.x_m + shift for point, shift in zip(own, apart[:, 0], strict=False)],
-                [point.y_m + shift for point, shift in zip(own, apart[:, 1], strict=False)],
-                color=_COLOURS[person],
-                linestyle="none",
-                marker=".",
-                markersize=4,
-                alpha=0.55,
-                label=person,
-            )
+        places = np.array([(point.x_m, point.y_m) for point in mine])
+        places += rng.uniform(-_APART_M, _APART_M, places.shape) * cells
+        mixed = rng.permutation(len(mine))
+        colours = [_COLOURS[mine[k].person] for k in mixed]
+        ax.scatter(*places[mixed].T, s=7, c=colours, alpha=0.65, linewidth=0)
         ax.plot(*vertices().T, linestyle="none", marker="+", color=LIGHT.ink, markersize=9, label="vertex")
         note = f" ({outside} farther out)" if outside else ""
         ax.set_title(f"{name}{note}", fontsize=11)
@@ -66,8 +59,10 @@ def cloud_figure(points: Sequence[CloudPoint]) -> Figure:
         ax.grid(alpha=0.3)
     figure.supxlabel("metres east of the middle", fontsize=11)
     figure.supylabel("metres north of the middle", fontsize=11)
+    for person in PEOPLE:
+        axes[0, 0].plot([], [], color=_COLOURS[person], linestyle="none", marker=".", label=person)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=9, loc="outside upper center", ncols=5, markerscale=1.8)
+    figure.legend(handles, labels, fontsize=9, loc="outside upper center", ncols=5)
     return figure
 
 

@@ -33,6 +33,7 @@ def attacker_figure(guesses: Sequence[GuessRow], habits: Sequence[HabitRow]) -> 
             color=LIGHT.muted,
             alpha=0.4,
             linewidth=0,
+            clip_on=False,
         )
         mine = [each for each in guesses if each.mechanism == name]
         most = max(each.report_probability * each.guess_probability for each in mine)
@@ -42,9 +43,8 @@ def attacker_figure(guesses: Sequence[GuessRow], habits: Sequence[HabitRow]) -> 
                 continue
             if (each.guess_x, each.guess_y) == (each.report_x, each.report_y):
                 size = _OWN * (share / most) ** 0.5
-                ax.plot(
-                    each.guess_x, each.guess_y, "o", color=style(name)["color"], fillstyle="none", markersize=size
-                )
+                ring = {"color": style(name)["color"], "fillstyle": "none", "clip_on": False}
+                ax.plot(each.guess_x, each.guess_y, "o", markersize=size, **ring)
                 continue
             ax.annotate(
                 "",

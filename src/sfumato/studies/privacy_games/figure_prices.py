@@ -28,7 +28,7 @@ def prices_figure(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> Fig
                 mine, lambda row: row.epsilon, lambda row: row.epsilon, lambda row: _PER_METRE * row.price
             )
             look = style(name) | {"label": f"{name}, scenario {scenario}", "alpha": 1.0 if scenario == 2 else 0.5}
-            left.plot(epsilons, middle, **look)
+            left.plot(epsilons, middle, clip_on=False, zorder=3, **look)
     left.set(title="Medians over users", xlabel=EPSILON, ylabel=_PRICE)
     left.set_ylim(bottom=0)
     users = sorted({row.user for row in slopes})

@@ -20,6 +20,7 @@ _CERTIFIED: Final = LIGHT.series[2]
 _SIDE: Final = 3.2  # inches, of a map
 _NARROW: Final = 2.2  # of one beside another on a narrow screen
 _WALK_KM: Final = 4.2  # to each side of a map
+_ZONE_TICKS_M: Final = (-1000, -500, 0, 500, 1000)
 
 
 def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
@@ -83,7 +84,13 @@ def walk_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         if cell:
             _changes(ax, own)
         ax.set_title(f"{panel}\n{metres(first.moved_m)} on average", fontsize=10)
-        ax.set(xlim=(-_WALK_KM, _WALK_KM), ylim=(-_WALK_KM, _WALK_KM), aspect="equal", xlabel="km", ylabel="km")
+        ax.set(
+            xlim=(-_WALK_KM, _WALK_KM),
+            ylim=(-_WALK_KM, _WALK_KM),
+            aspect="equal",
+            xlabel="km east",
+            ylabel="km north",
+        )
         ax.label_outer()
         ax.grid(visible=False)
     _legend(figure, panels[0][0], 3)
@@ -109,7 +116,8 @@ def zone_map(points: Sequence[ZonePicture], columns: int) -> Figure:
         ax.plot(*middle, "x", color=zone, markersize=10, markeredgewidth=2, label="middle of the circle")
         ax.plot(0, 0, "s", color=LIGHT.ink, markersize=6, label="home")
         ax.set_title(panel, fontsize=10.5)
-        ax.set(xlim=(-1000, 1000), ylim=(-1000, 1000), aspect="equal", xlabel="m", ylabel="m")
+        ax.set(xlim=(-1000, 1000), ylim=(-1000, 1000), aspect="equal", xlabel="m east", ylabel="m north")
+        ax.set(xticks=_ZONE_TICKS_M, yticks=_ZONE_TICKS_M)
         ax.label_outer()
         ax.grid(alpha=0.4)
     _legend(figure, panels[0][0], 3 if columns > 1 else 2)
