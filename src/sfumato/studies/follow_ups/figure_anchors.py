@@ -14,7 +14,7 @@ from .anchors_beside import AIPO, AIPO_WIDE, BOUND, CERTIFIED, EM, LP, RELAXED, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDE: Final = 4.4  # inches of a panel
+_WIDE: Final = 3.7  # inches of a panel
 _LOOKS: Final[dict[str, dict[str, Any]]] = {
     EM: {"color": LIGHT.series[2], "marker": "s", "label": "exponential, 20 reports"},
     AIPO: {"color": LIGHT.series[1], "marker": "o", "label": "AIPO, 20 reports"},

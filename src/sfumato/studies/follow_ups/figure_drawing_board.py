@@ -35,7 +35,7 @@ _STYLES: Final = {
     CIRCLE: (LIGHT.series[3], "D"),
     COIN: (LIGHT.series[1], "x"),
 }
-_WIDE: Final = 4.2  # inches of a panel
+_WIDE: Final = 3.7  # inches of a panel
 
 
 def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
@@ -43,8 +43,13 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
 
     The published error without a report is the one that the coin's entropy implies.
     """
-    figure = blank(_WIDE * (len(cities) + 1), 4.8)
-    *here, published = np.atleast_1d(figure.subplots(1, len(cities) + 1, sharey=True))
+    count = len(cities) + 1
+    down = -(-count // 2)
+    figure = blank(9.2, 4.1 * down + 0.4)
+    axes = figure.subplots(down, 2, sharey=True).ravel()
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    *here, published = axes[:count]
     for ax, city in zip(here, cities, strict=True):
         for name in _STYLES:
             own = [each for each in found if each.city == city.city and each.mechanism == name]
@@ -62,7 +67,7 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     for ax in (*here, published):
         ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="loss / error without a report")
         ax.grid(alpha=0.3)
-    here[0].set_ylabel("conditional entropy / entropy of the prior")
+    figure.supylabel("conditional entropy / entropy of the prior", fontsize=10)
     handles, labels = here[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=9, loc="outside lower center", ncols=len(labels))
     return figure

@@ -14,7 +14,7 @@ from .rounds import BLAHUT, BUSIEST, CONVERGED, ISOLATED, NOISE, CellNoiseRow, R
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDE = 4.2  # inches of a panel
+_WIDE = 3.7  # inches of a panel
 
 
 def rounds_figure(rows: Sequence[RoundRow]) -> Figure:

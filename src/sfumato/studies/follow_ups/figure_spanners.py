@@ -44,6 +44,7 @@ def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
         xticks=[n for k, n in enumerate(sizes) if k == 0 or n > 1.1 * sizes[k - 1]],
     )
     count.minorticks_off()
+    count.set_ylim(top=20 * max(every))  # room for the legend
     count.xaxis.set_major_formatter("{x:g}")
     for ax in (cost, count):
         ax.grid(alpha=0.3)
@@ -52,16 +53,20 @@ def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
 
 
 def times_figure(rows: Sequence[SpannerTime]) -> Figure:
-    """Return how long programs took, by the number of places."""
+    """Return how long programs took by the number of places, on the ground where all methods were timed.
+
+    Colours and marks tell what is left out, lines the method.
+    """
     figure = blank(7.5, 4.8)
     ax = figure.subplots()
-    kinds = list(dict.fromkeys((row.method, row.dilation_asked) for row in rows))
-    for k, (method, asked) in enumerate(kinds):
-        own: dict[int, list[float]] = {}
-        for row in rows:
-            if (row.method, row.dilation_asked) == (method, asked):
-                own.setdefault(row.places, []).append(row.seconds)
-        points = [(places, sum(each) / len(each)) for places, each in sorted(own.items())]
+    ground = next((row.ground for row in rows if row.method != STRUCTURED), rows[0].ground)
+    here = [row for row in rows if row.ground == ground]
+    every = list(dict.fromkeys(row.dilation_asked for row in here))
+    for method, asked in dict.fromkeys((row.method, row.dilation_asked) for row in here):
+        k = every.index(asked)
+        points = sorted(
+            (row.places, row.seconds) for row in here if (row.method, row.dilation_asked) == (method, asked)
+        )
         name = f"{method}, {'all pairs' if asked is None else f'dilation {asked:g}'}"
         ax.plot(
             *zip(*points, strict=True),
@@ -71,9 +76,10 @@ def times_figure(rows: Sequence[SpannerTime]) -> Figure:
             linestyle="-" if method == STRUCTURED else "--",
             label=name,
         )
-    ax.set(xlabel="places", ylabel="seconds (mean over grounds)", yscale="log", title="Time of one program")
+    ax.set(xlabel="places", ylabel="seconds", yscale="log", title=f"Time of one program ({ground})")
+    ax.set_xticks(sorted({row.places for row in here}))
     ax.minorticks_off()
     ax.yaxis.set_major_formatter("{x:g}")
     ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, handlelength=3)
     return figure

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CAPTIONS: Final = {
     SPANNERS: "Spanners. Left: how far the proved loss is above the least one, by the realised dilation. Right: "
     "rows of the program, for the smallest dilation (lines) and the largest (dots), beside all pairs (dashed).",
-    SPANNER_TIMES: "Seconds of one program, by the number of places: the structured method and HiGHS.",
+    SPANNER_TIMES: "Seconds of one program on the grid, by the number of places: the structured method and HiGHS.",
     BOARD: "Entropy against loss after the best remap, each as a part of what it is without a report, here and as "
     "published for San Francisco.",
     "board-remap": "The part of the loss of noise that the remap takes, by the mean length of the noise. Dots: as "
