@@ -38,7 +38,7 @@ def sweep_figure(
         raise InputError("there are no rows to draw.", "run a sweep first.")
     across = 3
     down = -(-(len(panels) + 1) // across)
-    figure = blank(13, 4.2 * down + 0.5)
+    figure = blank(11.5, 3.9 * down + 0.9)
     axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
     numbers = sorted({row.dummies for row in rows})
     with_dummies = [k for k in numbers if k]
@@ -58,8 +58,13 @@ def sweep_figure(
     last.plot([], [], color=_ALONE, linestyle="--", label=f"the same among {compared} dummies")
     last.set_title(f"without dummies, and among {compared}", fontsize=11)
     last.legend(fontsize=8)
-    axes[len(panels) - 1].legend(
-        fontsize=8, ncols=2, loc="lower left", title="solid: mixture, dotted: uniform", title_fontsize=8
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        fontsize=9,
+        ncols=len(numbers),
+        loc="outside upper center",
+        title="solid: mixture, dotted: uniform",
+        title_fontsize=9,
     )
     for ax in axes[: len(panels) + 1]:
         ax.set(xscale="log", yscale="log", xlim=(0.01, None), ylim=(0.01, None))

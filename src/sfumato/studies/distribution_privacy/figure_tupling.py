@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _EPSILON: Final = f"epsilon at delta {DELTA:g}"
 _LOSS: Final = "loss: distance to the best answer (km)"
 _ACROSS: Final = 3
+_MARKERS: Final = "o^sDvP"
 
 
 def tupling_figure(rows: Sequence[TuplingRow]) -> Figure:
@@ -38,13 +39,16 @@ def tupling_figure(rows: Sequence[TuplingRow]) -> Figure:
             ax.plot(
                 [key(row) for row in own],
                 [row.epsilon.upper for row in own],
-                "o-",
+                ("o-", "^--")[index % 2],
                 color=LIGHT.series[index],
                 markersize=3.5,
                 linewidth=1.4,
                 label=f"{source} dummies",
             )
         ax.set(xscale="symlog" if varied == "k" else "log", yscale="log", xlabel=label)
+        if varied != "k":
+            ax.set_xticks(sorted({key(row) for row in rows if row.varied == varied and isfinite(key(row))}))
+            ax.minorticks_off()
         ax.xaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
@@ -90,13 +94,13 @@ def bounds_figure(rows: Sequence[BoundRow]) -> Figure:
 def groups_figure(rows: Sequence[DistributionRow]) -> Figure:
     """Return epsilon against loss for all groups, without dummies and among those of the mixture."""
     groups = list(dict.fromkeys(row.groups for row in rows))
-    across = min(_ACROSS, len(groups))
+    across = _across(len(groups))
     figure = blank(4 * across + 1.5, 1.1 + 3.4 * -(-len(groups) // across))
     axes = figure.subplots(-(-len(groups) // across), across, squeeze=False, sharex=True, sharey=True).ravel()
     numbers = sorted({row.dummies for row in rows if row.dummies})
     shown = (0, *(numbers[:: max(1, len(numbers) - 1)] if len(numbers) > 1 else numbers))
     for ax, who in zip(axes, groups, strict=False):
-        for name, style in ((LAPLACE, "-"), (TUPLED, "--")):
+        for name, style in ((LAPLACE, "o-"), (TUPLED, "^--")):
             for index, k in enumerate(shown):
                 source = "mixture" if k else NONE
                 own = [
@@ -110,7 +114,7 @@ def groups_figure(rows: Sequence[DistributionRow]) -> Figure:
                 ax.plot(
                     [row.loss_km for row in own],
                     [row.epsilon.upper for row in own],
-                    f"o{style}",
+                    style,
                     color=LIGHT.series[index],
                     markersize=3,
                     linewidth=1.3,
@@ -123,6 +127,8 @@ def groups_figure(rows: Sequence[DistributionRow]) -> Figure:
         ax.grid(alpha=0.3)
     for ax in axes[len(groups) :]:
         ax.set_axis_off()
+    for ax in axes[len(groups) - across : len(groups)]:
+        ax.tick_params(labelbottom=True)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     figure.supxlabel(_LOSS, fontsize=10)
@@ -186,7 +192,7 @@ def triangle_figure(rows: Sequence[FewestRow]) -> Figure:
         ax.plot(
             [1 + (row.dummies or 0) for row in own],
             [row.loss_km or 0.0 for row in own],
-            "o-",
+            f"{_MARKERS[index % len(_MARKERS)]}-",
             markersize=4,
             color=LIGHT.series[index % len(LIGHT.series)],
             linewidth=1.4,
@@ -205,7 +211,7 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
     """Return the epsilon that holds with 95 % confidence against the number of samples."""
     groups = list(dict.fromkeys(row.groups for row in rows))
     slope = max(row.slope_per_km for row in rows)
-    across = min(_ACROSS, len(groups))
+    across = _across(len(groups))
     figure = blank(4 * across + 1.5, 1.1 + 3.2 * -(-len(groups) // across))
     axes = figure.subplots(-(-len(groups) // across), across, squeeze=False, sharex=True, sharey=True).ravel()
     for ax, who in zip(axes, groups, strict=False):
@@ -238,8 +244,15 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
         ax.grid(alpha=0.3)
     for ax in axes[len(groups) :]:
         ax.set_axis_off()
+    for ax in axes[len(groups) - across : len(groups)]:
+        ax.tick_params(labelbottom=True)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     figure.supxlabel("samples of each group", fontsize=10)
     figure.supylabel(f"epsilon at delta 0, planar Laplace noise of {slope:g}/km", fontsize=10)
     return figure
+
+
+def _across(count: int) -> int:
+    """Return how many panels are beside each other, with few gaps in the last row."""
+    return 2 if count == 4 else min(_ACROSS, count)
