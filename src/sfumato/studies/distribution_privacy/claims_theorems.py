@@ -101,7 +101,7 @@ def _generators(rows: Sequence[GeneratorRow]) -> PaperClaim:
         "Table I",
         "Each generator is convex with f(1) = 0, and the sum over f(p/q) is the divergence of its name.",
         not wrong,
-        f"Checked for {len(rows)} generators on a grid of ratios and on {rows[0].pairs} random pairs each, on "
+        f"Checked for {len(rows)} generators on a grid of ratios and on {rows[0].pairs:,} random pairs each, on "
         f"which "
         f"the sum and another formula differ by at most {at_most(far, 2)} of the value."
         + (f" Not for {', '.join(wrong)}." if wrong else ""),
@@ -162,7 +162,7 @@ def _instance(rows: Sequence[StatementRow], fixed: CounterexampleRow, key: str) 
         found = f"{fixed.instance} The number is {about(fixed.value, 4)}, the statement says 0."
     own = _own(rows, (key,)) if key else []
     tried, broken = sum(row.tried for row in own), sum(row.violations for row in own)
-    return found + (f" It fails on {broken} of {tried} other instances." if own else "")
+    return found + (f" It fails on {broken:,} of {tried:,} other instances." if own else "")
 
 
 def _converse(rows: Sequence[StatementRow], fixed: CounterexampleRow) -> PaperClaim:

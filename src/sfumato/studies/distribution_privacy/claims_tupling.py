@@ -108,15 +108,15 @@ def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
             "Experiments",
             "Epsilon falls with the number of dummies.",
             not rises,
-            f"It rises in {len(rises)} of {len(steps)} steps from one number to the next. That it never does is a "
-            "theorem: one more dummy is post-processing.",
+            f"It rises in {len(rises):,} of {len(steps):,} steps from one number to the next. That it never does "
+            "is a theorem: one more dummy is post-processing.",
         ),
         follows(
             "Experiments",
             "The loss falls with the number of dummies.",
             not farther,
-            f"It rises in {len(farther)} of {len(steps)} steps. That it never does is a theorem: the best of more "
-            "answers is no farther away. The loss does not count the requests.",
+            f"It rises in {len(farther):,} of {len(steps):,} steps. That it never does is a theorem: the best of "
+            "more answers is no farther away. The loss does not count the requests.",
         ),
     ]
 
@@ -238,11 +238,9 @@ def _each_user(rows: Sequence[DistributionRow]) -> PaperClaim:
         "Experiments",
         "Dummies improve each user's expected loss.",
         not worse,
-        f"No place of a user loses by them in {len(tuples) - len(worse)} of {len(tuples)} rows, as it must be. "
-        f"Over "
-        f"planar Laplace noise the place that gains least gains {percent(min(gains))} to {percent(max(gains))}, "
-        f"with "
-        "dummies of the mixture.",
+        f"No place of a user loses by them in {len(tuples) - len(worse):,} of {len(tuples):,} rows, as it must "
+        f"be. Over planar Laplace noise the place that gains least gains {percent(min(gains))} to "
+        f"{percent(max(gains))}, with dummies of the mixture.",
     )
 
 

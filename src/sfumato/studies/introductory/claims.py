@@ -152,7 +152,7 @@ def _exponential(rows: Sequence[ChoiceRow]) -> list[PaperClaim]:
             all(row.measured <= row.promised * (1 + _ROUNDED) for row in blog),
             f"At epsilon 1, {counted(len(blog), 'table')} keep at most "
             f"{at_most(max(r.measured for r in blog), 6)}. The 2 is a limit "
-            f"that no finite table reaches: one answer against {steep.answers - 1} others keeps "
+            f"that no finite table reaches: one answer against {steep.answers - 1:,} others keeps "
             f"{about(steep.kept, 5)}, and the dearest random table {about(dearest.kept, 5)}.",
         ),
         judged(

@@ -85,11 +85,11 @@ def _beaten(
         first = of(rows, source=source)[0]
         mine = of(rows, source=source, hidden=first.hidden, max_loss_m=first.max_loss_m)
         learned, noise = (over_field(of(mine, mechanism=each), name) for each in (TABLE, NOISE))
-        words += f" {source}, {first.hidden}, {first.max_loss_m:g} m: {said(learned)} against {said(noise)}."
+        words += f" {source}, {first.hidden}, {first.max_loss_m:,g} m: {said(learned)} against {said(noise)}."
     if worse:
         one, two = worse[0]
         words += (
-            f" Not for {one.hidden} of {one.source} at {one.max_loss_m:g} m (seed {one.seed}): "
+            f" Not for {one.hidden} of {one.source} at {one.max_loss_m:,g} m (seed {one.seed}): "
             f"{getattr(one, name):.3f} against {getattr(two, name):.3f}."
         )
     return words
@@ -102,7 +102,7 @@ def _largest_limit(rows: Sequence[ContestRow]) -> PaperClaim:
     far = min(mine, key=lambda row: row.error - row.blind_error)
     return judged(
         "Real users, larger limit",
-        f"Within {limit:g} m users are hidden: the best guess errs as often as a blind one.",
+        f"Within {limit:,g} m users are hidden: the best guess errs as often as a blind one.",
         not short,
         f"So in {len(mine) - len(short)} of {len(mine)} cases. The farthest below is {far.hidden} of {far.source} "
         f"(seed {far.seed}): {far.error:.3f}, a blind guess {far.blind_error:.3f}, and no mechanism exceeds "

@@ -138,13 +138,13 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
             "Proposition 2",
             "The mutual information of label and guess is convex in the mechanism.",
             least("convex_slack_bits") >= -_EXACT,
-            f"On {channels} pairs of random mechanisms a mixture never tells more than the mean of the two.",
+            f"On {channels:,} pairs of random mechanisms a mixture never tells more than the mean of the two.",
         ),
         judged(
             "Proposition 3",
             "No classifier learns more bits than the report has: min max I(X;Y) is at most min I(X;Z).",
             least("information_slack_bits") >= -_EXACT and keeps,
-            f"So on {channels} random channels with two classifiers each, and for all {len(designs)} tables of "
+            f"So on {channels:,} random channels with two classifiers each, and for all {len(designs)} tables of "
             "the "
             f"square. The best guess tells {about(most, 3)} bits less than the report in {design.experiment} "
             f"({design.generator}, seed {design.seed}), so the two sides can differ.",
@@ -153,14 +153,14 @@ def _theorems(rows: Sequence[GuessTheoremRow], designs: Sequence[SquareDesign]) 
             "Proposition 4",
             "The Bayes error given the guess is at least that given the report.",
             least("error_slack") >= -_EXACT and apart <= _EXACT,
-            f"So on {channels} random channels. For the best guess the two are equal, there and for all "
+            f"So on {channels:,} random channels. For the best guess the two are equal, there and for all "
             f"{len(designs)} tables of the square.",
         ),
         judged(
             "Bound of Santhi and Vardy",
             "The Bayes error is at most 1 - 2^-H(X|Y).",
             least("entropy_slack") >= -_EXACT and bound >= -_EXACT,
-            f"So on {channels} random channels and for all {len(designs)} tables of the square, where the "
+            f"So on {channels:,} random channels and for all {len(designs)} tables of the square, where the "
             "bound is "
             f"{_text(bound)} above the error at least.",
         ),
