@@ -95,8 +95,10 @@ def test_most_distortion(request_):
 def test_other_solvers(name, request_):
     solver = SOLVERS[name]()
     result = designed(request_, solver=solver)
-    # A closed form wins where the choice is automatic, or where a game leaves a solver no room.
-    assert name == "auto" or request_.max_loss is not None or result.solver == solver.name
+    # A closed form wins where the choice is automatic, or where a game leaves a solver no room; what does not suit
+    # a solver may go on to another one.
+    others = name in ("auto", "generating")
+    assert others or request_.max_loss is not None or result.solver == solver.name
     kept(result, request_)
     near_the_optimum(result, request_, 1e-5)
 

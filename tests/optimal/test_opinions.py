@@ -80,7 +80,9 @@ def test_solvers_have_names():
     for name in SOLVERS:
         found = design(PRIOR, loss=LOSS, guarantees=FAR, solver=name, objective="worst-case", gap=1e-5)
         assert found.finished
-        assert found.solver == ("structured interior point" if name == "auto" else SOLVERS[name]().name)
+        assert found.solver == (
+            "structured interior point" if name in ("auto", "generating") else SOLVERS[name]().name
+        )
         values.append(found.certificate.value)
     assert values == pytest.approx([values[0]] * len(values), rel=2e-5)
     with pytest.raises(InputError, match="solver='quick' is unknown") as error:

@@ -12,6 +12,7 @@ from ..errors import InfeasibleError, InputError, SolverError, argument
 from .clarabel import Clarabel
 from .closed_forms import closed_form
 from .fallback import fallback
+from .generating import Generating
 from .highs import Highs
 from .problem import DISTORTION, Problem
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
@@ -111,6 +112,7 @@ def _better(problem: Problem, control: Control, best: Answer | None, other: Answ
 SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
     "auto": Auto,
     "structured": Structured,
+    "generating": Generating,
     "highs": Highs,
     "simplex": lambda: Highs("simplex"),
     "clarabel": Clarabel,

@@ -18,9 +18,9 @@ from .reduction import reduce
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 from .triples import spanner_pairs
 
-_ALMOST = 0.8
+ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
-_MENDED = 20_000_000  # likelihood ratios that are quickly looked through
+MENDED = 20_000_000  # likelihood ratios that are quickly looked through
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 
@@ -58,11 +58,11 @@ class Structured(Solver):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
         folder = None if self.folder is None else interior.state_folder(self.folder)
-        reduced = reduce(problem, _narrowed(problem, control))
+        reduced = reduce(problem, narrowed(problem, control))
         try:
             result = interior.solve(
                 reduced,
-                replace(control, gap=_ALMOST * control.gap),  # the bound for the whole problem is a little lower
+                replace(control, gap=ALMOST * control.gap),  # the bound for the whole problem is a little lower
                 iteration_limit=self.iteration_limit,
                 warm=start.state if start is not None and isinstance(start.state, interior.Result) else None,
                 threads=self.threads,
@@ -78,7 +78,7 @@ class Structured(Solver):
         bound = proved_bound(problem, prices)
         matrix, share = reduced.lift(result.matrix), 0.0
         # Iterates are strictly private by themselves, and mending a large one takes as long as an iteration.
-        if problem.shape[0] ** 2 * problem.shape[1] <= _MENDED:
+        if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
             matrix, share = mended(problem, matrix)
         value = objective_of(problem, matrix)
         status = result.status
@@ -87,7 +87,7 @@ class Structured(Solver):
         return Answer(matrix, share, value, bound, status, result.log, self.name, prices, result)
 
 
-def _narrowed(problem: Problem, control: Control) -> Problem:
+def narrowed(problem: Problem, control: Control) -> Problem:
     """Return what the method is asked: a little more than the problem, to leave room for rounding to integers."""
     exponents = problem.exponents
     if exponents is not None:

@@ -47,7 +47,7 @@ def compare(upper, lower, anchor, size, rng):
     order = arrange(upper, lower, anchor, size, None)
     assert order.secrets is not None
     weights, diagonal, full = block(upper, lower, anchor, size, rng)
-    buffer = np.full(2 * size * size, np.nan)
+    buffer = np.zeros(2 * size * size)
     matrix = buffer[: size * size].reshape(size, size)
     order.fill(weights, diagonal, matrix)
     order.isolate(matrix)
@@ -108,7 +108,7 @@ def test_a_negative_pivot_is_noticed():
     upper, lower = neighbours(200, 4, rng)
     order = arrange(upper, lower, 0, 200, None)
     weights, diagonal, _ = block(upper, lower, 0, 200, rng)
-    matrix = np.empty((200, 200))
+    matrix = np.zeros((200, 200))
     order.fill(weights, -diagonal, matrix)
     assert not factor_band(matrix, order)
 

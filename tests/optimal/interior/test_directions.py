@@ -29,7 +29,7 @@ def newton(request):
     with Workers(1) as workers:
         rows, point = started(Case(prior, cost, 0.7 * distance, guessed, minimum, worst).reduced, workers)
         z = rows.slack(point.u, point.w)
-        yield System(rows, point, z, factors(rows.form, workers), workers), rows, point, z
+        yield System(rows, point, z, factors(rows, workers), workers), rows, point, z
 
 
 def products(point, z, direction):

@@ -31,6 +31,8 @@ Source:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...core.arrays import Floats
@@ -51,10 +53,11 @@ class BandedBlocks:
     Args:
         form: The problem in block-angular form.
         workers: The pool.
+        order: One order of all blocks, where all have the same rows; without it, each finds its own.
     """
 
-    def __init__(self, form: Form, workers: Workers) -> None:
-        self._form, self._workers = form, workers
+    def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
+        self._form, self._workers, self._fixed = form, workers, order
         self._orders: list[Order | None] = [None] * form.blocks
         self._factors: list[Floats] = [np.empty((0, 0))] * form.blocks
         self._anchor = np.zeros(form.blocks, dtype=np.int64)
@@ -154,6 +157,7 @@ class BandedBlocks:
             if form.symmetry.copies[o] != 1:
                 inverse *= form.symmetry.copies[o]
             add_placed(sums.total, inverse, order)
+            order.clear(scratch)
         sums.total += sums.total.T.copy()
         sums.total.reshape(-1)[:: size + 1] *= 0.5
         cut = slice(share.start, share.stop)
@@ -165,7 +169,10 @@ class BandedBlocks:
         cut, anchor, known = rows.pairs.cut(o), int(self._anchor[o]), self._orders[o]
         # Rows only ever join, so as many rows are the same rows.
         if known is None or known.anchor != anchor or len(known.entries) != cut.stop - cut.start:
-            known = arrange(*rows.pairs.ends(o), anchor, self._form.size, known)
+            if self._fixed is None:
+                known = arrange(*rows.pairs.ends(o), anchor, self._form.size, known)
+            else:
+                known = replace(self._fixed, anchor=anchor)
             self._orders[o] = known
             self._secrets[o] = np.arange(self._form.size) if known.secrets is None else known.secrets
             shape = (self._form.size, self._form.size if known.secrets is None else known.width + 1)
@@ -193,6 +200,8 @@ class BandedBlocks:
         border[order.anchor] = 0.0
         shift = 0.0
         while shift <= LAST_SHIFT:
+            if shift:
+                order.clear(scratch)
             order.fill(weights[pairs.cut(o)], diagonal, scratch)
             order.isolate(scratch)
             if shift:
@@ -216,7 +225,7 @@ class BandedBlocks:
 
 def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
     """Add a matrix in the order's positions to one in the natural order."""
-    if order.secrets is None:
+    if order.natural:
         total += inverse
         return
     size = len(total)

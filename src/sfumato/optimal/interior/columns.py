@@ -33,6 +33,7 @@ class Columns:
         secret_loss: Array (m, N), loss of every secret, for problems that limit or minimise the
             worst one, or None.
         max_loss: The limit of the loss in the zero-sum game, or None.
+        edges: Array (k, 2), pairs (s, t) whose rows imply all others, where they are known and few; or None.
     """
 
     prior: Floats
@@ -44,6 +45,7 @@ class Columns:
     minimum: float | None
     secret_loss: Floats | None
     max_loss: float | None
+    edges: Ints | None = None
 
     @property
     def game(self) -> bool:

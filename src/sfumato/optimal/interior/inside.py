@@ -30,7 +30,7 @@ def exponential(columns: Columns, share: float = 0.5) -> Floats:
     span = np.minimum(np.minimum(columns.ratio, columns.ratio.T), LONGEST)
     weight = np.exp(-share * span[:, anchor].T)
     weight /= weight.sum(axis=0)
-    worst = _worst(weight, columns.ratio)
+    worst = _worst(weight, columns)
     if worst < FULL:
         return weight
     # Without the triangle inequality this is not private: the power halves what it and its normaliser may add.
@@ -38,9 +38,12 @@ def exponential(columns: Columns, share: float = 0.5) -> Floats:
     return np.asarray(flatter / flatter.sum(axis=0))
 
 
-def _worst(point: Floats, ratio: Floats) -> float:
+def _worst(point: Floats, columns: Columns) -> float:
     """Return the largest log likelihood ratio over its limit."""
-    log = np.log(point)
+    log, ratio = np.log(point), columns.ratio
+    if columns.edges is not None:
+        s, t = columns.edges.T
+        return float(((log[:, s] - log[:, t]) / ratio[s, t]).max())
     limit = ratio + np.diag(np.full(len(ratio), np.inf))
     return max(float(((row[:, None] - row[None, :]) / limit).max()) for row in log)
 
@@ -120,14 +123,23 @@ def last(columns: Columns, x: Floats, interior: Floats) -> Floats:
     Returns:
         Array (m, n) whose columns sum to one.
     """
-    bound = np.exp(columns.ratio)
-    np.fill_diagonal(bound, np.inf)
+    bound = _limits(columns)
     for mix in MIXES:
         out = (1 - mix) * x + mix * interior
         out /= out.sum(axis=0)
         if _inside(columns, out, bound):
             return out
     return interior
+
+
+def _limits(columns: Columns) -> Floats:
+    """Return the largest likelihood ratios: of the edges, where they are known, else of all pairs."""
+    if columns.edges is not None:
+        s, t = columns.edges.T
+        return np.asarray(np.exp(columns.ratio[s, t]))
+    bound = np.exp(columns.ratio)
+    np.fill_diagonal(bound, np.inf)
+    return bound
 
 
 def _inside(columns: Columns, x: Floats, bound: Floats) -> bool:
@@ -137,4 +149,7 @@ def _inside(columns: Columns, x: Floats, bound: Floats) -> bool:
         return False
     if columns.max_loss is not None and columns.loss(x) > columns.max_loss:
         return False
+    if columns.edges is not None:
+        s, t = columns.edges.T
+        return all(bool((row[s] < bound * row[t]).all()) for row in x)
     return all(bool((row[:, None] < bound * row[None, :]).all()) for row in x)

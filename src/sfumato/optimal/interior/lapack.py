@@ -43,6 +43,7 @@ def _routine(module: object, name: str, arguments: int) -> Callable[..., None]:
 
 
 _POTRF = _routine(cython_lapack, "dpotrf", 5)
+_PBTRF = _routine(cython_lapack, "dpbtrf", 6)
 _POTRI = _routine(cython_lapack, "dpotri", 5)
 _TRSV = _routine(cython_blas, "dtrsv", 8)
 _TBSV = _routine(cython_blas, "dtbsv", 9)
@@ -143,3 +144,19 @@ def solve_each(factored: Floats, right: Floats, blocks: range) -> None:
         # Not dpotrs: it goes through dtrsm, two to three times slower for one right-hand side (n = 300).
         _TRSV(_LOWER, _PLAIN, _PLAIN, size, matrix, size, vector, _ONE)
         _TRSV(_LOWER, _TRANSPOSED, _PLAIN, size, matrix, size, vector, _ONE)
+
+
+def factor_packed(packed: Floats) -> bool:
+    """Overwrite a symmetric band with its Cholesky factor.
+
+    Args:
+        packed: Array (n, width + 1); entry [j, k] is that of row j + k and column j.
+
+    Returns:
+        False where it is not positive definite to working precision.
+    """
+    n, stored = packed.shape
+    size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, stored - 1, stored))
+    info = ctypes.c_int()
+    _PBTRF(_LOWER, size, width, packed.ctypes.data, stride, ctypes.byref(info))
+    return info.value == 0

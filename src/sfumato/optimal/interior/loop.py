@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from ..solver import Control, Progress, Status
 from .bound import Proof, prove
 from .columns import CAP
 from .form import BreakdownError, Form, Iterate, Rows
-from .inside import completed
 from .kept import StateFile
 from .newton import System, factors
 from .pairs import Bools, Ints, PairRows, irreducible, nearest, search
@@ -43,6 +43,7 @@ LAG = 1.2
 ENDS, MENDED_END = (1.0, 0.0), 0.4
 NEAR = 0.8
 BACK = 0.9
+_NONE: Final = np.empty(0, dtype=np.int64)
 MULTIPLIER_CAP = 0.1
 LEAST_CAP = 1e-6
 
@@ -76,6 +77,14 @@ def floor(form: Form) -> float:
     return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
 
 
+def all_rows(form: Form, edges: Ints) -> PairRows:
+    """Return the rows of some pairs (k, 2) in every block."""
+    n = form.secrets
+    flat = np.sort(edges[:, 0].astype(np.int64) * n + edges[:, 1])
+    keys = (np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n) + flat).reshape(-1)
+    return PairRows(keys, form.columns.ratio, form.blocks, form.size)
+
+
 def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
     """Return the rows to begin with and the thresholds of the search.
 
@@ -86,12 +95,11 @@ def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRow
     """
     ratio, n = form.columns.ratio, form.secrets
     wanted = irreducible(ratio, workers)
-    flat = np.flatnonzero(nearest(ratio, wanted, NEIGHBOURS, CAP).reshape(-1)).astype(np.int64)
-    keys = (np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n) + flat[None, :]).reshape(-1)
+    found = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
     if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
         rest = warm % (n * n)
-        keys = np.union1d(keys, warm[rest // n != rest % n])
-    return PairRows(keys, ratio, form.blocks, form.size), limits(ratio, wanted)
+        found = PairRows(np.union1d(found.keys, warm[rest // n != rest % n]), ratio, form.blocks, form.size)
+    return found, limits(ratio, wanted)
 
 
 def _bound_of(proof: Proof) -> float:
@@ -99,10 +107,9 @@ def _bound_of(proof: Proof) -> float:
 
 
 def follow(
-    form: Form,
-    x: Floats,
-    pairs: PairRows,
-    threshold: Floats,
+    rows: Rows,
+    point: Iterate,
+    threshold: Floats | None,
     control: Control,
     workers: Workers,
     *,
@@ -111,13 +118,12 @@ def follow(
     below: float | None = None,
     file: StateFile | None = None,
 ) -> Course:
-    """Follow the central path from a strictly interior mechanism.
+    """Follow the central path from a strictly interior iterate.
 
     Args:
-        form: The problem in block-angular form.
-        x: Array (blocks, n), strictly inside all pair rows and demands.
-        pairs: The rows to begin with.
-        threshold: Array (n, n), see `limits`.
+        rows: The rows to begin with.
+        point: The iterate, strictly inside all pair rows and demands.
+        threshold: Array (n, n), see `limits`; None where all rows that count are present.
         control: When to stop, and who is told.
         workers: The pool.
         started: When the solve began, on the clock of `time.monotonic`.
@@ -125,10 +131,10 @@ def follow(
         below: Stop once what is minimised is below this, or cannot be; or None.
         file: Where states are kept, and one may be found to go on from; or None.
     """
+    form = rows.form
     n = form.secrets
     found = None if file is None else file.read(PATIENCE, workers)
     if found is None:
-        rows, point = completed(form, pairs, x)
         best, short, aim = prove(rows, point), 0, AIM
         log: list[Progress] = []
     else:
@@ -136,7 +142,7 @@ def follow(
         log = list(found.log)
         started = time.monotonic() - log[-1].seconds
     before = len(log)
-    blocks = factors(form, workers)
+    blocks = factors(rows, workers)
     least = floor(form)
     sign = form.columns.sign if below is None else -1.0
     while True:
@@ -174,7 +180,7 @@ def follow(
                 lifted = tails.lift(d, primal)
                 if lifted is not None:
                     (there, primal), aim = lifted, LIFTED_AIM
-            new = broken(rows, there[:, :n], threshold, workers)
+            new = _NONE if threshold is None else search(there[:, :n], threshold, rows.pairs.keys, workers)
         except BreakdownError:
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
         except StoppedError:
@@ -263,8 +269,3 @@ def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float)
     grown = Rows(form, PairRows(np.insert(old.keys, place, new), ratio, form.blocks, form.size))
     moved = Iterate(point.u, point.w, point.v, lam, point.mu)
     return grown, moved, replace(proof, pairs=np.insert(proof.pairs, place, 0.0))
-
-
-def broken(rows: Rows, x: Floats, threshold: Floats, workers: Workers) -> Ints:
-    """Return the keys of absent rows that a point (blocks, n) breaks or nearly breaks."""
-    return search(x, threshold, rows.pairs.keys, workers)

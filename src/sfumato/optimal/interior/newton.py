@@ -16,7 +16,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...core.arrays import Floats
 from .banded import BandedBlocks
 from .blocks import Blocks, DenseBlocks
-from .form import BreakdownError, Form, Iterate, Rows
+from .form import BreakdownError, Iterate, Rows
+from .order import fixed
 from .workers import Workers
 
 BANDED_FROM = 384
@@ -178,11 +179,15 @@ class System:
         return self._blocks.solve(right + rows.form.spread(mu)), (slack_right + mu[size:]) / stiffness
 
 
-def factors(form: Form, workers: Workers) -> Blocks:
+def factors(rows: Rows, workers: Workers) -> Blocks:
     """Return factors near the diagonal for large blocks, dense ones else.
 
-    Distortion rows fill the blocks, and smaller blocks gain nothing (measured at 196 secrets).
+    Distortion rows fill the blocks, and smaller blocks gain nothing (measured at 196 secrets). Where edges are
+    known all blocks have their rows, in the order of the secrets.
     """
+    form = rows.form
+    if form.columns.edges is not None and form.guesses is None:
+        return BandedBlocks(form, workers, fixed(*rows.pairs.ends(0), form.size))
     if form.guesses is None and form.size >= BANDED_FROM:
         return BandedBlocks(form, workers)
     return DenseBlocks(form, workers)

@@ -46,6 +46,7 @@ class Order:
             empty for a dense factor.
         width: How far the factor reaches below its diagonal.
         ordered: How many pair rows there were when the secrets were ordered.
+        natural: Whether every secret is at its own position.
     """
 
     anchor: int
@@ -56,16 +57,23 @@ class Order:
     panels: tuple[tuple[int, int, int], ...]
     width: int
     ordered: int
+    natural: bool
+
+    def clear(self, out: Floats) -> None:
+        """Write zeros to what `fill` and the factor write to, array (size, size)."""
+        if self.secrets is None:
+            out[:] = 0.0
+        for start, end, stop in self.panels:
+            out[start:end, start:stop] = 0.0
 
     def fill(self, weights: Floats, diagonal: Floats, out: Floats) -> None:
-        """Write G' diag(w) G into the upper triangle of ``out`` and zeros below.
+        """Write G' diag(w) G into the upper triangle of ``out``.
 
         Args:
             weights: Array (rows,) of the block's pair rows.
             diagonal: Array (size,), the diagonal in the natural order.
-            out: Array (size, size), overwritten.
+            out: Array (size, size), zero before.
         """
-        out[:] = 0.0
         flat = out.reshape(-1)
         flat[self.entries[self.descending]] = -weights[self.descending]
         ascending = ~self.descending
@@ -96,7 +104,7 @@ def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | Non
     if known is not None and keep:
         secrets, ordered = known.secrets, known.ordered
     else:
-        secrets, ordered = _cuthill_mckee(one, other, size), len(upper)
+        secrets, ordered = cuthill_mckee(one, other, size), len(upper)
     if secrets is not None:
         position = np.empty(size, dtype=np.int64)
         position[secrets] = np.arange(size)
@@ -108,7 +116,22 @@ def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | Non
     return _order(anchor, None, np.arange(size), upper, lower, (), size - 1, ordered)
 
 
-def _cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
+def fixed(upper: Ints, lower: Ints, size: int) -> Order:
+    """Return the natural order of secrets whose pair rows, the same in each block, lie near the diagonal.
+
+    Args:
+        upper: Array (rows,), the secret s of each pair row.
+        lower: Array (rows,), its t.
+        size: Length of the block.
+    """
+    secrets = np.arange(size)
+    reach = _reach(upper, lower, size)
+    width = int((reach - secrets).max())
+    return _order(-1, secrets, secrets, upper, lower, _panels(reach), width, len(upper))
+
+
+def cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
+    """Return secrets in the reverse Cuthill-McKee order of the graph of some pairs."""
     heads, tails = np.concatenate([one, other]), np.concatenate([other, one])
     shape = (size, size)
     graph = sparse.csr_matrix((np.ones(len(heads)), (heads.astype(np.int32), tails.astype(np.int32))), shape=shape)
@@ -127,7 +150,8 @@ def _order(
 ) -> Order:
     one, other = position[upper], position[lower]
     entries = np.minimum(one, other) * len(position) + np.maximum(one, other)
-    return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered)
+    natural = secrets is None or bool((secrets == np.arange(len(secrets))).all())
+    return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered, natural)
 
 
 def _reach(one: Ints, other: Ints, size: int) -> Ints:

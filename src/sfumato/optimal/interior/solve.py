@@ -191,9 +191,7 @@ def _followed(
 
     def course() -> Course:
         return follow(
-            found,
-            point,
-            pairs,
+            *inside.completed(found, pairs, point),
             threshold,
             control,
             workers,

@@ -1,0 +1,98 @@
+"""Few pairs of secrets whose rows imply those of all others, and parts of them near the diagonal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ..interior.columns import CAP
+from ..interior.order import cuthill_mckee
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diagonals, too
+_MOST: Final = 16  # pairs per secret, and no more, are few
+_TOLERANCE: Final = 1e-12
+
+
+def edges_of(exponents: Floats) -> Ints | None:
+    """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
+
+    Taken are the nearest pairs, and every pair without a near secret u of s such that
+    E(s, u) + E(u, t) <= E(s, t). Then all others are implied: go from s to u, which is nearer to t.
+
+    Args:
+        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+    """
+    n = len(exponents)
+    bare = exponents.copy()
+    np.fill_diagonal(bare, np.inf)
+    nearest = bare.min(axis=1)
+    if n < 2 or not np.isfinite(nearest).all() or not np.array_equal(exponents, exponents.T):
+        return None
+    near = bare <= _NEAR * nearest[:, None]
+    near |= near.T
+    if near.sum() > _MOST * n:
+        return None
+    found: list[Ints] = []
+    for s in range(n):
+        some = np.flatnonzero(near[s])
+        detour = (bare[s, some, None] + exponents[some]).min(axis=0)
+        direct = near[s] | (detour > bare[s] * (1 + _TOLERANCE))
+        direct[s] = False
+        found.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
+        if sum(map(len, found)) > _MOST * n:
+            return None
+    pairs = np.concatenate(found)
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    return None if bare[pairs[:, 0], pairs[:, 1]].max() > CAP else pairs
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Edges(Short):
+    """Rows of one observable: x(upper) <= e^E x(lower), scaled to e^{E/2} x(lower) - e^{-E/2} x(upper) > 0.
+
+    Attributes:
+        upper: Array (k,), sorted.
+        lower: Array (k,).
+        root: Array (k,), e^{E/2}.
+        size: The number of secrets.
+    """
+
+    upper: Ints
+    lower: Ints
+    root: Floats
+    size: int
+
+    @classmethod
+    def of(cls, pairs: Ints, exponents: Floats) -> Edges:
+        """Return the rows of pairs (k, 2) of secrets with exponents (n, n)."""
+        s, t = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
+        return cls(s, t, np.exp(exponents[s, t] / 2), len(exponents))
+
+    def slack(self, x: Floats) -> Floats:
+        """Return G x, array (k,)."""
+        return self.root * x[self.lower] - x[self.upper] / self.root
+
+    def adjoint(self, weights: Floats) -> Floats:
+        """Return G' times weights, array (size,)."""
+        taken = np.bincount(self.lower, weights * self.root, self.size)
+        return np.asarray(taken - np.bincount(self.upper, weights / self.root, self.size))
+
+    def among(self, chosen: Bools) -> tuple[Edges, Ints]:
+        """Return the rows between chosen secrets, which are numbered anew, and where those rows are here."""
+        rows = np.flatnonzero(chosen[self.upper] & chosen[self.lower])
+        place = np.cumsum(chosen) - 1
+        part = Edges(place[self.upper[rows]], place[self.lower[rows]], self.root[rows], int(chosen.sum()))
+        return part, rows
+
+
+def ordered(pairs: Ints, size: int) -> Ints:
+    """Return an order of the secrets in which pairs are near each other."""
+    return cuthill_mckee(pairs[:, 0], pairs[:, 1], size)

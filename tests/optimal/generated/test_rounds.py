@@ -1,0 +1,118 @@
+"""Rounds against a general solver, from good and from deliberately poor sets of observables."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+from sfumato.optimal.generated import coarse
+from sfumato.optimal.generated.rounds import generate
+from sfumato.optimal.interior.workers import Workers
+from sfumato.optimal.solver import Control, Progress, Status
+
+from .towns import town
+
+
+def control(gap=1e-5, **others):
+    return Control(
+        gap, others.get("deadline", math.inf), others.get("stop", lambda: False), others.get("progress")
+    )
+
+
+def solved(given, chosen=None, threads=1, **limits):
+    with Workers(threads) as workers:
+        return generate(given, control(**limits), workers, most=200, chosen=chosen)
+
+
+def optimum(given):
+    """The least loss by HiGHS, all observables and edges at once."""
+    n, m = given.shape
+    edges = given.edges
+    k = len(edges.upper)
+    every = np.arange(k)
+    one = sparse.csr_array((1 / edges.root, (every, edges.upper)), shape=(k, n))
+    rows = one - sparse.csr_array((edges.root, (every, edges.lower)), shape=(k, n))
+    found = linprog(
+        given.costs.ravel(),
+        A_ub=sparse.block_diag([rows] * m, format="csr"),
+        b_ub=np.zeros(k * m),
+        A_eq=sparse.hstack([sparse.eye_array(n)] * m, format="csr"),
+        b_eq=np.ones(n),
+        method="highs-ipm",
+    )
+    return found.fun
+
+
+def check(given, ended, exact, gap=1e-5):
+    assert ended.status is Status.OPTIMAL
+    assert ended.value - ended.proved.bound <= gap * ended.value
+    assert ended.proved.bound <= exact * (1 + 1e-8)
+    assert ended.value >= exact * (1 - 1e-8)
+    assert ended.x.sum(axis=0) == pytest.approx(1)
+    assert all((given.edges.slack(x) > 0).all() for x in ended.x)
+    assert (given.costs[ended.chosen] * ended.x).sum() == pytest.approx(ended.value, rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("kind", "size"), [("triangular", "3 km x 2 km"), ("square", "2 km x 2 km")])
+def test_poor_starts_end_at_the_optimum(seed, kind, size):
+    given = town(seed, kind=kind, size=size)
+    exact = optimum(given)
+    rng = np.random.default_rng(seed)
+    n = given.shape[0]
+    dear = np.argsort(given.costs.sum(axis=1))
+    for chosen in (None, dear[-1:], dear[-4:], rng.permutation(n)[: n // 5]):
+        check(given, solved(given, chosen), exact)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5])
+def test_weak_and_strong_promises(epsilon):
+    given = town(7, size="3 km x 2 km", epsilon=epsilon)
+    check(given, solved(given), optimum(given))
+
+
+def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
+    monkeypatch.setattr(coarse, "_FEW", 20)
+    given = town(11, size="3 km x 2 km")
+    found = coarse.coarser(given)
+    assert found is not None
+    smaller, net, kept = found
+    assert 5 < len(net) < 0.5 * given.shape[0]
+    assert smaller.prior.sum() == pytest.approx(1)
+    near = coarse.around(given, net, kept)
+    assert len(near) == given.shape[1]  # near every observable of the net are all others
+    few = coarse.around(given, net, kept[:1])
+    assert 1 <= len(few) < given.shape[1]
+    check(given, solved(given), optimum(given))
+
+
+def test_threads_give_what_one_gives():
+    given = town(4, size="3 km x 2 km")
+    one, two = solved(given, threads=1), solved(given, threads=2)
+    assert one.value == pytest.approx(two.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 12])
+def test_it_can_be_stopped_at_any_time(after):
+    given = town(2, size="3 km x 2 km")
+    lines: list[Progress] = []
+    ended = solved(given, stop=lambda: len(lines) > after, progress=lines.append)
+    assert ended.status is Status.INTERRUPTED
+    assert ended.x.sum(axis=0) == pytest.approx(1)
+    assert all((given.edges.slack(x) > 0).all() for x in ended.x)
+    assert ended.proved.bound <= ended.value
+
+
+def test_progress_tells_what_is_proved_of_the_whole_problem():
+    given = town(6, size="3 km x 2 km")
+    lines: list[Progress] = []
+    ended = solved(given, progress=lines.append)
+    assert [line.step for line in lines] == list(range(len(lines)))
+    bounds = [line.bound for line in lines]
+    assert bounds == sorted(bounds)
+    assert bounds[0] == -np.inf
+    assert bounds[-1] == ended.proved.bound
+    assert lines[-1].gap <= 1e-5
