@@ -89,9 +89,13 @@ class DesignOptions(OptionsAsGiven):
     ] = None
     time_limit: TimeLimit = 600.0
     gap: Gap = None
-    solver: Annotated[str, Option(help="auto, structured (our interior point), highs, simplex or clarabel.")] = (
-        "auto"
-    )
+    solver: Annotated[
+        str,
+        Option(
+            help="auto, structured (our interior point), generating (for lattices, from few reports), highs, "
+            "simplex or clarabel."
+        ),
+    ] = "auto"
     pairs: Annotated[
         str, Option(help="Rows of the program: generated, all, or spanner (for comparisons; costs some loss).")
     ] = "generated"

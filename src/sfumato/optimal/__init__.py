@@ -11,6 +11,7 @@ from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .equilibrium import Equilibrium, equilibrium
 from .generate import LinearSolver
+from .generating import Generating
 from .highs import Highs
 from .linear import LinearProgram, Solution
 from .medians import at_medians
@@ -40,6 +41,7 @@ __all__ = [
     "EpsilonTrial",
     "Equilibrium",
     "FoundEpsilon",
+    "Generating",
     "Highs",
     "LineDesign",
     "LinearProgram",

@@ -5,8 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.evidence.optimality import prove_optimality
-from sfumato.optimal import Status
-from sfumato.optimal.generating import Generating
+from sfumato.optimal import Generating, Status
 
 LATTICE = sf.geo.Lattice.covering("3 km x 2 km around 48.85,2.35", "500 m", kind="triangular")
 PROMISE = sf.CoordinatePrivacy("1/km")
