@@ -38,7 +38,13 @@ def begun(folder: Path, count: int, processes: int = 1) -> "subprocess.Popen[str
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=_interruptible,
     )
+
+
+def _interruptible() -> None:
+    """Let an interrupt end a process even where this one ignores it, as in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def whole(folder: Path) -> set[str]:
