@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .registry import ALL, OTHERS, OURS, Instance
+from .registry import ALL, CONTENDERS, OURS, Instance
 from .results import cpu_s, reached
 
 _TEXT = """CPU seconds of each solver. **inf**: some pair of secrets can be distinguished with certainty;
@@ -19,19 +19,44 @@ Grouped = Sequence[tuple[Instance, list[dict[str, Any]]]]
 
 
 def overview(found: Grouped) -> str:
-    """Return the summary of what the runs agree on, and a table with one line per instance."""
-    names = (*OURS, *OTHERS)
+    """Return the summary of what the runs agree on, and tables with one line per instance."""
     limit = min(run["limit_s"] for _, runs in found for run in runs)
+    by: dict[tuple[str, ...], list[tuple[Instance, list[dict[str, Any]]]]] = {}
+    for instance, runs in found:
+        size = f"{instance.columns} x {instance.rows}"
+        ran = [run["contender"] for run in runs]
+        alone = len(ran) == 1
+        by.setdefault(("", ran[0]) if alone else (size, instance.pairs), []).append((instance, runs))
+    tables = [_sizes(each, key[1]) if not key[0] else _beside(each) for key, each in by.items()]
+    summary = "\n".join([agreement(found)[0], "", *agreement(found)[1:]])
+    return f"{summary}\n\n{_TEXT.format(limit=limit)}" + "\n".join(tables)
+
+
+def _beside(found: Grouped) -> str:
+    """Return a table of instances with a column for each solver that ran on one of them."""
+    ran = {run["contender"] for _, runs in found for run in runs}
+    names = [name for name in CONTENDERS if name in ran]
     lines = [("Instance", *names), (":--", *("--:" for _ in names))]
     for instance, runs in found:
         cells = {run["contender"]: _cell(instance, run) for run in runs}
         lines.append((_title(instance), *(cells.get(name, "") for name in names)))
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{_agreement(found)}\n{_TEXT.format(limit=limit)}{table}"
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _agreement(found: Grouped) -> str:
-    """Return, in words, what our mechanisms promise, how the costs compare and what the others return."""
+def _sizes(found: Grouped, name: str) -> str:
+    """Return a table of what one solver took, with a column for each size."""
+    sizes = list(dict.fromkeys(f"{instance.columns} x {instance.rows}" for instance, _ in found))
+    rows: dict[str, dict[str, str]] = {}
+    for instance, runs in found:
+        size, _, rest = _title(instance).partition(", ")
+        rows.setdefault(rest, {})[size] = _cell(instance, runs[0])
+    lines = [(f"{name}, CPU s", *sizes), (":--", *("--:" for _ in sizes))]
+    lines += [(rest, *(cells.get(size, "") for size in sizes)) for rest, cells in rows.items()]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def agreement(found: Grouped) -> list[str]:
+    """Return, a line each, what our mechanisms promise, how the costs compare and what the others return."""
     ours = [(instance, run) for instance, runs in found for run in runs if run["contender"] in OURS]
     solved = [(instance, run) for instance, run in ours if reached(run)]
     proved = max((run["proved_epsilon"] / instance.epsilon for instance, run in solved), default=float("nan"))
@@ -39,29 +64,33 @@ def _agreement(found: Grouped) -> str:
     for instance, runs in found:
         if instance.pairs != ALL:
             continue
-        others = [run for run in runs if run["contender"] in OTHERS and _sound(instance, run)]
+        others = [run for run in runs if run["contender"] not in OURS and private_and_reached(instance, run)]
         for run in (run for run in runs if run["contender"] in OURS and reached(run)):
             for other in others:
                 difference = (run["cost"] - other["cost"]) / max(abs(other["cost"]), 1e-9)
                 above, below, compared = max(above, difference), min(below, difference), compared + 1
+    ran = {run["contender"] for _, runs in found for run in runs}
+    others_that_ran = [name for name in CONTENDERS if name in ran and name not in OURS]
     lines = [
         f"sfumato solved {len(solved)} of {len(ours)} runs to the gap asked; the largest proved epsilon was "
         f"{proved:.9f} of the one asked. In {compared} comparisons with answers that are private, its cost was at "
-        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.\n",
+        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.",
     ]
-    for name in OTHERS:
+    for name in others_that_ran:
         theirs = [(instance, run) for instance, every in found for run in every if run["contender"] == name]
         done = [(instance, run) for instance, run in theirs if reached(run)]
         infinite = sum(bool(run.get("infinite_pairs")) for _, run in done)
-        more = sum(not run.get("infinite_pairs") and not _sound(instance, run) for instance, run in done)
+        more = sum(
+            not run.get("infinite_pairs") and not private_and_reached(instance, run) for instance, run in done
+        )
         lines.append(
             f"- {name}: finished {len(done)} of {len(theirs)}; {infinite} with infinite epsilon, "
             f"{more} above the one asked."
         )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _sound(instance: Instance, run: dict[str, Any]) -> bool:
+def private_and_reached(instance: Instance, run: dict[str, Any]) -> bool:
     """Return whether a finished run returned what was asked."""
     epsilon = run.get("epsilon")
     private = not run.get("infinite_pairs") and epsilon is not None and epsilon <= instance.epsilon * (1 + _ROOM)
@@ -75,7 +104,7 @@ def _cell(instance: Instance, run: dict[str, Any]) -> str:
     if not mark and run.get("infinite_pairs"):
         note = " **inf**"
     else:
-        note = "" if mark or _sound(instance, run) else " **eps**"
+        note = "" if mark or private_and_reached(instance, run) else " **eps**"
     return f"{mark}{cpu_s(run):.2f}{note}"
 
 

@@ -27,8 +27,8 @@ _STYLES = dict(zip(CONTENDERS, zip(_COLOURS, _MARKERS, _LINES, strict=True), str
 def draw(invocations: Sequence[Invocation]) -> Path:
     """Draw all runs with a uniform prior, Euclidean loss and all pairs, and return the picture's path."""
     runs = [run for found in invocations for run in found.runs if _shown(Instance(**run["instance"]))]
-    figure = blank(10, 5.8)
-    time, memory = figure.subplots(1, 2)
+    figure = blank(4.6, 7)
+    time, memory = figure.subplots(2, 1)
     for name in CONTENDERS:
         mine = _latest(run for run in runs if run["contender"] == name and run["outcome"] != "failed")
         if mine:
@@ -46,11 +46,12 @@ def draw(invocations: Sequence[Invocation]) -> Path:
     time.set_title("Time")
     memory.set_title("Memory")
     figure.suptitle(
-        "Uniform prior, Euclidean loss, all pairs, epsilon 0.7, gap 1e-6 (1,024 cells: 1e-4). Hollow: unfinished.",
+        "Uniform prior, Euclidean loss, all pairs, epsilon 0.7,\n"
+        "gap 1e-6 (1,024 cells: 1e-4). Hollow: unfinished.",
         fontsize=10,
     )
     handles, labels = time.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9, frameon=False)
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     save_picture(figure, TARGET)
     return TARGET

@@ -18,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _GRACE_S = 120.0  # beyond the limit: to build the program, to end by itself and to prove the answer
 _POLL_S = 0.02
 _KIB = 1 if sys.platform == "darwin" else 1024  # the unit of ru_maxrss, in bytes
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
 def run(case: Case, limit_s: float) -> dict[str, Any]:
@@ -27,13 +27,13 @@ def run(case: Case, limit_s: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         answer, complaints = Path(folder) / "answer.json", Path(folder) / "stderr.txt"
         command = [sys.executable, "-m", "benchmarks.worker", json.dumps(asked), str(answer)]
-        environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1")}
+        environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
         start = time.monotonic()
         with complaints.open("w", encoding="utf-8") as errors:
             process = subprocess.Popen(  # noqa: S603 (our own worker)
                 command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=errors
             )
-            killed, usage = _waited(process, start + limit_s + _GRACE_S)
+            killed, usage = waited(process, start + limit_s + _GRACE_S)
         record = {
             **asked,
             "process_cpu_s": usage.ru_utime + usage.ru_stime,
@@ -50,7 +50,7 @@ def run(case: Case, limit_s: float) -> dict[str, Any]:
         return {**record, "outcome": "failed", "status": status}
 
 
-def _waited(process: subprocess.Popen[bytes], deadline: float) -> tuple[bool, Any]:
+def waited(process: subprocess.Popen[bytes], deadline: float) -> tuple[bool, Any]:
     """Wait for a process, end it at the deadline, and return whether that was needed and what it used."""
     killed = False
     while True:

@@ -14,10 +14,12 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import SolverError
 from .attack import Attack, Minimax, evaluate, fitting
+from .game import solve_game
 from .informed import misinformed
 from .known_prior import optimal
 
 _GAP = 1e-6  # of the largest distance
+_WHOLE = 1_000_000  # coefficients of a program that is solved as a whole
 _OFF = 1e-6  # how far from probabilities the solver's answer may be
 
 
@@ -60,9 +62,9 @@ def prior_free(
         mechanism: The mechanism that is attacked.
         prior: The true prior, by which ``error`` is averaged; the strategy ignores it.
         distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        time_limit: Seconds that the solver may take. The program has secrets x
-            observables x guesses coefficients: 100 of each take about a second, 300
-            of each a minute and 4 GB.
+        time_limit: Seconds that the solver may take. Up to a million coefficients
+            (secrets x observables x guesses) the whole program is solved, which takes
+            about a second; beyond, the parts of it that matter.
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism.
@@ -74,8 +76,11 @@ def prior_free(
     """
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
-    rows = csr_array(np.hstack([row[:, None] * mechanism.matrix for row in d.array / scale]))
-    strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
+    if mechanism.matrix.size * len(d.array) > _WHOLE:
+        strategy, weights = solve_game(mechanism.matrix, d.array / scale, _GAP / 2, time_limit)
+    else:
+        rows = csr_array(np.hstack([row[:, None] * mechanism.matrix for row in d.array / scale]))
+        strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free")
     worst = Prior(mechanism.secrets, weights)
     upper = attack.worst_case_error
@@ -119,7 +124,7 @@ def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_lim
 
 
 def _scale(distance: Floats) -> float:
-    return float(np.abs(distance).max()) or 1.0
+    return max(float(distance.max()), -float(distance.min())) or 1.0
 
 
 def _proved(found: Minimax, scale: float) -> Minimax:

@@ -110,7 +110,7 @@ def audit_black_box(
         )
     notes = str(decision).splitlines()
     if dependence is not None:
-        notes.append(str(dependence))
+        notes.append(f"{series:,} further calls ask whether successive outputs depend on each other. {dependence}")
     notes.append(LIMITED)
     entries = () if decision.finding is None else (epsilon_entry(decision.finding, metric, delta),)
     calls = decision.calls + (series if dependence is not None else 0)

@@ -12,7 +12,7 @@ import numpy as np
 from ..attacks import blind, optimal
 from ..core import Bracket, Mechanism, Metric, Prior, Side
 from ..errors import InputError, argument
-from ..evidence import epsilon_between_points, steepest
+from ..evidence import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
 from ..geo import Lattice
 from ..leakage import (
     bayes_vulnerability,
@@ -173,7 +173,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
 
 def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     found = steepest(mechanism)
-    least = epsilon_between_points(mechanism, found)
+    least = _no_more_than_promised(mechanism, epsilon_between_points(mechanism, found), found.unit)
     lat, lon = found.point
     report = mechanism.observables.labels[found.observable]
     added = amount_at_most(1000 * lattice.slack_m, "mm")
@@ -195,6 +195,16 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
         sentence=sentence,
         source="Andres et al., CCS 2013, definition 3.3",
     )
+
+
+def _no_more_than_promised(mechanism: Mechanism, least: Bracket, unit: str) -> Bracket:
+    """Return the bracket with the least promise that is proved here: rounding may put the slope just above it."""
+    upper = least.upper
+    for each in mechanism.guarantees:
+        if isinstance(each, VertexPrivacy) and each.promise.unit == unit and each.epsilon > 0:
+            proof = prove_coordinate_privacy(mechanism, each)
+            upper = min(upper, proof.upper) if proof.holds else upper
+    return Bracket(min(least.lower, upper), min(least.value, upper), upper)
 
 
 def _entry(

@@ -19,6 +19,7 @@ from .outputs import check_drawable, check_ending, check_folder, check_outputs, 
 from .places import promise_of
 from .progress import StopOnInterrupt, progress_line
 from .reported import Reporting
+from .solved import solver_asked
 from .written import write_column
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
                 objective=asked.objective,
                 pairs=asked.pairs,
                 gap=asked.gap,
-                solver=asked.solver,
+                solver=solver_asked(asked),
                 time_limit=asked.time_limit,
                 stop=stop,
                 progress=report,

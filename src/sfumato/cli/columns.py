@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -217,7 +218,8 @@ def _given(text: str) -> tuple[list[str], str]:
             ) from None
         found, source = [line.strip() for line in lines if line.strip()], f"labels from {path.name}"
     else:
-        found, source = [part.strip() for part in text.split(",")], "labels as given"
+        quoted = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True))
+        found, source = [part.strip() for part in quoted], "labels as given"
     if not all(found):
         raise InputError(f"--labels {text!r} holds an empty label.", "leave out the comma that is too many.")
     if len(found) < 2:

@@ -96,6 +96,13 @@ class DesignOptions(OptionsAsGiven):
             "simplex or clarabel."
         ),
     ] = "auto"
+    checkpoints: Annotated[
+        Path | None,
+        Option(
+            help="Keep the state of a long design in this folder every few seconds; after a stop or a crash the "
+            "same command goes on from it. Remove the folder when the design is done."
+        ),
+    ] = None
     pairs: Annotated[
         str, Option(help="Rows of the program: generated, all, or spanner (for comparisons; costs some loss).")
     ] = "generated"
@@ -126,8 +133,8 @@ class DesignOptions(OptionsAsGiven):
     labels: Annotated[
         list[str] | None,
         Option(
-            help="With --column: its possible values: a,b,c, or a file with one on each line; with several "
-            "columns in their order, or diagnosis=a,b,c. Repeatable."
+            help="With --column: its possible values: a,b,c (one with a comma in double quotes), or a file with "
+            "one on each line; with several columns in their order, or diagnosis=a,b,c. Repeatable."
         ),
     ] = None
     numbers: Annotated[

@@ -38,6 +38,7 @@ _OF_ONE: Final = (
     "figure",
     "dark",
     "solver",
+    "checkpoints",
     "pairs",
     "bound_time",
     "keep",
@@ -81,6 +82,7 @@ def design_each_user(asked: DesignOptions) -> None:
         area = None if asked.region is None else Region.parse(asked.region)
     found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
     shape: Any = asked.lattice
+    least = LEAST_VISITS if asked.least_visits is None else asked.least_visits
     with StopOnInterrupt() as stop, designs_line() as progress:
 
         def told(news: DesignNews) -> None:
@@ -98,7 +100,7 @@ def design_each_user(asked: DesignOptions) -> None:
             near=asked.near,
             loss=asked.loss,
             smoothing=asked.smoothing,
-            least_visits=LEAST_VISITS if asked.least_visits is None else asked.least_visits,
+            least_visits=least,
             gap=POINTS_GAP if asked.gap is None else asked.gap,
             time_limit=asked.time_limit,
             processes=processes or cores(),
@@ -113,7 +115,7 @@ def design_each_user(asked: DesignOptions) -> None:
         for sentence in _losses(rows):
             say(sentence)
         say(_OWN)
-    for sentence in _short(made):
+    for sentence in _short(made, least):
         say(sentence)
     say(f"Written: {folder} ({made.made:,} new, {len(rows) - made.made:,} that were there)")
     if made.failed:
@@ -137,12 +139,15 @@ def _losses(rows: list[DesignRow]) -> list[str]:
     ]
 
 
-def _short(made: DesignFolder) -> list[str]:
+def _short(made: DesignFolder, least_visits: int) -> list[str]:
     from ..rounding import counted
 
     said = []
     if made.few:
-        said.append(f"{counted(made.few, 'user')} with fewer visits than --least-visits: no design.")
+        said.append(
+            f"{counted(made.few, 'user')} with fewer than {least_visits:,} visits (--least-visits): no design. "
+            "sfumato release refuses their rows: leave them out of the table."
+        )
     short = [name for name, row in made.rows.items() if not row.finished]
     if short:
         said.append(f"NOT FINISHED: {counted(len(short), 'design')} did not reach the gap: {_named(short)}.")

@@ -22,7 +22,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--area --bbox --bounds --extent --map", ("--region",)),
         ("--latitude", ("--lat",)),
         ("--longitude", ("--lon",)),
-        ("--user-id --user-col --id", ("--user-column",)),
+        ("--user --user-id --user-col --id", ("--user-column",)),
         ("--out --output-file --save --write --json --csv --format --to", ("--output",)),
         ("--plot --draw --image --png --figure --figures --picture", ("--picture", "--figures", "--figure")),
         ("--time --timeout --max-time", ("--time-limit",)),

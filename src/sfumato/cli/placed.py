@@ -19,7 +19,7 @@ from .places import max_loss_of, name_of, prior_of, visits_from
 from .progress import StopOnInterrupt, progress_line
 from .reported import Reporting
 from .sites import POINTS_GAP, Site, site_of_cells, site_of_points, wants_cells
-from .solved import say_how_long, solved
+from .solved import say_forecast, say_how_long, solved, solver_asked
 from .written import DesignOutput, write_places
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ def design_places(asked: DesignOptions) -> None:
     _check_limit(asked)
     aim = asked_for(asked)
     errs = not (asked.distortion is None and asked.max_loss is None)  # whether the attacker's error is asked for
+    if asked.checkpoints is not None and aim is not None:
+        raise InputError(
+            f"--checkpoints was given with {aim}, which solves many programs.",
+            "leave out --checkpoints, or give --epsilon.",
+        )
     if asked.within is not None and asked.epsilon is None and errs:
         raise InputError("--within was given without --epsilon.", "add --epsilon 1.")
     on_cells = wants_cells(
@@ -173,6 +178,16 @@ def _solved(
         guarantees.append(_error_asked(asked.distortion, site, prior, used if points else None))
     if points and not (asked.distortion is None and asked.max_loss is None):
         say_how_long(len(site.places), asked.time_limit)
+    elif asked.solver == "auto" and asked.keep != "noise":
+        say_forecast(
+            prior,
+            site,
+            guarantees,
+            objective=asked.objective,
+            pairs=asked.pairs,
+            gap=gap,
+            twice=medians is not None,
+        )
     limit = None if asked.max_loss is None else max_loss_of(asked.max_loss, site.costs.unit)
     unit = site.costs.unit if limit is None else site.distances.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
@@ -187,7 +202,7 @@ def _solved(
             medians=medians,
             pairs=asked.pairs,
             gap=gap,
-            solver=asked.solver,
+            solver=solver_asked(asked),
             time_limit=asked.time_limit,
             stop=stop,
             progress=report,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -47,18 +48,32 @@ def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
     Args:
         unit: The unit of the value and of its bound.
     """
-    from ..rounding import amount, gap_at_most
     from .screen import Screen
 
     with Screen(stderr=True).status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
+        yield lambda progress: status.update(line_of(progress, unit))
 
-        def report(progress: Progress) -> None:
-            status.update(
-                f"Step {progress.step}: value {amount(progress.value, unit)}, "
-                f"bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {progress.seconds:.1f} s"
-            )
 
-        yield report
+def line_of(progress: Progress, unit: str) -> str:
+    """Return a line of a design's progress in words.
+
+    Args:
+        progress: The line.
+        unit: The unit of the value and of its bound.
+    """
+    from ..rounding import amount, gap_at_most
+
+    where, taken = f"Step {progress.step}", f"{progress.seconds:.1f} s"
+    if progress.coarse:
+        return (
+            f"Coarser problem of {progress.coarse:,} places, to see where to begin: step {progress.step}, {taken}"
+        )
+    if not math.isfinite(progress.value):
+        return f"{where}: no value and no bound yet, {taken}"
+    value = f"value {amount(progress.value, unit)}"
+    if not math.isfinite(progress.bound):
+        return f"{where}: {value}, no bound yet, {taken}"
+    return f"{where}: {value}, bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {taken}"
 
 
 @contextmanager

@@ -93,7 +93,8 @@ def site_of_points(
         with option("--epsilon"):
             promise = CoordinatePrivacy(epsilon)
     lattice, said = lattice_over(visits, promise, asked.region, asked.spacing, asked.lattice, asked.near, most)
-    check_lattice(lattice, asked.time_limit)
+    errors = ("distortion", "max_loss") if isinstance(asked, DesignOptions) else ("distortions",)
+    check_lattice(lattice, asked.time_limit, errors=bool(asked.given(*errors)))
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
     return Site(

@@ -72,7 +72,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     """Write and print a program."""
     from ..evidence import as_dict
     from ..files import MechanismFile, save
-    from ..geo import Lattice
+    from ..geo import ChosenPlaces, Lattice
     from ..optimal import Status
     from ..report import picture as maps
     from ..report import summarise
@@ -81,7 +81,8 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     problem, site, target = result.problem, output.site, output.target
     remarks = [*([site.said] if site.said else []), *site.search]
     reports = result.mechanism.observables
-    if isinstance(site.places, Lattice) and reports != site.places:
+    of_places = reports == site.places or isinstance(reports, ChosenPlaces)
+    if isinstance(site.places, Lattice) and not of_places:
         remarks.append(
             f"Reports are made at {counted(len(reports), 'place')}, the best for what they reveal of these "
             "visits. Some may be exactly where somebody was, and whoever sees reports or the file sees them. If "
@@ -93,7 +94,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     )
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
-        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+        result.mechanism, problem.prior, result.loss, problem.guarantees, claims, result.optimality
     )
     save(held, target)
     drawn: list[Path] = []
@@ -153,7 +154,7 @@ def write_column(
     summary = summarise(result, source=source, remarks=remarks)
     claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
     held = MechanismFile(
-        result.mechanism, problem.prior, problem.loss, problem.guarantees, claims, result.optimality
+        result.mechanism, problem.prior, result.loss, problem.guarantees, claims, result.optimality
     )
     save(held, target)
     _report(summary, target)

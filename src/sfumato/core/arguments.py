@@ -48,7 +48,10 @@ _ADVICE: Final[Mapping[str, str]] = {
     "Places": "make one with sf.Grid.covering.",
     "Prior": "make one with sf.Prior(space, probabilities), or sf.Prior.uniform(space).",
     "Metric": "make one with sf.Metric(array, unit), or space.metric('euclidean').",
-    "Mechanism": "make one with sf.Mechanism(matrix); sf.load reads one from a file.",
+    "Mechanism": (
+        "make one with sf.Mechanism(matrix), or of noise with .clamped(low, high).mechanism(); "
+        "sf.load reads one from a file."
+    ),
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
     "Ledger": "make one with sf.Ledger.create(path, '5/km'), and open it with sf.Ledger(path).",
     "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",

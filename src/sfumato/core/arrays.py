@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python, typed
 
 Floats = NDArray[np.float64]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
-    """Return a read-only float copy of ``value``, or refuse it with what is wrong.
+    """Return a read-only float array of ``value``, or refuse it with what is wrong.
+
+    It is a copy, unless ``value`` is such an array already.
 
     Args:
         value: Anything that numpy turns into an array of numbers.
@@ -26,19 +28,28 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
     Raises:
         InputError: If the shape is another one, or an entry is NaN or infinite.
     """
-    array = numbers(value, what)
+    array = value if _final(value) else numbers(value, what)
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
         wanted = " x ".join("any" if size is None else str(size) for size in shape)
         given = " x ".join(map(str, array.shape)) or "a single number"
-        raise InputError(f"{what} has shape {given}, but {wanted} is needed.", "check its rows and columns.")
-    bad = np.isnan(array) | (np.isneginf(array) if infinite else np.isinf(array))
-    if bad.any():
+        flat = len(shape) == 1 and array.size == max(array.shape, default=0)
+        advice = "check its rows and columns."
+        hints = (python("pass array.ravel()."), typed(advice)) if flat else (advice,)
+        raise InputError(f"{what} has shape {given}, but {wanted} is needed.", *hints)
+    least, most = float(array.min(initial=np.inf)), float(array.max(initial=-np.inf))  # NaN where there is one
+    if not (-np.inf < least <= most < np.inf or (infinite and -np.inf < least <= most) or not array.size):
+        bad = np.isnan(array) | (np.isneginf(array) if infinite else np.isinf(array))
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InputError(
             f"{what} holds {array[where]} at position {_position(where)} ({int(bad.sum())} such entries in all).",
             "remove or replace these entries first.",
         )
     return readonly(array)
+
+
+def _final(value: object) -> TypeGuard[Floats]:
+    """Return whether a value is an array of floats that nobody is expected to write to."""
+    return type(value) is np.ndarray and value.dtype == np.float64 and not value.flags.writeable
 
 
 def numbers(value: ArrayLike, what: str) -> Floats:

@@ -16,6 +16,8 @@ from .arrays import Floats
 
 EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
 
+_ENTRIES = 2**20  # distances that are made together
+
 KINDS = ("euclidean", "great-circle", "manhattan", "hamming", "absolute", "jaccard", "semantic")
 
 
@@ -103,7 +105,12 @@ def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floa
 
 def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "euclidean")
-    return np.sqrt(sum((a[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))), unit
+    found, size = np.empty((len(a), len(b))), max(1, _ENTRIES // max(1, len(b)))
+    for begin in range(0, len(a), size):
+        part = a[begin : begin + size]
+        squares = sum((part[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))
+        np.sqrt(squares, out=found[begin : begin + size])
+    return found, unit
 
 
 def _manhattan(rows: Values, columns: Values) -> tuple[Floats, str]:

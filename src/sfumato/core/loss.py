@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python
 from ..escaping import plain
 from . import units
 from .arguments import checked
-from .arrays import Floats, floats, frozen
+from .arrays import Floats, floats, frozen, readonly
 from .distances import KINDS, between
 from .frozen import Frozen, Short
 from .metric import Metric
@@ -69,6 +69,15 @@ class Loss(Frozen):
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "points", points)
+
+    def of_columns(self, columns: NDArray[np.intp]) -> Loss:
+        """Return the loss of some observables.
+
+        Args:
+            columns: Their positions.
+        """
+        found = readonly(np.ascontiguousarray(self.array[:, columns]))
+        return Loss(found, self.unit, name=self.name, points=self.points)
 
     def __repr__(self) -> str:
         n, m = self.array.shape
@@ -146,6 +155,7 @@ def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
         raise InputError(
             f"the {found.name} is for {n} secrets and {m} observables, but there are {secrets} and {observables}.",
             "pass rows for the secrets and columns for the observables, in their order.",
+            python("for a design whose reports are not its secrets, pass observables=.") if n == secrets else "",
         )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from .frozen import Frozen
 from .shortest_paths import hops, shortest_paths
 
 _TOLERANCE = 1e-9  # of the largest finite distance
+_ENTRIES = 2**20  # distances that are looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,7 +87,22 @@ class Metric(Frozen):
     @property
     def diameter(self) -> float:
         """The largest finite distance."""
-        return float(self.array[np.isfinite(self.array)].max(initial=0.0))
+        return _largest(self.array)
+
+    @property
+    def finite(self) -> bool:
+        """Whether every distance is finite."""
+        return bool(self.array.max(initial=0.0) < np.inf)
+
+    def at(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
+        """Return the distances of listed pairs, array (k,).
+
+        Args:
+            rows: Positions, array (k,).
+            columns: Positions, array (k,).
+        """
+        found: Floats = self.array[rows, columns]
+        return found
 
     def scaled(self, factor: float, unit: str | None = None) -> Metric:
         """Return the metric with all distances multiplied by a positive factor; its name says so.
@@ -145,19 +162,35 @@ class Metric(Frozen):
         return float(self.array[off].min(initial=np.inf))
 
     def _scaled(self, factor: float, unit: str, name: str) -> Metric:
-        with np.errstate(over="ignore"):
-            array = self.array * factor
-        if not np.array_equal(np.isfinite(array) & (array > 0), np.isfinite(self.array) & (self.array > 0)):
-            raise InputError(
-                f"the {self.name} cannot be scaled by {factor:g}: some of its distances would overflow or vanish.",
-                "use a factor nearer to 1.",
-            )
-        return Metric(array, unit, name=name, triangle=self.triangle)
+        array = np.empty_like(self.array)
+        for part in _parts(self.array):
+            old = self.array[part]
+            with np.errstate(over="ignore"):
+                new = np.multiply(old, factor, out=array[part])
+            if not np.array_equal(np.isfinite(new) & (new > 0), np.isfinite(old) & (old > 0)):
+                raise InputError(
+                    f"the {self.name} cannot be scaled by {factor:g}: some distances would overflow or vanish.",
+                    "use a factor nearer to 1.",
+                )
+        return Metric(readonly(array), unit, name=name, triangle=self.triangle)
+
+
+def _parts(array: Floats) -> Iterator[slice]:
+    """Yield blocks of rows of moderate size."""
+    size = max(1, _ENTRIES // max(1, array.shape[1]))
+    for begin in range(0, len(array), size):
+        yield slice(begin, begin + size)
+
+
+def _largest(array: Floats) -> float:
+    """Return the largest finite distance."""
+    finite = (float(np.max(array[part], where=np.isfinite(array[part]), initial=0.0)) for part in _parts(array))
+    return max(finite, default=0.0)
 
 
 def _checked(array: Floats, name: str) -> Floats:
-    scale = _TOLERANCE * max(float(array[np.isfinite(array)].max(initial=0.0)), 1e-300)
-    if (array < 0).any():
+    scale = _TOLERANCE * max(_largest(array), 1e-300)
+    if array.min(initial=0.0) < 0:
         i, j = np.argwhere(array < 0)[0]
         raise InputError(
             f"the {name} is negative: {array[i, j]:g} between values {i} and {j}.",
@@ -168,16 +201,24 @@ def _checked(array: Floats, name: str) -> Floats:
         raise InputError(
             f"the {name} puts value {i} at distance {array[i, i]:g} from itself.", "set the diagonal to zero."
         )
-    with np.errstate(invalid="ignore"):
-        skew = np.where(array == array.T, 0.0, np.abs(array - array.T))
-    if (skew > scale).any():
-        i, j = np.argwhere(skew > scale)[0]
-        raise InputError(
-            f"the {name} is not symmetric: {array[i, j]:g} from value {i} to {j}, but {array[j, i]:g} back.",
-            "a guarantee needs one distance per pair (np.minimum(a, a.T) is the safe choice); "
-            "as a loss, pass the plain array.",
-        )
-    return readonly(np.minimum(array, array.T))
+    equal = True
+    for part in _parts(array):
+        one, other = array[part], array[:, part].T
+        different = one != other
+        if not different.any():
+            continue
+        equal = False
+        with np.errstate(invalid="ignore"):
+            different &= np.abs(one - other) > scale
+        if different.any():
+            i, j = np.argwhere(different)[0]
+            i += part.start
+            raise InputError(
+                f"the {name} is not symmetric: {array[i, j]:g} from value {i} to {j}, but {array[j, i]:g} back.",
+                "a guarantee needs one distance per pair (np.minimum(a, a.T) is the safe choice); "
+                "as a loss, pass the plain array.",
+            )
+    return readonly(array if equal else np.minimum(array, array.T))
 
 
 def _triangle(array: Floats, name: str) -> bool:

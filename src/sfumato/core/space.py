@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..escaping import plain
 from .arguments import checked
-from .arrays import Floats, floats, numbers
+from .arrays import Floats, floats, numbers, readonly
 from .distances import between
 from .frozen import Frozen
 from .metric import Metric
@@ -210,7 +210,7 @@ class Space(Frozen):
             UnitError: If the unit does not fit the coordinates.
         """
         array, found = between(self, self, kind, categories=categories)
-        metric = Metric(array, found, name=kind, triangle=True)
+        metric = Metric(readonly(array), found, name=kind, triangle=True)
         return metric if unit is None else metric.to(unit)
 
 

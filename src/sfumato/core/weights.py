@@ -7,12 +7,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, python
+from ..errors import InputError, python, typed
 from .arrays import Floats
 
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
 ROW_TOLERANCE: Final = 1e-9
+_DIVIDED = "m = np.array(matrix, float); m /= m.sum(axis=1, keepdims=True)"
+_ROUNDED = 0.01  # a row that is off by less was rounded, to single precision or a few decimals
 _FINE = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
 
 Uints = NDArray[np.uint64]
@@ -34,9 +36,14 @@ def check_stochastic(matrix: Floats) -> None:
     wrong = np.abs(sums - 1.0) > ROW_TOLERANCE
     if wrong.any():
         s = int(np.argmax(np.abs(sums - 1.0)))
+        turned = (np.abs(matrix.sum(axis=0) - 1.0) <= ROW_TOLERANCE).all()
+        rounded = (np.abs(sums - 1.0) <= _ROUNDED).all()
         raise InputError(
             f"{int(wrong.sum())} rows of the matrix do not sum to 1; row {s} sums to {sums[s]:.12g}.",
             "every row is a distribution over observables; nothing is renormalised silently.",
+            python("pass matrix.T, whose rows are distributions.") if turned else "",
+            typed("save the transpose, whose rows are distributions.") if turned else "",
+            python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
         )
 
 
@@ -66,7 +73,7 @@ def quantised(matrix: Floats, bits: int) -> Integers:
 
 
 def check_weights(weights: Integers, bits: int) -> Integers:
-    """Return a copy of integer weights; refuse anything else."""
+    """Return integer weights, a copy of those that can be written to; refuse anything else."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
     try:
@@ -75,6 +82,8 @@ def check_weights(weights: Integers, bits: int) -> Integers:
         raise InputError(f"the weights are not an array ({error}).", "pass rows of equal length.") from None
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"the weights have shape {given.shape}.", "pass an array of secrets x observables.")
+    if bits == ONE_WORD and given.dtype == np.int64 and _sound(given):
+        return given if not given.flags.writeable else given.copy()
     # Python integers: a sum of int64 could wrap around to the right value.
     exact = given.astype(object)
     if given.dtype.kind not in "iuO" or not all(isinstance(entry, int) for entry in exact.flat):
@@ -90,6 +99,15 @@ def check_weights(weights: Integers, bits: int) -> Integers:
             f"the weights of row {s} sum to {sums[s]}, not to 2**{bits}.", "the file or array is damaged."
         )
     return exact.astype(np.int64) if bits == ONE_WORD else exact
+
+
+def _sound(weights: Integers) -> bool:
+    """Return whether words of 64 bits are weights of one word: the halves of a word are added up apart."""
+    if int(weights.min()) < 0:
+        return False
+    low = (weights & 0xFFFFFFFF).sum(axis=1)
+    high = np.right_shift(weights, 32).sum(axis=1)  # of fewer than 2**31 entries, so no sum wraps around
+    return bool((high <= 1 << 30).all()) and bool(((high << 32) + low == 1 << ONE_WORD).all())
 
 
 def as_matrix(weights: Integers, bits: int) -> Floats:

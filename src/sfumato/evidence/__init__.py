@@ -3,10 +3,13 @@
 from .borders import Border, worst_border
 from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
+from .constraints import ConstraintProof, LinearConstraint, prove_constraint
 from .coordinates import CoordinateProof, VertexPrivacy, bound_to, epsilon_between_points, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
+from .least_costs import LeastCosts
+from .many_bounds import ManyMultipliers, many_loss_bound
 from .metric_privacy import EpsilonProof, prove_metric_privacy, worst_ratios
-from .optimality import Optimality, check_optimality, prove_optimality
+from .optimality import Candidates, Optimality, check_optimality, prove_optimality
 from .place_distortion import PlaceDistortion
 from .planar import NoiseCertificate, NoiseProof, prove_planar_noise
 from .recipes import bits_epsilon, gaussian_rho, laplace_epsilon, staircase_epsilon, subset_epsilon
@@ -22,10 +25,15 @@ from .slope import Steepest, steepest
 
 __all__ = [
     "Border",
+    "Candidates",
     "Certificate",
+    "ConstraintProof",
     "CoordinateProof",
     "DistortionProof",
     "EpsilonProof",
+    "LeastCosts",
+    "LinearConstraint",
+    "ManyMultipliers",
     "Multipliers",
     "NoiseCertificate",
     "NoiseProof",
@@ -52,7 +60,9 @@ __all__ = [
     "gaussian_rho",
     "laplace_epsilon",
     "loss_bound",
+    "many_loss_bound",
     "prove",
+    "prove_constraint",
     "prove_coordinate_privacy",
     "prove_metric_privacy",
     "prove_optimality",

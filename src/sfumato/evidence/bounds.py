@@ -6,7 +6,9 @@ and however inexact they are, so the bound is proved without trusting the solver
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from ..intervals import exp_above
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 
 Positions = NDArray[np.intp]
+Costs = Callable[[slice], tuple[Floats, Floats]]
+_ROWS: Final = 256  # secrets that are looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -69,21 +73,29 @@ def loss_bound(
     weights = prior
     if multipliers.worst is not None:
         _check(loss, "a loss in the worst case")
-        weights = _shares(multipliers.worst) * (1 - 4 * len(loss) * UNIT)
+        weights = shares(multipliers.worst) * (1 - 4 * len(loss) * UNIT)
     with np.errstate(over="ignore", invalid="ignore"):
-        reduced = weights[:, None] * loss
-        size, gained, lost, terms = np.abs(reduced), 0.0, 1.0, 0
+        gained, lost, terms = 0.0, 1.0, 0
+        prices: Floats | None = None
         if multipliers.guesses is not None and distance is not None:
             _check(distance, "the adversary's distance")
             prices = np.maximum(multipliers.guesses, 0.0)
-            earned = prior[:, None] * (distance.T @ prices)
-            reduced, size = reduced - earned, size + np.abs(earned)
             terms = len(distance)
             lost += terms + 1
             promised = float(prices.sum(axis=0).min()) * (1 - 2 * (terms + 2) * UNIT) * minimum
             gained = max(0.0, below(promised, underflow(2, minimum)))
-        found = below(gained + _rows_below(reduced, size, multipliers, terms, lost), 0.0)
-    return max(found, _least_loss(prior, loss, worst=multipliers.worst is not None))
+
+        def costs(rows: slice) -> tuple[Floats, Floats]:
+            reduced = weights[rows, None] * loss[rows]
+            size = np.abs(reduced)
+            if prices is not None and distance is not None:
+                earned = prior[rows, None] * (distance.T[rows] @ prices)
+                reduced -= earned
+                size += np.abs(earned)
+            return reduced, size
+
+        found = below(gained + rows_below(costs, loss.shape, multipliers, terms, lost), 0.0)
+    return max(found, least_loss_of_truth(prior, loss, worst=multipliers.worst is not None))
 
 
 def distortion_bound(
@@ -107,13 +119,17 @@ def distortion_bound(
         return without_report
     terms = len(distance)
     # A little over one per observable: the attacker's strategy must be a full one.
-    strategy = _shares(multipliers.guesses) * (1 + 4 * terms * UNIT)
+    strategy = shares(multipliers.guesses) * (1 + 4 * terms * UNIT)
     price = max(multipliers.loss, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        earned = prior[:, None] * (distance.T @ strategy)
-        paid = price * prior[:, None] * loss
-        lost = terms + 2.0 + float(np.abs(loss).max())
-        least = _rows_below(paid - earned, np.abs(paid) + earned, multipliers, terms, lost)
+        lost = terms + 2.0 + max(float(loss.max()), -float(loss.min()))
+
+        def costs(rows: slice) -> tuple[Floats, Floats]:
+            earned = prior[rows, None] * (distance.T[rows] @ strategy)
+            paid = price * prior[rows, None] * loss[rows]
+            return paid - earned, np.abs(paid) + earned
+
+        least = rows_below(costs, loss.shape, multipliers, terms, lost)
         allowed = price * max_loss
         found = above(allowed - least, 4 * UNIT * abs(allowed) + underflow(1))
     return min(found, without_report)
@@ -136,7 +152,7 @@ def _check(array: Floats, what: str) -> None:
         raise InputError(f"{what} is negative: {array.min():g}.", "use numbers of at least 0.")
 
 
-def _shares(prices: Floats) -> Floats:
+def shares(prices: Floats) -> Floats:
     """Return prices divided by their sum per column, all alike if all are zero; negative ones count as zero."""
     most = prices.max(axis=0)
     # By the largest first, because the sum of prices may overflow.
@@ -145,7 +161,7 @@ def _shares(prices: Floats) -> Floats:
     return found
 
 
-def _least_loss(prior: Floats, loss: Floats, *, worst: bool) -> float:
+def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
     """Return a lower bound of the loss of the truth itself, by the best report for every secret."""
     best = loss.min(axis=1)
     if worst:
@@ -163,33 +179,63 @@ def _blind_error(prior: Floats, distance: Floats) -> float:
         return above(found, sum_error(len(prior), found))
 
 
-def _rows_below(reduced: Floats, size: Floats, multipliers: Multipliers, terms: int, lost: float) -> float:
-    """Return a lower bound of sum over s of min over o of the reduced cost.
+def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, lost: float) -> float:
+    """Return a lower bound of sum over s of min over o of the reduced cost, with the priced rows in it.
 
     Args:
-        reduced: Array (n, m), the costs without the priced rows.
-        size: Array (n, m), the sum of their absolute terms.
+        costs: From some secrets to their costs without the priced rows, and the sums of their absolute terms,
+            arrays (secrets, m).
+        shape: The numbers n of secrets and m of observables.
         multipliers: The prices.
         terms: How many products were added in each cost.
         lost: How many times `SMALLEST` underflow may have taken from each cost.
     """
-    n, m = reduced.shape
-    price = np.maximum(multipliers.local, 0.0)
-    positive = price > 0
-    price = price[positive]
-    o = multipliers.observables[positive]
-    giving, taking = multipliers.secrets[positive] * m + o, multipliers.others[positive] * m + o
-    exponents = multipliers.exponents[positive]
+    n, m = shape
+    positive = np.flatnonzero(multipliers.local > 0)
+    price, exponents = multipliers.local[positive], multipliers.exponents[positive]
     back = price * exp_above(exponents_above(exponents, n))
-    here = np.bincount(giving, price, n * m).reshape(n, m)
-    there = np.bincount(taking, back, n * m).reshape(n, m)
-    # Any number of prices may be for one cell: what rounding takes from a sum grows with its terms.
-    most = terms + 6 + _most(giving) + _most(taking)
-    low = (reduced + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (lost + most) * SMALLEST
-    best = low.min(axis=1)
+    o = multipliers.observables[positive]
+    giving = _Cells.of(multipliers.secrets[positive], o, price, n)
+    taking = _Cells.of(multipliers.others[positive], o, back, n)
+    best = np.empty(n)
+    for first in range(0, n, _ROWS):
+        rows = slice(first, min(n, first + _ROWS))
+        reduced, size = costs(rows)
+        (here, given), (there, taken) = giving.sums(rows, m), taking.sums(rows, m)
+        # Any number of prices may be for one cell: what rounding takes from a sum grows with its terms.
+        most = terms + 6 + given + taken
+        low = (reduced + here - there) - 2 * (most + 8) * UNIT * (size + here + there) - (lost + most) * SMALLEST
+        best[rows] = low.min(axis=1)
     return below(float(best.sum()), sum_error(n, float(np.abs(best).sum())))
 
 
-def _most(cells: Positions) -> int:
-    """Return how often the most frequent cell occurs."""
-    return int(np.bincount(cells).max(initial=0))
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Cells(Short):
+    """Prices of cells (secret, observable), sorted by their secrets.
+
+    Attributes:
+        secrets: Array (k,), ascending.
+        observables: Array (k,).
+        prices: Array (k,).
+        begins: Array (n + 1,), where each secret's begin.
+    """
+
+    secrets: Positions
+    observables: Positions
+    prices: Floats
+    begins: Positions
+
+    @classmethod
+    def of(cls, secrets: Positions, observables: Positions, prices: Floats, n: int) -> _Cells:
+        """Return the prices of cells in any order, of n secrets."""
+        order = np.argsort(secrets, kind="stable")
+        begins = np.concatenate([[0], np.cumsum(np.bincount(secrets, minlength=n))])
+        return cls(secrets[order], observables[order], prices[order], begins)
+
+    def sums(self, rows: slice, m: int) -> tuple[Floats, int]:
+        """Return the sums of prices for some secrets, array (secrets, m), and how many the fullest cell has."""
+        chosen = slice(int(self.begins[rows.start]), int(self.begins[rows.stop]))
+        cells = (self.secrets[chosen] - rows.start) * m + self.observables[chosen]
+        tall = rows.stop - rows.start
+        found: Floats = np.asarray(np.bincount(cells, self.prices[chosen], tall * m), dtype=np.float64)
+        return found.reshape(tall, m), int(np.bincount(cells).max(initial=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..core import (
 from ..core.frozen import Short
 from ..core.guarantees import as_guarantees
 from ..rounding import amount_at_most, gap_at_most, sum_above
+from .constraints import ConstraintProof, LinearConstraint, prove_constraint
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
@@ -78,6 +80,7 @@ class Certificate:
             lower bound of the loss, or an upper bound of the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to repair the
             solver's answer.
+        constraints: One proof per linear constraint.
     """
 
     metric_privacy: tuple[EpsilonProof, ...]
@@ -89,11 +92,12 @@ class Certificate:
     value: float
     bound: float
     repair_weight: float
+    constraints: tuple[ConstraintProof, ...] = ()
 
     def __repr__(self) -> str:
         """Return one line; read the attributes for what is proved in detail."""
         state = "proved" if self.holds else "NOT proved"
-        guarantees = len(self.metric_privacy) + len(self.distortion)
+        guarantees = len(self._proofs)
         loss, gap = amount_at_most(self.loss, self.loss_unit), gap_at_most(self.gap)
         return (
             f"Certificate({guarantees} guarantee{'' if guarantees == 1 else 's'} {state}, loss at most {loss}, "
@@ -102,8 +106,12 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee is proved."""
-        return all(p.holds for p in self.metric_privacy) and all(p.holds for p in self.distortion)
+        """Whether every guarantee and every constraint is proved."""
+        return all(proof.holds for proof in self._proofs)
+
+    @property
+    def _proofs(self) -> tuple[EpsilonProof | DistortionProof | ConstraintProof, ...]:
+        return (*self.metric_privacy, *self.distortion, *self.constraints)
 
     @property
     def gap(self) -> float:
@@ -167,6 +175,7 @@ def certify(
     bound: float,
     distance: AnyLoss | None = None,
     repair_weight: float = 0.0,
+    constraints: Sequence[LinearConstraint] = (),
 ) -> Certificate:
     """Return the certificate of a mechanism.
 
@@ -179,6 +188,7 @@ def certify(
         bound: Proved bound of the objective, from `loss_bound` or `distortion_bound`.
         distance: The adversary's distance, for the objective ``distortion``.
         repair_weight: Share of the constant mechanism that was mixed in.
+        constraints: Linear constraints to be proved.
     """
     found: Loss = as_loss(loss, *mechanism.shape)
     epsilons, distortions = prove(mechanism, prior, guarantees)
@@ -188,7 +198,10 @@ def certify(
         value = distortion_below(mechanism, prior, distance)
     else:
         value = worst if objective == "worst-case" else expected
-    return Certificate(epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight)
+    kept = tuple(prove_constraint(mechanism, constraint) for constraint in constraints)
+    return Certificate(
+        epsilons, distortions, expected, worst, found.unit, objective, value, bound, repair_weight, kept
+    )
 
 
 def as_dict(certificate: Certificate) -> dict[str, Any]:

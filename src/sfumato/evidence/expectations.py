@@ -50,6 +50,24 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
     return max(above(total, sum_error(terms.shape[1], size)) for total, size in zip(sums, sizes, strict=True))
 
 
+def weighted_sum_above(mechanism: Mechanism, coefficients: Floats) -> float:
+    """Return a proved upper bound of the sum over s, o of A[s, o] p(o|s), tight to rounding.
+
+    Args:
+        mechanism: The mechanism.
+        coefficients: A, array (n, m).
+    """
+    if not coefficients[mechanism.matrix > 0].any():
+        return 0.0
+    if coefficients.size <= _EXACT:
+        prices, shift = _integers(coefficients)
+        return float_above(_scaled((_exact(mechanism) * prices).sum(), shift - mechanism.bits))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = mechanism.matrix * coefficients
+        error = sum_error(terms.size, float(np.abs(terms).sum()))
+        return above(float(terms.sum()), error + underflow(terms.size, float(np.abs(coefficients).max())))
+
+
 def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> float:
     """Return a proved lower bound of the optimal attack's expected error.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
 from ..core.arrays import Floats
 from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
@@ -25,6 +25,19 @@ _DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Candidates(Frozen, Short):
+    """All observables that a design could have used, where its mechanism reports some of them only.
+
+    Attributes:
+        observables: The m observables.
+        loss: Their loss, array (n, m).
+    """
+
+    observables: Space
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimality(Frozen, Short):
     """The prices that prove a bound on the objective of a design.
 
@@ -33,12 +46,14 @@ class Optimality(Frozen, Short):
         multipliers: The prices; their exponents are not trusted but computed again.
         distance: The adversary's distance, where the objective is ``distortion``.
         max_loss: The bound on the expected loss, where the objective is ``distortion``.
+        candidates: The observables that the prices are for, where the mechanism reports some of them only.
     """
 
     objective: str
     multipliers: Multipliers
     distance: Loss | None = None
     max_loss: float = np.inf
+    candidates: Candidates | None = None
 
 
 def check_optimality(
@@ -53,13 +68,14 @@ def check_optimality(
     Args:
         mechanism: The mechanism whose nearness to the optimum they are to show.
         prior: The prior on its n secrets.
-        loss: The loss, array (n, m).
+        loss: The loss of the mechanism's observables.
         guarantees: The guarantees.
         optimality: The prices.
 
     Raises:
         InputError: If there is no prior or no loss; the objective is unknown or the prices
-            are those of another one; they do not fit the secrets, observables and guarantees;
+            are those of another one; the mechanism reports what is not among the candidates, or at another loss;
+            they do not fit the secrets, observables and guarantees;
             or the mechanism loses more than the bound on the loss in the dual game.
     """
     if prior is None or loss is None:
@@ -67,7 +83,9 @@ def check_optimality(
             f"prices of an optimum come without a {'prior' if prior is None else 'loss'}, so they prove nothing.",
             "give both, or leave the prices out.",
         )
-    _check(loss, guarantees, optimality)
+    if optimality.candidates is not None:
+        _check_among(mechanism, loss, optimality.candidates)
+    _check(_priced(loss, optimality), guarantees, optimality)
     if optimality.objective == DISTORTION:
         lost = expected_loss_above(mechanism, prior, loss)
         if not lost <= optimality.max_loss:
@@ -83,7 +101,7 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
 
     Args:
         prior: The prior on the n secrets.
-        loss: The loss, array (n, m).
+        loss: The loss of the mechanism's observables; where there are candidates, only theirs counts.
         guarantees: The guarantees.
         optimality: The prices.
 
@@ -94,9 +112,10 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
         InputError: If prices name secrets or observables that do not exist, price
             constraints that nothing asks for, or are those of another objective.
     """
+    loss = _priced(loss, optimality)
     _check(loss, guarantees, optimality)
     prices = optimality.multipliers
-    exponents = _allowed(guarantees, len(prior))[prices.secrets, prices.others]
+    exponents = _allowed(guarantees, prices.secrets, prices.others)
     # What is infinite, or too large for a float, constrains nothing: its price counts for nothing.
     bound = np.isfinite(exponents)
     prices = replace(prices, exponents=np.where(bound, exponents, 0.0), local=np.where(bound, prices.local, 0.0))
@@ -107,6 +126,32 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
     if asked is None:
         return loss_bound(prior.probabilities, loss.array, prices)
     return loss_bound(prior.probabilities, loss.array, prices, asked.distance.array, asked.minimum)
+
+
+def _priced(loss: Loss, optimality: Optimality) -> Loss:
+    """Return the loss of all observables that the prices are for."""
+    return loss if optimality.candidates is None else optimality.candidates.loss
+
+
+def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> None:
+    """Refuse candidates that the mechanism's observables are not among, at the same loss."""
+    every, used = candidates.observables, mechanism.observables
+    wanted = (len(mechanism.secrets), len(every))
+    if candidates.loss.array.shape != wanted or candidates.loss.unit != loss.unit:
+        raise InputError("the losses of the candidates do not fit the secrets and observables.", _DAMAGED)
+    if (every.unit, every.crs, every.coordinates is None) != (used.unit, used.crs, used.coordinates is None):
+        raise InputError("the candidates are not of the same kind as the mechanism's observables.", _DAMAGED)
+    places = every.positions(used.labels)
+    moved = (
+        every.coordinates is not None
+        and used.coordinates is not None
+        and not np.array_equal(every.coordinates[places], used.coordinates)
+    )
+    if moved or not np.array_equal(candidates.loss.array[:, places], loss.array):
+        raise InputError(
+            "the mechanism's observables are at other places, or at another loss, than among the candidates.",
+            _DAMAGED,
+        )
 
 
 def _check(loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) -> None:
@@ -165,21 +210,26 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
 
 def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.int32]:
     """Return to which part each secret belongs; the guarantees say something of every pair in one part."""
+    asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
+    if any(each.metric.finite for each in asked):
+        return np.zeros(n, dtype=np.int32)
     near = np.zeros((n, n), dtype=bool)
-    for guarantee in guarantees:
-        if isinstance(guarantee, MetricPrivacy):
-            near |= np.isfinite(guarantee.metric.array)
+    for guarantee in asked:
+        near |= np.isfinite(guarantee.metric.array)
     parts: NDArray[np.int32] = connected_components(csr_array(near), directed=False)[1]
     return parts
 
 
-def _allowed(guarantees: Sequence[Guarantee], n: int) -> Floats:
-    """Return the exponents that the guarantees together imply, array (n, n)."""
-    exponents = np.full((n, n), np.inf)
-    plain = 0
-    for guarantee in guarantees:
-        if isinstance(guarantee, MetricPrivacy):
-            with np.errstate(over="ignore"):
-                exponents = np.minimum(exponents, guarantee.epsilon * guarantee.metric.array)
-            plain += 1 if guarantee.metric.triangle else 2
-    return exponents if plain <= 1 else shortest_paths(exponents)
+def _allowed(guarantees: Sequence[Guarantee], s: NDArray[np.intp], t: NDArray[np.intp]) -> Floats:
+    """Return the exponents that the guarantees together imply for listed pairs, array (k,)."""
+    asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
+    with np.errstate(over="ignore"):
+        if not asked:
+            return np.full(len(s), np.inf)
+        if len(asked) == 1 and asked[0].metric.triangle:
+            return asked[0].epsilon * asked[0].metric.at(s, t)
+        exponents = asked[0].epsilon * asked[0].metric.array
+        for each in asked[1:]:
+            exponents = np.minimum(exponents, each.epsilon * each.metric.array)
+    found: Floats = shortest_paths(exponents)[s, t]
+    return found

@@ -6,7 +6,9 @@ one, so for every p whose expected loss is at most L
 
     leak >= sum over w of min over z of ( sum over x of P(x, w) g(x, z) + price P(w) l(w, z) ) - price L
 
-with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information.
+with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information. Where p keeps rows
+p(z|w) <= exp(e) p(z|w') besides, their prices lam are added to the costs of (w, z), and exp(e) lam is taken from
+those of (w', z), as in `loss_bound`.
 A joint distribution of floats sums to one only nearly; its information is taken as that of
 sum over x, z of P(x, z) ln(T P(x, z) / (P(x) P(z))) with T its sum, which is never negative.
 """
@@ -21,9 +23,12 @@ import numpy as np
 from ..core import Mechanism
 from ..core.arrays import Floats
 from ..rounding import UNIT, above, below, down, sum_error, underflow, up
+from .bounds import Multipliers, rows_below
 
 _TERMS: Final = 12  # of the series of the logarithm; the rest is below 2**-60 of its sum
 _LOG_ERROR: Final = 48 * UNIT
+_NONE: Final = np.empty(0, dtype=np.intp)
+_NO_ROWS: Final = Multipliers(_NONE, _NONE, _NONE, np.empty(0), np.empty(0))
 _LEAST: Final = 1e-290  # of a guess: an impossible guess would make the bound minus infinity
 
 
@@ -88,7 +93,12 @@ def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float
 
 
 def class_vulnerability_bound(
-    joint: Floats, loss: Floats, max_loss: float, strategy: Floats, price: float
+    joint: Floats,
+    loss: Floats,
+    max_loss: float,
+    strategy: Floats,
+    price: float,
+    rows: Multipliers | None = None,
 ) -> float:
     """Return a proved lower bound of the Bayes vulnerability of every mechanism within the loss.
 
@@ -99,10 +109,12 @@ def class_vulnerability_bound(
         strategy: Array (classes, reports): with which weight the class is guessed from a
             report; scaled to probabilities here, negative weights count as zero.
         price: The price of the loss per unit; a negative one counts as zero.
+        rows: The prices of rows of metric privacy that every mechanism keeps too; only their ``local`` counts,
+            and its rows.
     """
     guess = _strategy(np.maximum(strategy, 0.0))
     earned = joint.T @ guess
-    bound = _bound(earned, earned, joint, loss, max_loss, price)
+    bound = _bound(earned, earned, joint, loss, max_loss, price, rows or _NO_ROWS)
     blind = float(joint.sum(axis=1).max()) * (1 - 2 * (joint.shape[1] + 8) * UNIT)
     return down(max(bound, blind))
 
@@ -136,18 +148,30 @@ def class_information_bound_bits(
     error = error + 4 * UNIT * np.abs(gain)
     earned = seen.T @ gain - (1 + 1e-6) * (seen.T @ error)
     size = seen.T @ (np.abs(gain) + error)
-    return _bits_below(max(0.0, _bound(earned, size, joint, loss, max_loss, price)))
+    return _bits_below(max(0.0, _bound(earned, size, joint, loss, max_loss, price, _NO_ROWS)))
 
 
-def _bound(earned: Floats, size: Floats, joint: Floats, loss: Floats, max_loss: float, price: float) -> float:
-    """Return a lower bound of the row minima of earned + price P(w) l(w, z), less price L."""
+def _bound(
+    earned: Floats,
+    size: Floats,
+    joint: Floats,
+    loss: Floats,
+    max_loss: float,
+    price: float,
+    rows: Multipliers,
+) -> float:
+    """Return a lower bound of the row minima of earned + price P(w) l(w, z) and the priced rows, less price L."""
     price = max(price, 0.0)
-    lost = underflow(2 * len(joint) + 2, float(np.abs(loss).max()) + 1000.0)
+    products = 2 * len(joint) + 2
+    lost = products * (float(np.abs(loss).max()) + 1001.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        paid = (price * joint.sum(axis=0))[:, None] * loss
-        low = (earned + paid) - 4 * (len(joint) + 8) * UNIT * (size + np.abs(paid)) - lost
-        best = low.min(axis=1)
-        total = below(float(best.sum()), sum_error(len(best), float(np.abs(best).sum())))
+        weights = price * joint.sum(axis=0)
+
+        def costs(part: slice) -> tuple[Floats, Floats]:
+            paid = weights[part, None] * loss[part]
+            return earned[part] + paid, size[part] + np.abs(paid)
+
+        total = rows_below(costs, loss.shape, rows, products, lost)
         allowed = price * max_loss
         return below(total - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
 

@@ -200,19 +200,17 @@ def _columns() -> NDArray[np.intp]:
     frontier = [start]
     while frontier:
         corner = frontier.pop()
-        room = _value(distance - (corner[:, None] - corner[None, :]))
-        gaps = np.where(crossing, room, np.inf)
-        nearest = gaps.reshape(len(subsets), -1).argmin(axis=1)
-        for subset, where, step in zip(subsets, nearest, gaps.reshape(len(subsets), -1).min(axis=1), strict=True):
-            if not 1e-6 < step < np.inf:
-                continue
-            v, w = divmod(int(where), 9)
-            moved = corner + subset[:, None] * (distance[v, w] - (corner[v] - corner[w]))
-            moved -= moved[4]
-            if moved.tobytes() not in found and _is_corner(moved, distance, neighbours):
-                for image in _images(moved):
+        slack = distance - (corner[:, None] - corner[None, :])
+        gaps = np.where(crossing, _value(slack), np.inf).reshape(len(subsets), -1)
+        nearest, steps = gaps.argmin(axis=1), gaps.min(axis=1)
+        raised = (steps > 1e-6) & (steps < np.inf)
+        moved = corner + subsets[raised, :, None] * slack.reshape(-1, 2)[nearest[raised], None]
+        moved -= moved[:, 4:5]
+        for each in moved[_are_corners(moved, distance, neighbours)]:
+            if each.tobytes() not in found:
+                for image in _images(each):
                     found[image.tobytes()] = image
-                frontier.append(moved)
+                frontier.append(each)
     classes = {min(image.tobytes() for image in _images(corner)): corner for corner in found.values()}
     return np.array([corner.reshape(3, 3, 2) for _, corner in sorted(classes.items())])
 
@@ -222,14 +220,18 @@ def _value(exact: NDArray[np.intp]) -> Floats:
     return value
 
 
-def _is_corner(potential: NDArray[np.intp], distance: NDArray[np.intp], neighbours: NDArray[np.bool_]) -> bool:
-    """Return whether a potential keeps all rows and the rows that it meets connect all vertices."""
-    room = np.where(neighbours, _value(distance - (potential[:, None] - potential[None, :])), np.inf)
-    if room.min() < -1e-6:
-        return False
+def _are_corners(
+    potentials: NDArray[np.intp], distance: NDArray[np.intp], neighbours: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return whether potentials (k, 9, 2) keep all rows, and the rows that each meets connect all vertices."""
+    apart = potentials[:, :, None] - potentials[:, None, :]
+    room = np.where(neighbours, _value(distance - apart), np.inf)
     met = room < 1e-6
-    reached = np.linalg.matrix_power((met | met.T | np.eye(9, dtype=bool)).astype(np.intp), 8)
-    return bool((reached[4] > 0).all())
+    reached = (met | met.transpose(0, 2, 1) | np.eye(9, dtype=bool)).astype(float)
+    for _ in range(3):  # paths of up to eight steps
+        reached = np.minimum(reached @ reached, 1.0)
+    kept: NDArray[np.bool_] = (room.min(axis=(1, 2)) >= -1e-6) & (reached[:, 4] > 0).all(axis=1)
+    return kept
 
 
 def _images(potential: NDArray[np.intp]) -> list[NDArray[np.intp]]:

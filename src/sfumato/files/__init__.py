@@ -2,6 +2,7 @@
 
 from .grounds import DistanceSource, Yardstick, measured_by, promised_pairs, source_of
 from .matrix import export_table, read_matrix
+from .measurement import as_opendp
 from .mechanism_file import MechanismFile, load, load_tupling, read_any, read_mechanism_file, save
 from .noise_file import NoiseFile
 from .npy import read_npy
@@ -11,6 +12,7 @@ __all__ = [
     "MechanismFile",
     "NoiseFile",
     "Yardstick",
+    "as_opendp",
     "export_table",
     "load",
     "load_tupling",

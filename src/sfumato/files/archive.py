@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import struct
@@ -194,7 +195,9 @@ def _manifest(data: bytes) -> Fields:
         raise FileError(
             f"its manifest holds {_values(data):,} values, more than the {_MAX_VALUES:,} allowed.", DAMAGED
         )
-    values = json.loads(data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant)
+    values = json.loads(
+        data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite
+    )
     manifest = Fields.of(values, "manifest")
     if manifest.text("format") != FORMAT:
         raise FileError(
@@ -220,6 +223,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise FileError(f"its manifest holds {name}.", DAMAGED)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise FileError(f"its manifest holds {text[:_SAID]}, a number beyond all floats.", DAMAGED)
+    return number
 
 
 def _not_sound(start: bytes, error: Exception) -> FileError:

@@ -26,8 +26,8 @@ def packed(array: NDArray[Any]) -> bytes:
     """Return the bytes of an array of 64-bit numbers in numpy's format, version 1.0."""
     stream = io.BytesIO()
     plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    np.lib.format.write_array(stream, plain, version=(1, 0), allow_pickle=False)
-    return stream.getvalue()
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
+    return b"".join((stream.getvalue(), plain.reshape(-1).view(np.uint8).data))
 
 
 def unpacked(data: bytes, name: str) -> NDArray[Any]:

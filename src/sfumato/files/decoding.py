@@ -28,8 +28,8 @@ from ..core.arrays import Floats
 from ..core.guarantees import Asked
 from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
-from ..evidence import Multipliers, Optimality, PlaceDistortion
-from ..geo import Places, Projection, places_from
+from ..evidence import Candidates, Multipliers, Optimality, PlaceDistortion
+from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms.planar import CoordinateNoise, PlaneRemap
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES
@@ -131,6 +131,11 @@ class Contents:
         if not self.manifest.has("optimality"):
             return None
         entry, (n, m) = self.manifest.fields("optimality"), shape
+        candidates = None
+        if entry.has("candidates"):
+            every = entry.fields("candidates")
+            candidates = Candidates(self._space(every, "observables"), self._loss(every, "loss"))
+            m = len(candidates.observables)
         rows, local = self._array(entry, "rows", np.int64, 1), self._array(entry, "prices", np.float64, 1)
         if rows.shape != local.shape or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < n * n * m):
             raise FileError("its prices do not fit its mechanism.", DAMAGED)
@@ -144,7 +149,7 @@ class Contents:
         )
         distance = self._loss(entry, "distance") if entry.has("distance") else None
         max_loss = entry.number("max_loss") if entry.has("max_loss") else np.inf
-        return Optimality(entry.text("objective"), multipliers, distance, max_loss)
+        return Optimality(entry.text("objective"), multipliers, distance, max_loss, candidates)
 
     def claims(self) -> dict[str, Any]:
         """Return the claims."""
@@ -209,6 +214,8 @@ class Contents:
             return NumberBins(first, width, count, entry.text("unit"))
         if entry.text("kind") == "joint":
             return self._joint(entry)
+        if entry.text("kind") == "chosen":
+            return self._chosen(entry)
         if entry.text("kind") != "labels":
             try:
                 return places_from(entry.values)
@@ -229,6 +236,17 @@ class Contents:
             raise FileError("its joint space holds a joint space.", DAMAGED)
         parts = [self._shared("spaces", place, self._spaces, self._built_space) for place in places]
         return JointSpace(dict(zip(names, parts, strict=True)))
+
+    def _chosen(self, entry: Fields) -> Space:
+        place, spaces = entry.integer("places"), self.manifest.items("spaces")
+        if not 0 <= place < len(spaces) or Fields.of(spaces[place], "places").text("kind") == "chosen":
+            raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
+        places, chosen = self._space(entry, "places"), entry.items("chosen")
+        if not isinstance(places, Places) or not all(type(each) is int for each in chosen):
+            raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
+        if not chosen or not all(0 <= each < len(places) for each in chosen):
+            raise FileError("its chosen places are not there.", DAMAGED)
+        return ChosenPlaces(places, chosen)
 
     def _built_loss(self, entry: Fields) -> Loss:
         return Loss(self._array(entry, "array", np.float64, 2), entry.text("unit"), name=entry.text("name"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from ..core import (
 from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
 from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
-from ..geo import Places, places_from
+from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES, packed
@@ -67,6 +68,19 @@ def encoded_noise(
         "claims": claims,
     }
     return {**manifest, "spaces": parts.spaces}, parts.members
+
+
+def fingerprint(part: Space | Metric) -> str:
+    """Return the SHA-256 of what a mechanism file holds of a space or a metric.
+
+    Raises:
+        InputError: If it can hold no such space or label.
+    """
+    parts = _Parts()
+    place = parts.metric(part) if isinstance(part, Metric) else parts.space(part)
+    held = {name: hashlib.sha256(data).hexdigest() for name, data in parts.members.items()}
+    text = json.dumps([place, parts.spaces, parts.metrics, held], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(slots=True)
@@ -143,6 +157,9 @@ class _Parts:
 
     def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:
         prices, (n, m) = optimality.multipliers, shape
+        every = optimality.candidates
+        if every is not None:
+            m = len(every.observables)
         used = prices.local > 0
         given = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
         rows, where = np.unique(given, return_inverse=True)
@@ -155,10 +172,16 @@ class _Parts:
             "loss_price": prices.loss,
             "distance": None if optimality.distance is None else self.loss(optimality.distance),
             "max_loss": optimality.max_loss if np.isfinite(optimality.max_loss) else None,
+            "candidates": None
+            if every is None
+            else {"observables": self.space(every.observables), "loss": self.loss(every.loss)},
         }
 
     def space(self, space: Space) -> int:
-        if isinstance(space, Places):
+        if isinstance(space, ChosenPlaces):
+            known = type(space) is ChosenPlaces
+            entry = {"kind": "chosen", "places": self.space(space.places), "chosen": space.chosen.tolist()}
+        elif isinstance(space, Places):
             entry = space.describe()
             known = places_from(entry) == space  # or what is read back would be another space
         elif isinstance(space, NumberBins):

@@ -83,8 +83,10 @@ def _read(path: str | os.PathLike[str]) -> Mechanism:
     if suffix == ".npy":
         return Mechanism(read_npy(path).astype(np.float64))
     if suffix not in SUFFIXES:
+        matlab = "read it with scipy.io.loadmat, and write its array with numpy.save."
         raise DataError(
-            f"{os.fspath(path)!r} names no kind of matrix.", f"let the name end in one of {', '.join(SUFFIXES)}."
+            f"{os.fspath(path)!r} names no kind of matrix.",
+            matlab if suffix == ".mat" else f"let the name end in one of {', '.join(SUFFIXES)}.",
         )
     names, columns = _csv(path) if suffix == ".csv" else _parquet(path)
     if set(_LONG) <= set(names):

@@ -27,6 +27,8 @@ def check_sound(
         InputError: If there is such a unit or length.
     """
     losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
+    candidates = None if optimality is None else optimality.candidates
+    losses += [] if candidates is None else [candidates.loss]
     losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
     metrics = [
         each.distance if isinstance(each, ThresholdPrivacy) else each.metric

@@ -51,7 +51,11 @@ def stated(
             found += _attacker(guarantee.distance, mechanism)
     if optimality is not None and optimality.distance is not None:
         found += _attacker(optimality.distance, mechanism)
-    if loss is not None and not as_named(loss, secrets, observables):
+    priced = None if optimality is None else optimality.candidates
+    named = loss is None or as_named(loss, secrets, observables)
+    if priced is not None and loss is not None:
+        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
+    if loss is not None and not named:
         held = any(isinstance(each, PlaceDistortion) for each in guarantees)
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""

@@ -1,6 +1,7 @@
 """Places: reading visits, projecting them, and dividing the ground into cells."""
 
 from .cells import Cells
+from .chosen import ChosenPlaces, among
 from .city import synthetic_city
 from .described import places_from
 from .formats import PlaceColumns, RawVisits
@@ -19,6 +20,7 @@ __all__ = [
     "FORMATS",
     "MOST_CELLS",
     "Cells",
+    "ChosenPlaces",
     "Grid",
     "Hexagons",
     "Lattice",
@@ -29,6 +31,7 @@ __all__ = [
     "RawVisits",
     "Region",
     "Visits",
+    "among",
     "check_table_of_text",
     "places_from",
     "read_visits",

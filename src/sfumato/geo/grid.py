@@ -197,9 +197,12 @@ class Grid(Cells):
 
     def outlines_latlon(self) -> Floats:
         """Return the corners of each cell, counter-clockwise from the south-west: (n, 4, 2), degrees."""
-        half = np.array(self.cell_m) / 2
-        corners = self._centres()[:, None, :] + half * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-        return readonly(self.projection.inverse(corners.reshape(-1, 2)).reshape(-1, 4, 2))
+        # Each corner is projected once: neighbours share it to the last digit.
+        (west, south), (width, height), across = self.origin, self.cell_m, self.columns + 1
+        x, y = west + np.arange(across) * width, south + np.arange(self.rows + 1) * height
+        corners = self.projection.inverse(np.column_stack([np.tile(x, self.rows + 1), np.repeat(y, across)]))
+        first = (np.arange(self.rows)[:, None] * across + np.arange(self.columns)).ravel()
+        return readonly(corners[first[:, None] + np.array([0, 1, across + 1, across])])
 
 
 def _sides(cell: Length | tuple[Length, Length]) -> Floats:

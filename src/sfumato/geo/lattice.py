@@ -14,15 +14,17 @@ from scipy.spatial import cKDTree
 
 from ..core import Metric, Space
 from ..core.arguments import checked
-from ..core.arrays import Floats, numbers, readonly
+from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, argument
+from .chosen import ChosenPlaces
 from .convex import ConvexPart, convex_triangles, served_polygon, served_rectangle, well_inside
 from .places import Places
 from .projection import Projection
 from .region import Region
 from .single import SinglePoint
 from .sizes import MOST_CELLS, area_of, check_size
+from .steps import LatticeSteps
 from .vertex_weights import SNAP_BITS, Draw, Rounding, nearest_vertices, snapped, vertices_drawn, weights_of
 from .vertices import (
     KINDS,
@@ -32,7 +34,6 @@ from .vertices import (
     Kind,
     VertexTable,
     block,
-    steps_between,
     strip,
     whole,
 )
@@ -350,7 +351,29 @@ class Lattice(Places):
         On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
         diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
         """
-        return Metric(steps_between(self.kind, self.vertices), name="lattice steps", triangle=True)
+        return LatticeSteps(self.kind, self.vertices)
+
+    @checked
+    def sublattice(self, step: int = 2) -> ChosenPlaces:
+        """Return the vertices at every so many steps, for coarser reports of finer places.
+
+        A design with these as ``observables`` has a smaller program. Its loss and its bound are for these reports.
+
+        Args:
+            step: How many steps apart.
+
+        Raises:
+            InputError: If the step is not at least 1, or no vertex is left.
+        """
+        found = integer(step)
+        if found is None or found < 1:
+            raise InputError(
+                f"a step of {found} leaves no vertices apart.", "use a whole number of at least 1, such as 2."
+            )
+        chosen = np.flatnonzero((self.vertices % found == 0).all(axis=1))
+        if not len(chosen):
+            raise InputError(f"no vertex is at a multiple of {found} steps.", "use a smaller step.")
+        return ChosenPlaces(self, chosen)
 
     def outlines_latlon(self) -> Floats:
         """Return the outline of what is nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""

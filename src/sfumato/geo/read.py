@@ -17,6 +17,7 @@ _BY_KEY: Final = {format_.key: format_ for format_ in EVERY}
 FORMATS: Final = tuple(_BY_KEY)
 """The names of the formats that `read_visits` reads."""
 _KNOWN: Final = f"the formats are {', '.join(each.title for each in EVERY)}, recognised by their content."
+_LAYERS: Final = {b"SQLite format 3\0": "a GeoPackage or another database", b"\0\0\x27\x0a": "a shapefile"}
 
 
 @checked
@@ -140,7 +141,7 @@ def _recognised(source: Source) -> Format:
 
 
 def check_table_of_text(source: Source) -> None:
-    """Refuse a file that begins like JSON or an archive, or is named like a Parquet file, and say what to do.
+    """Refuse what is neither a table of text nor Parquet, such as JSON or a GeoPackage, and say what to do.
 
     Args:
         source: The file, which is no Parquet file.
@@ -154,6 +155,12 @@ def check_table_of_text(source: Source) -> None:
         )
     if source.start.startswith(b"PK\x03\x04"):
         raise DataError(f"{source} is a ZIP archive or a spreadsheet.", f"unpack it, or save it as CSV: {_KNOWN}")
+    for magic, what in _LAYERS.items():
+        if source.start.startswith(magic):
+            raise DataError(
+                f"{source} is {what}.",
+                "save its points as GeoParquet or GeoJSON: with Export in QGIS, with to_parquet in geopandas.",
+            )
     if source.suffix in (".parquet", ".geoparquet", ".pq"):
         raise DataError(f"{source} is named like a Parquet file, but does not begin like one.", "write it again.")
 

@@ -26,6 +26,7 @@ AROUND: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
 """Steps to a vertex itself and its eight neighbours, south to north within west to east, array (9, 2)."""
 
 _WIDEST: Final = 10_000_000  # places in the table of vertices
+_ROWS_AT_ONCE: Final = 256
 _ROUND: Final = 1e-8  # of a step: 8 km are 16 steps of 500 m, whatever the last bits say
 
 
@@ -146,17 +147,38 @@ def strip(extent: Floats) -> tuple[Integers, Floats]:
 
 
 def steps_between(kind: Kind, vertices: Integers) -> Floats:
-    """Return the distances of vertices in steps of the whole lattice, array (n, n).
+    """Return the distances of vertices in steps of the whole lattice, array (n, n); see `steps_along`."""
+    found = np.empty((len(vertices), len(vertices)))
+    for first in range(0, len(vertices), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        found[rows] = steps_along(kind, vertices[rows, None, :] - vertices[None, :, :])
+    return found
+
+
+def steps_along(kind: Kind, apart: Integers) -> Floats:
+    """Return the lengths of differences of vertices (..., 2) in steps of the whole lattice, array (...).
 
     On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
     diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
     """
-    apart = vertices[:, None, :] - vertices[None, :, :]
-    away = np.abs(apart)
+    straight, diagonal = parts_along(kind, apart)
     if kind == "triangular":
-        hops: Floats = np.maximum(away.max(axis=2), np.abs(apart.sum(axis=2))).astype(np.float64)
-        return hops
-    diagonal = away.min(axis=2)
-    exact = away.max(axis=2) - diagonal + math.nextafter(math.sqrt(2), 0) * diagonal
+        return straight.astype(np.float64)
+    exact = straight + math.nextafter(math.sqrt(2), 0) * diagonal
     octile: Floats = np.where(diagonal > 0, np.nextafter(exact, 0), exact)
     return octile
+
+
+def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
+    """Return how many steps of length one and how many along diagonals a shortest way takes, arrays (...).
+
+    Args:
+        kind: The lattice; a triangular one has no diagonals.
+        apart: Differences of vertices, array (..., 2).
+    """
+    a, b = np.abs(apart[..., 0]), np.abs(apart[..., 1])
+    if kind == "triangular":
+        hops: Integers = np.maximum(np.maximum(a, b), np.abs(apart[..., 0] + apart[..., 1]))
+        return hops, np.zeros_like(hops)
+    diagonal: Integers = np.minimum(a, b)
+    return np.maximum(a, b) - diagonal, diagonal

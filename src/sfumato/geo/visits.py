@@ -27,6 +27,12 @@ _DEGREES = (
     "they must be in degrees (WGS84): correct the rows",
     f"name the right columns with {NAMED}.",
 )
+_METRES = (
+    "such numbers are often metres of a map projection: convert them to degrees (WGS84, EPSG:4326), for example "
+    "with pyproj.Transformer",
+    f"name the right columns with {NAMED}.",
+)
+_FAR = 1000.0  # beyond it a value is hardly a mistyped degree
 _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
@@ -264,14 +270,14 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
             )
         raise DataError(
             f"{problem}{_others(beyond)}.",
-            *_DEGREES,
+            *(_METRES if abs(lat[row]) > _FAR else _DEGREES),
         )
     wide = np.abs(lon) > 180
     if wide.any():
         row = int(np.argmax(wide))
         raise DataError(
             f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees{_others(wide)}.",
-            *_DEGREES,
+            *(_METRES if abs(lon[row]) > _FAR else _DEGREES),
         )
     placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
     south = placed & (lat < -60)

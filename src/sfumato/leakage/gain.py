@@ -28,7 +28,7 @@ def prior_g_vulnerability(prior: Prior, gain: ArrayLike) -> float:
     Raises:
         InputError: If the gain does not fit the prior, or has no guess.
     """
-    return float((_gains(gain, len(prior)) @ prior.probabilities).max())
+    return float((checked_gains(gain, len(prior)) @ prior.probabilities).max())
 
 
 @checked
@@ -54,7 +54,7 @@ def g_vulnerability(mechanism: Mechanism, prior: Prior, gain: ArrayLike) -> floa
         using generalized gain functions", CSF 2012.
     """
     joint = mechanism.joint(prior)
-    gains = _gains(gain, len(joint))
+    gains = checked_gains(gain, len(joint))
     width = max(1, _BLOCK // len(gains))
     blocks = (joint[:, start : start + width] for start in range(0, joint.shape[1], width))
     return sum(float((gains @ block).max(axis=0).sum()) for block in blocks)
@@ -86,7 +86,8 @@ def g_leakage_bits(mechanism: Mechanism, prior: Prior, gain: ArrayLike) -> float
     return math.log2(g_vulnerability(mechanism, prior, gain) / before)
 
 
-def _gains(gain: ArrayLike, secrets: int) -> Floats:
+def checked_gains(gain: ArrayLike, secrets: int) -> Floats:
+    """Return a gain as an array (guesses, secrets), or refuse what does not fit."""
     array = floats(gain, "the gain (guesses x secrets)", shape=(None, secrets))
     if len(array) == 0:
         raise InputError("the gain has no guess.", "pass one row per guess and one column per secret.")

@@ -179,7 +179,10 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
         fails, holds = 1 / ends.holds, 1 / ends.fails
     else:
         fails, holds = doubled(enough, fails=1.0, holds=2.0)
-    return bisect(enough, fails, holds, relative=4e-16).holds * sensitivity
+    sigma, rise = bisect(enough, fails, holds, relative=4e-16).holds * sensitivity, 2.0**-52
+    while _delta(epsilon, sensitivity / sigma) > delta:  # the product was rounded
+        sigma, rise = sigma * (1 + rise), 2 * rise
+    return sigma
 
 
 def _delta(epsilon: float, mu: float) -> float:

@@ -14,6 +14,7 @@ from ..core.frozen import Short
 from ..errors import InputError, SolverError
 
 _STEPS: Final = 1_000
+_SHARES: Final = tuple(0.5**k for k in range(12))  # of Newton's step: near a given point a whole one is too long
 _ROUNDING: Final = 2.0**-50  # of sums of distances, for each of their terms
 
 
@@ -113,13 +114,14 @@ def _off(w: Floats, y: Floats, here: Floats, pull: Floats, residual: float) -> F
 
 
 def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats:
-    """Return Newton's step where it is better than Weiszfeld's, which always improves."""
+    """Return Newton's step, or a part of it, where it is better than Weiszfeld's, which always improves."""
     pulls = w / here
     steady: Floats = y + pull / pulls.sum()
     towards = (x - y) / here[:, None]
     curvature = pulls.sum() * np.eye(x.shape[1]) - (towards * pulls[:, None]).T @ towards
     if np.linalg.matrix_rank(curvature) < x.shape[1]:
         return steady
-    newton: Floats = y + np.linalg.solve(curvature, pull)
-    best: Floats = min((newton, steady), key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
+    newton = np.linalg.solve(curvature, pull)
+    tried = (*(y + share * newton for share in _SHARES), steady)
+    best: Floats = min(tried, key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
     return best

@@ -1,5 +1,6 @@
 """Optimal design: problem, solver, answer, proof."""
 
+from ..evidence import LinearConstraint
 from .better import design
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .choice import Choice, NoiseDesign
@@ -10,6 +11,7 @@ from .design import design_private
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .equilibrium import Equilibrium, equilibrium
+from .forecast import Forecast, forecast
 from .generate import LinearSolver
 from .generating import Generating
 from .highs import Highs
@@ -17,9 +19,10 @@ from .linear import LinearProgram, Solution
 from .medians import at_medians
 from .problem import Problem
 from .result import Design
+from .robust import RobustDesign, design_robust
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
 from .solver import Answer, Control, Progress, Solver, Status
-from .solvers import SOLVERS, Auto
+from .solvers import SOLVERS, Auto, resumable
 from .structured import Structured
 from .sweep import Point, sweep
 from .true_place import seconds_for_points
@@ -40,10 +43,12 @@ __all__ = [
     "DesignLine",
     "EpsilonTrial",
     "Equilibrium",
+    "Forecast",
     "FoundEpsilon",
     "Generating",
     "Highs",
     "LineDesign",
+    "LinearConstraint",
     "LinearProgram",
     "LinearSolver",
     "LossGoal",
@@ -51,6 +56,7 @@ __all__ = [
     "Point",
     "Problem",
     "Progress",
+    "RobustDesign",
     "SensitiveDesign",
     "SensitiveProblem",
     "Solution",
@@ -65,11 +71,14 @@ __all__ = [
     "coordinate_bound",
     "design",
     "design_private",
+    "design_robust",
     "equilibrium",
     "find_epsilon",
+    "forecast",
     "least_information",
     "least_vulnerability",
     "likeliest",
+    "resumable",
     "seconds_for_points",
     "suited_lattice",
     "sweep",

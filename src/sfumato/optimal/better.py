@@ -11,13 +11,13 @@ from typing import Any, Final, Literal, TypedDict, Unpack, overload
 from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantee, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
-from ..errors import InputError, SolverError, argument
+from ..errors import InputError, SolverError, argument, python
 from ..geo import Visits
 from .choice import BETTER, NOISE, PROGRAM, Choice, NoiseDesign
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .design import design as program
 from .medians import at_medians
-from .problem import EXPECTED
+from .problem import EXPECTED, Constraints, as_constraints
 from .result import Design
 from .run import positive
 from .solver import OnProgress, Progress, Solver, Stop
@@ -45,6 +45,7 @@ class _Rest(TypedDict, total=False):
     progress: OnProgress | None
     start: Design | None
     medians: Visits | None
+    constraints: Constraints
 
 
 @overload
@@ -84,6 +85,7 @@ def design(
     start: Design | None = None,
     medians: Visits | None = None,
     keep: str = BETTER,
+    constraints: Constraints = (),
 ) -> Design | NoiseDesign:
     """Return the mechanism of least loss that keeps the guarantees.
 
@@ -100,8 +102,9 @@ def design(
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy` and at most one
-            `DistortionPrivacy` or `PlaceDistortion`.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy`, and
+            `DistortionPrivacy`, of several attackers where there are several, or one `PlaceDistortion`. The
+            prior is every attacker's; each errs by their own distance.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
         solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
@@ -123,6 +126,10 @@ def design(
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
             they reveal, and it is solved once more; see `at_medians`.
         keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
+        constraints: Linear constraints to keep besides, one `LinearConstraint` or several; then no
+            guarantee is needed. They and several attackers go to general back-ends (HiGHS and Clarabel).
+            Every constraint is asked of them a little more strictly, so that integers prove it; ties are not
+            broken, and files keep no prices of the bound.
 
     Returns:
         A `Design`, or a `NoiseDesign` where noise loses less.
@@ -145,7 +152,13 @@ def design(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
         )
     asked = as_guarantees(guarantees)
-    field = rivalry(prior, loss, asked, objective, observables)
+    limits = as_constraints(constraints)
+    if limits and medians is not None:
+        raise InputError(
+            "reports at medians were asked for with linear constraints, but these are for the reports given.",
+            python("leave medians= or constraints= out."),
+        )
+    field = "it keeps no linear constraints" if limits else rivalry(prior, loss, asked, objective, observables)
     if keep == NOISE and isinstance(field, str):
         raise InputError(
             f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
@@ -161,6 +174,7 @@ def design(
         "gap": gap,
         "tie_break": tie_break,
         "start": start,
+        "constraints": limits,
     }
     solve = _Program(prior, options, medians, stop, begun + positive(time_limit))
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):

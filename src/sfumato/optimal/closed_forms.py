@@ -67,7 +67,7 @@ def closed_form(problem: Problem, gap: float = 1e-6) -> ClosedForm | None:
         problem: The problem.
         gap: The relative gap that must be proved.
     """
-    if problem.objective != EXPECTED:
+    if problem.objective != EXPECTED or problem.general:
         return None
     if problem.exponents is not None:
         return _tight(problem, problem.exponents, gap)

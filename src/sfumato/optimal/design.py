@@ -14,7 +14,15 @@ from ..errors import InfeasibleError, InputError, SolverError, python
 from ..evidence import PlaceDistortion
 from ..rounding import amount, amount_at_least, amount_at_most
 from .fallback import standing_in
-from .problem import EXPECTED, Problem, least_loss, most_distortion
+from .problem import (
+    EXPECTED,
+    Constraints,
+    Problem,
+    as_constraints,
+    attackers_of,
+    least_loss,
+    most_distortion,
+)
 from .result import Design
 from .run import Run
 from .solver import OnProgress, Solver, Status, Stop
@@ -41,12 +49,19 @@ def design(
     stop: Stop | None = None,
     progress: OnProgress | None = None,
     start: Design | None = None,
+    constraints: Constraints = (),
 ) -> Design:
     """Return the mechanism of least loss that a program finds; the public `design` also looks at noise."""
     run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
     of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
     if of_points:
         others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
+        attackers_of(prior, [*others, of_points[0]])
+        if as_constraints(constraints):
+            raise InputError(
+                "PlaceDistortion was asked for beside linear constraints.",
+                python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
+            )
         of_points[0].check_possible(prior)
 
         def solve(finite: DistortionPrivacy, nearness: float, seconds: float) -> Design:
@@ -69,11 +84,11 @@ def design(
 
         enough = _ENOUGH if gap is None else run.enough
         return design_for_points(of_points[0], solve, enough=enough, time_limit=time_limit)
-    problem = least_loss(prior, loss, guarantees, objective, observables)
+    problem = least_loss(prior, loss, guarantees, objective, observables, constraints)
     answer = run.solve(problem, start.answer if start is not None else None)
     small = problem.shape[0] * problem.shape[1] <= _TIES
     wanted = small if tie_break is None else tie_break
-    breaks = wanted and objective == EXPECTED and answer.status is Status.OPTIMAL
+    breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
     return run.finished(problem, answer, untied(problem, answer, run) if breaks else None)
 
 

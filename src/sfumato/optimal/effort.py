@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,11 @@ from ..rounding import at_most
 
 # Measured: factors of 8 bytes an entry, and pair rows of about 2,000 bytes for each probability.
 _PER_ENTRY, _PER_PROBABILITY = 8, 2_000
+# Measured where observables are generated: arrays of all pairs, what each probability of a present observable
+# takes, the share of these, which is smaller where the gap is wide, and what prices take while they prove a bound.
+_ARRAYS, _PER_PRESENT = 12, 3_000
+_WIDE, _PRESENT, _PRESENT_WIDE = 2e-3, 0.12, 0.03
+_EDGES, _MOST_PRICES, _PER_PRICE = 6, 8_000_000, 120
 _SHARE = 0.9  # of the free memory that may be taken
 _PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
 _OVERHEAD_S = 0.1
@@ -42,6 +48,23 @@ def check_memory(blocks: int, size: int) -> None:
     raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
 
 
+def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
+    """Refuse a program whose observables are generated, where it does not fit into memory.
+
+    Args:
+        secrets: How many there are.
+        observables: How many there are.
+        held: Bytes of it that are there already.
+        gap: The relative gap to reach.
+
+    Raises:
+        InputError: If it does not fit; the hint says what does.
+    """
+    short = shortage_of_generated(secrets, observables, held, gap)
+    if short is not None:
+        raise InputError(short[0], f"about {short[1]:,} secrets fit: use a wider spacing or a smaller region.")
+
+
 def shortage(blocks: int, size: int) -> tuple[str, int] | None:
     """Return how much memory is missing, in words, and how many secrets fit; None where nothing is missing.
 
@@ -49,16 +72,41 @@ def shortage(blocks: int, size: int) -> tuple[str, int] | None:
         blocks: The number of blocks: observables, or orbits of them under a symmetry.
         size: The length of each: the number of secrets, or one more.
     """
-    free = _SHARE * free_bytes()
-    wanted = needed_bytes(blocks, size)
+    return _shortage(needed_bytes(blocks, size), size, lambda fits: needed_bytes(fits, fits), free_bytes())
+
+
+def shortage_of_generated(
+    secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE
+) -> tuple[str, int] | None:
+    """Return what `shortage` does, for a program whose observables are generated.
+
+    Args:
+        secrets: How many there are.
+        observables: How many there are.
+        held: Bytes of it that are there already.
+        gap: The relative gap to reach; by default a wide one, which takes least.
+    """
+    wanted = needed_bytes_of_generated(secrets, observables, gap)
+    ratio = observables / secrets
+
+    def needed(fits: int) -> float:
+        return needed_bytes_of_generated(fits, math.ceil(ratio * fits), gap)
+
+    return _shortage(wanted, secrets, needed, free_bytes() + held / _SHARE)
+
+
+def _shortage(
+    wanted: float, size: int, needed: Callable[[int], float], available: float
+) -> tuple[str, int] | None:
+    free = _SHARE * available
     if wanted <= free:
         return None
     fits = size
-    while fits > 1 and needed_bytes(fits, fits) > free:
+    while fits > 1 and needed(fits) > free:
         fits -= 1 + fits // 50
     return (
-        f"the optimum for {size:,} secrets takes about {_gigabytes(wanted)} of memory, and "
-        f"{_gigabytes(free)} is available.",
+        f"the optimum for {size:,} secrets takes about {gigabytes(wanted)} of memory, and "
+        f"{gigabytes(free)} is available.",
         fits,
     )
 
@@ -66,6 +114,14 @@ def shortage(blocks: int, size: int) -> tuple[str, int] | None:
 def needed_bytes(blocks: int, size: int) -> float:
     """Return about how much memory the structured method takes."""
     return float(blocks) * size * (_PER_ENTRY * size + _PER_PROBABILITY)
+
+
+def needed_bytes_of_generated(secrets: int, observables: int, gap: float) -> float:
+    """Return about how much memory a program takes whose observables are generated, with its problem and proof."""
+    present = (_PRESENT_WIDE if gap >= _WIDE else _PRESENT) * observables
+    prices = min(_EDGES * secrets * observables, _MOST_PRICES)
+    arrays = _ARRAYS * secrets * max(secrets, observables)
+    return 8.0 * arrays + _PER_PRESENT * present * secrets + float(_PER_PRICE * prices)
 
 
 def free_bytes() -> float:
@@ -138,6 +194,7 @@ def _seconds_of(rows: Floats) -> float:
     return time.perf_counter() - start
 
 
-def _gigabytes(size: float) -> str:
+def gigabytes(size: float) -> str:
+    """Return a number of bytes in words."""
     gigabytes = size / 2**30
     return f"{gigabytes:,.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"

@@ -60,14 +60,19 @@ def equilibrium(design: Design) -> Equilibrium:
         design: A design of least expected loss with `DistortionPrivacy`, or one by `design_private`.
 
     Raises:
-        InputError: If it was made without a distortion, with that of true places, or for the worst-case loss;
-            or if it has no prices.
+        InputError: If it was made without a distortion, with several, with that of true places, with linear
+            constraints, or for the worst-case loss; or if it has no prices.
 
     Source:
         Shokri et al., CCS 2012 (the two linear programs are each other's dual); Shokri, "Privacy Games", equations
         19 to 24.
     """
     problem, optimality = design.problem, design.optimality
+    if problem.general:
+        raise InputError(
+            "the design is for several attackers or has linear constraints, and keeps no prices of them.",
+            python("design with one DistortionPrivacy and no constraints=."),
+        )
     distance = problem.distance
     if distance is None or any(isinstance(each, PlaceDistortion) for each in problem.guarantees):
         raise InputError(

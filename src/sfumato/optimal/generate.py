@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
 from ..evidence import Multipliers
 from .linear import LinearProgram, Relaxation, Solution
@@ -20,7 +21,7 @@ from .reduction import Reduced, reduce
 from .solver import Answer, Control, Progress, Solver, Status, Stop, gap_of, mended, objective_of, proved_bound
 from .triples import Triples, all_pairs, spanner_pairs, violated
 
-_ALL_AT_ONCE = 40_000  # rows that one program takes without generation
+ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1
 _PATIENCE = 3  # rounds without any progress
 _ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
@@ -46,7 +47,7 @@ class LinearSolver(Solver):
         if known is not None and control.pairs != "spanner" and known.reduced.same_parts(reduced):
             triples = known.triples
         else:
-            triples = _first_rows(reduced, control.pairs)
+            triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
         return _Rounds(self, narrowed, reduced, control).run(triples)
 
 
@@ -58,16 +59,16 @@ class _Known:
     triples: Triples
 
 
-def _first_rows(reduced: Reduced, pairs: str) -> Triples:
+def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
     """Return the rows to start from: all where they are few, where all are asked for, or on a spanner."""
-    n, m = reduced.shape
-    if n == 1 or np.isinf(reduced.exponents).sum() == n * (n - 1):
+    n = len(exponents)
+    if n == 1 or np.isinf(exponents).sum() == n * (n - 1):
         return Triples.none()
-    every = all_pairs(reduced.exponents)
-    if pairs in ("all", "spanner") or len(every) * m <= _ALL_AT_ONCE:
-        return Triples.of_pairs(every, m)
-    near, _ = spanner_pairs(reduced.exponents, _FIRST_DILATION)
-    return Triples.of_pairs(near, m)
+    every = all_pairs(exponents)
+    if pairs in ("all", "spanner") or len(every) * observables <= ALL_AT_ONCE:
+        return Triples.of_pairs(every, observables)
+    near, _ = spanner_pairs(exponents, _FIRST_DILATION)
+    return Triples.of_pairs(near, observables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class _Rounds:
                 return self._ended(best, status)
             if self._stalled(log):
                 return self._ended(best, Status.INACCURATE)
-            more = violated(raw, self.reduced.exponents, triples, most=max(_ALL_AT_ONCE, 2 * len(triples)))
+            more = violated(raw, self.reduced.exponents, triples, most=max(ALL_AT_ONCE, 2 * len(triples)))
             if len(more) == 0:
                 return self._ended(best, status)
             triples = triples.joined(more)

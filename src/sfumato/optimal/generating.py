@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from ..core.arrays import Floats
-from ..evidence import Multipliers
+from ..evidence import LeastCosts, Multipliers
+from .generated.coarse import beside
+from .generated.edges import Ints
 from .generated.program import Program, program
 from .generated.rounds import Ended, Proved, generate
+from .interior.kept import state_folder
 from .interior.workers import Workers
 from .problem import EXPECTED, Problem
-from .reduction import Reduced, reduce
+from .reduction import Positions, Reduced, reduce
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 from .structured import ALMOST, MENDED, Structured, cores, narrowed
+
+KEPT: Final = 8_000_000
+"""Most prices of absent observables that are kept: they take 40 bytes each, in memory and in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +36,13 @@ class Generating(Solver):
     Args:
         threads: Worker threads, each with one thread of BLAS; by default one per core.
         iteration_limit: The most iterations of each program.
+        folder: Where iterates are kept, every few seconds and at a stop, so that the same design with the same
+            folder goes on from them; by default nowhere. Remove it when the design is done.
     """
 
     threads: int = field(default_factory=cores)
     iteration_limit: int = 500
+    folder: str | os.PathLike[str] | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -40,45 +51,123 @@ class Generating(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
-        plain = problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
-        found = _program(problem, control) if plain and control.pairs == "generated" else None
+        found = self.own(problem, control, start)
+        if found is not None:
+            return found
+        rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
+        return rest.answer(problem, control, start)
+
+    def own(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer | None:
+        """Solve a problem as `Solver.answer` does, or return None where it would go to the structured method."""
+        found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
         if found is None:
-            rest = Structured(self.threads, iteration_limit=self.iteration_limit)
-            return rest.answer(problem, control, start)
+            return None
         reduced, given = found
+        folder = None if self.folder is None else state_folder(self.folder)
+        chosen = _begun(reduced, given, start)
+        look = _look(problem, reduced, given)
         with Workers(self.threads, lambda: control.stopped is not None) as workers:
             aim = replace(control, gap=ALMOST * control.gap)
-            ended = generate(given, aim, workers, most=self.iteration_limit)
-        prices = reduced.lift_prices(_prices(reduced, given, ended.proved))
-        bound = proved_bound(problem, prices)
-        matrix, share = reduced.lift(_matrix(given, ended)), 0.0
+            seen = None if look is None else look.seen
+            ended = generate(
+                given, aim, workers, most=self.iteration_limit, chosen=chosen, seen=seen, folder=folder
+            )
+        prices: Multipliers | None = None
+        if look is not None and ended.proved.least is not None:
+            bound = look.costs.bound(ended.proved.least)
+        else:
+            prices = reduced.lift_prices(_prices(given, ended.proved))
+            bound = proved_bound(problem, prices)
+        matrix, used = _matrix(reduced, given, ended)
+        share = 0.0
         if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
             matrix, share = mended(problem, matrix)
-        value = objective_of(problem, matrix)
+        value = objective_of(problem, matrix, used)
         near = gap_of(problem, value, bound) <= control.gap
         status = ended.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             status = Status.OPTIMAL if near else Status.INACCURATE
-        return Answer(matrix, share, value, bound, status, ended.log, self.name, prices)
+        return Answer(
+            matrix,
+            share,
+            value,
+            bound,
+            status,
+            ended.log,
+            self.name,
+            prices,
+            used=used,
+            proved=prices is None,
+        )
+
+
+def plain(problem: Problem) -> bool:
+    """Return whether a problem is an expected loss under rows of pairs, and nothing else."""
+    return problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
 
 
 def _program(problem: Problem, control: Control) -> tuple[Reduced, Program] | None:
     """Return the problem without what cannot matter, in the order of its edges; None where these are not few."""
     reduced = reduce(problem, narrowed(problem, control))
-    losses = problem.loss.array[np.ix_(reduced.heads, reduced.kept)]
+    losses = problem.loss.array
+    if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
+        losses = losses[np.ix_(reduced.heads, reduced.kept)]
     given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0))
-    return None if given is None else (reduced, given)
+    return None if given is None else (reduced.bare(), given)
 
 
-def _matrix(given: Program, ended: Ended) -> Floats:
-    """Return the mechanism of the reduced problem, array (n, m)."""
-    n, m = given.shape
-    matrix = np.zeros((n, m))
-    matrix[given.order[:, None], ended.chosen] = ended.x.T
-    return matrix
+def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:
+    """Return the observables near those that an answer to a similar problem uses; None where it names none."""
+    if start is None or start.used is None or int(start.used[-1]) >= len(reduced.merged):
+        return None
+    return beside(given, np.unique(reduced.merged[start.used]))
 
 
-def _prices(reduced: Reduced, given: Program, proved: Proved) -> Multipliers:
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Reduced costs of the whole problem, from multipliers that are not kept.
+
+    Attributes:
+        costs: Finds them.
+        merged: Array (m,), the observable of the program that each one costs no less than.
+        shares: Array (rows,), by which each multiplier of the program becomes a price of the problem.
+    """
+
+    costs: LeastCosts
+    merged: Positions
+    shares: Floats
+
+    def seen(self, o: int, rows: Ints, lam: Floats) -> Floats:
+        """Return the least proved reduced costs of an observable and those merged into it, array (n,)."""
+        prices = lam * self.shares[rows]
+        every = [self.costs.of(each, rows, prices) for each in np.flatnonzero(self.merged == o).tolist()]
+        least: Floats = np.min(every, axis=0)
+        return least
+
+
+def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
+    """Return what looks at multipliers where there are too many to keep; None where they are kept."""
+    n, m = problem.shape
+    edges, exponents = given.edges, problem.exponents
+    if len(edges.upper) * m <= KEPT or given.shape[0] != n or exponents is None:
+        return None
+    secrets = reduced.heads[given.order]
+    s, t = secrets[edges.upper], secrets[edges.lower]
+    allowed = exponents[s, t]
+    costs = LeastCosts(problem.prior.probabilities, problem.loss.array, s, t, allowed)
+    return _Look(costs, reduced.merged, np.exp(np.log(edges.root) - allowed))
+
+
+def _matrix(reduced: Reduced, given: Program, ended: Ended) -> tuple[Floats, Positions]:
+    """Return the mechanism, array (N, k), and the k observables that it uses."""
+    matrix = np.empty((given.shape[0], len(ended.chosen)))
+    matrix[given.order] = ended.x.T
+    used = reduced.kept[ended.chosen]
+    order = np.argsort(used)
+    return matrix[reduced.members][:, order], used[order]
+
+
+def _prices(given: Program, proved: Proved) -> Multipliers:
     """Return the multipliers behind a bound as prices of the reduced problem."""
     block, upper, lower = proved.course.rows.pairs.triples()
     parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
@@ -87,7 +176,7 @@ def _prices(reduced: Reduced, given: Program, proved: Proved) -> Multipliers:
         parts.append((s, t, np.full(len(s), o), each.lam))
     upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = lam > 0
-    upper, lower, block, lam = given.order[upper[used]], given.order[lower[used]], block[used], lam[used]
-    exponents = reduced.exponents[upper, lower]
+    upper, lower, block, lam = upper[used], lower[used], block[used], lam[used]
+    exponents = given.exponents[upper, lower]
     # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
-    return Multipliers(upper, lower, block, lam * np.exp(-exponents / 2), exponents)
+    return Multipliers(given.order[upper], given.order[lower], block, lam * np.exp(-exponents / 2), exponents)

@@ -79,7 +79,7 @@ class Relaxation:
         columns = size + (m if attacked else 0) + (1 if worst else 0)
         cost, floor = np.zeros(columns), np.zeros(columns)
         costs = reduced.costs / whole.loss_scale
-        blocks = [_wide(sparse.kron(sparse.identity(n), np.ones((1, m))), columns, 0)]
+        blocks = [wide(sparse.kron(sparse.identity(n), np.ones((1, m))), columns, 0)]
         lower, upper = [np.ones(n)], [np.ones(n)]
 
         def add(block: sparse.sparray, low: Floats, high: Floats) -> None:
@@ -91,24 +91,24 @@ class Relaxation:
         if reduced.weighted is not None:
             seen = reduced.weighted / whole.distance_scale
             guesses = len(seen)
-            rows = _wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - _wide(
+            rows = wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - wide(
                 sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, size
             )
             add(rows, np.zeros(guesses * m), np.full(guesses * m, np.inf))
         if reduced.max_loss is not None:
             cost[size : size + m] = -1.0
-            bounded = _wide(sparse.csr_array(costs.reshape(1, -1)), columns, 0)
+            bounded = wide(sparse.csr_array(costs.reshape(1, -1)), columns, 0)
             add(bounded, -free, reduced.max_loss / whole.loss_scale * one)
         elif reduced.minimum is not None:
             least = reduced.minimum / whole.distance_scale * one
-            add(_wide(sparse.csr_array(np.ones((1, m))), columns, size), least, free)
+            add(wide(sparse.csr_array(np.ones((1, m))), columns, size), least, free)
         if reduced.losses is not None:
             cost[-1] = 1.0
             losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
             indptr = np.arange(len(losses) + 1) * m
             own = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
-            top = _wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
-            add(_wide(own, columns, 0) - top, np.full(len(losses), -np.inf), np.zeros(len(losses)))
+            top = wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
+            add(wide(own, columns, 0) - top, np.full(len(losses), -np.inf), np.zeros(len(losses)))
         elif reduced.max_loss is None:
             cost[:size] = costs.ravel()
         if len(self.triples):
@@ -151,7 +151,7 @@ class Relaxation:
         return Multipliers(t.secrets, t.others, t.observables, local, exponents, guesses, worst, loss)
 
 
-def _wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
+def wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
     """Return a block placed at a column offset of a wider matrix."""
     coo = sparse.coo_array(block)
     return sparse.csr_array((coo.data, (coo.row, coo.col + offset)), shape=(coo.shape[0], columns))

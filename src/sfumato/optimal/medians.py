@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable
+from typing import Final
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ..core import Guarantees, Space
 from ..core.arguments import checked
+from ..core.arrays import Floats
 from ..core.space import WGS84
 from ..errors import InputError, python
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
+from ..geo.true_points import TruePoints
 from .design import design
 from .problem import EXPECTED
 from .result import Design
+from .run import positive
 from .solver import OnProgress, Solver, Stop
 
-_APART_M = 0.1  # reports nearer to each other are one
+_APART_M: Final = 0.1  # reports nearer to each other are one
+_LEAST_S: Final = 1e-3  # of time for a design
+_USED: Final = 0.01  # probability of a report that is worth a place of its own
 
 
 @checked
@@ -36,7 +44,8 @@ def at_medians(
 
     The best place to report is the geometric median of the true points, given the report. It is in general no
     vertex and no centre. The reports are moved there, and the mechanism is designed once more with them. That
-    takes about as long as the first design, and loses some per cent less: most on coarse lattices.
+    takes about as long as the first design, and loses some per cent less: most on coarse lattices. Where the
+    solver kept only the reports that it uses (`Generating`), points around these are tried first.
 
     Args:
         made: A design on a lattice or on cells, of least expected distance from the true point.
@@ -106,6 +115,11 @@ def moved(
             f"the secrets are not places ({places!r}), so reports cannot be moved.",
             "design on a lattice or on cells.",
         )
+    if problem.constraints:
+        raise InputError(
+            "the design keeps linear constraints, whose coefficients are for the reports that it has.",
+            python("design without constraints= first."),
+        )
     if problem.loss.name != f"euclidean{TRUE_POINT}" or problem.objective != EXPECTED:
         raise InputError(
             "reports are moved where the loss is the expected distance of the true point, not the "
@@ -113,23 +127,57 @@ def moved(
             python("design with loss=places.loss(visits) first."),
         )
     points = places.true_points(visits, user).under(problem.prior.probabilities, np.asarray(places.coordinates))
-    possible = points.masses.sum(axis=0) @ made.mechanism.matrix > 0
-    medians = points.guesses(made.mechanism.matrix[:, possible]).points
+    deadline = time.monotonic() + positive(time_limit)
+
+    def at(reports: Floats, start: Design | None = None) -> Design:
+        digits = len(str(len(reports)))
+        labels = [f"r{number:0{digits}}" for number in range(1, len(reports) + 1)]
+        space = Space(labels, places.projection.inverse(reports), crs=WGS84)
+        return design(
+            problem.prior,
+            loss=places.loss(visits, unit=problem.loss.unit, observables=space, user=user),
+            guarantees=problem.guarantees if guarantees is None else guarantees,
+            observables=space,
+            solver=solver,
+            gap=made.enough if gap is None else gap,
+            tie_break=False,
+            time_limit=max(deadline - time.monotonic(), _LEAST_S),
+            stop=stop,
+            progress=progress,
+            start=start,
+        )
+
+    medians = _medians(made, points)
+    if made.mechanism.observables is not problem.observables:
+        # The solver kept only the reports that it uses; near them are others that are better once they are moved.
+        wider = at(np.vstack([medians, _around(medians, np.asarray(places.coordinates))]))
+        if not wider.finished:
+            return wider
+        medians = _medians(wider, points, _USED)
+    return at(medians, start)
+
+
+def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
+    """Return the best places for the reports that can be made, array (k, 2), each once.
+
+    Args:
+        made: The design.
+        points: Where people are.
+        least: Reports that no secret makes with this probability are left out, if there are others.
+    """
+    matrix = made.mechanism.matrix
+    largest = matrix.max(axis=0)
+    kept = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
+    medians = points.guesses(matrix[:, kept]).points
     _, first = np.unique(np.rint(medians / _APART_M), axis=0, return_index=True)
-    chosen = medians[np.sort(first)]
-    digits = len(str(len(chosen)))
-    labels = [f"r{number:0{digits}}" for number in range(1, len(chosen) + 1)]
-    reports = Space(labels, places.projection.inverse(chosen), crs=WGS84)
-    return design(
-        problem.prior,
-        loss=places.loss(visits, unit=problem.loss.unit, observables=reports, user=user),
-        guarantees=problem.guarantees if guarantees is None else guarantees,
-        observables=reports,
-        solver=solver,
-        gap=made.enough if gap is None else gap,
-        tie_break=False,
-        time_limit=time_limit,
-        stop=stop,
-        progress=progress,
-        start=start,
-    )
+    return np.asarray(medians[np.sort(first)])
+
+
+def _around(reports: Floats, places: Floats) -> Floats:
+    """Return points about half as far apart as places (n, 2) are, within their distance of reports (k, 2)."""
+    away, _ = cKDTree(places).query(places, k=2)
+    half = float(np.median(away[:, 1])) / 2
+    steps = np.arange(-2, 3)
+    around = np.array([(x, y) for x in steps for y in steps if x * x + y * y <= 4]) * half
+    near = reports[:, None, :] + around
+    return np.asarray(np.unique(np.rint(near.reshape(-1, 2) / half), axis=0) * half)

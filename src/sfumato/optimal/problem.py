@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,13 @@ from ..core.frozen import Short
 from ..core.guarantees import as_errors, as_guarantees
 from ..core.shortest_paths import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
+from ..evidence import LinearConstraint, PlaceDistortion
 from ..evidence.coordinates import bound_to
 from ..geo import Lattice
 from ..rounding import amount, amount_at_least, amount_at_most
+
+Constraints = LinearConstraint | Iterable[LinearConstraint]
+"""One linear constraint, or several."""
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 
@@ -47,12 +51,14 @@ class Problem(Short):
         objective: ``expected`` or ``worst-case`` loss to be least, or ``distortion`` to
             be most.
         distance: The adversary's distance, array (guesses, n): of the distortion
-            guarantee, or of the objective ``distortion``; None if neither is there.
+            guarantee, or of the objective ``distortion``; None if neither is there, or there are
+            several `attackers`.
         minimum: The distortion guaranteed, in the distance's unit; 0 for none.
         max_loss: The largest expected loss allowed (objective ``distortion``).
         exponents: Array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s'), ``inf`` where
             nothing is asked; None without metric privacy. Shortest paths are already
             in them, so they keep the triangle inequality.
+        constraints: Linear constraints to keep besides.
     """
 
     prior: Prior
@@ -64,6 +70,17 @@ class Problem(Short):
     minimum: float
     max_loss: float
     exponents: Floats | None
+    constraints: tuple[LinearConstraint, ...] = ()
+
+    @property
+    def attackers(self) -> tuple[DistortionPrivacy, ...]:
+        """The distortion guarantees."""
+        return tuple(each for each in self.guarantees if isinstance(each, DistortionPrivacy))
+
+    @property
+    def general(self) -> bool:
+        """Whether only a general linear program can hold it: it has linear constraints, or several attackers."""
+        return bool(self.constraints) or len(self.attackers) > 1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,7 +91,7 @@ class Problem(Short):
     @property
     def loss_scale(self) -> float:
         """The largest absolute loss, or 1 where all are 0."""
-        return float(np.abs(self.loss.array).max()) or 1.0
+        return float(max(self.loss.array.max(), -self.loss.array.min())) or 1.0
 
     @property
     def distance_scale(self) -> float:
@@ -108,18 +125,24 @@ class Problem(Short):
 
 
 def least_loss(
-    prior: Prior, loss: AnyLoss, given: Guarantees, objective: str, observables: Space | None
+    prior: Prior,
+    loss: AnyLoss,
+    given: Guarantees,
+    objective: str,
+    observables: Space | None,
+    constraints: Constraints = (),
 ) -> Problem:
     """Return the problem of the least loss under guarantees (Privacy Games, 21 to 24).
 
     Raises:
-        InputError: If sizes differ, there is no guarantee, or the objective is unknown.
+        InputError: If sizes differ, there is no guarantee and no constraint, or the objective is unknown.
         InfeasibleError: If more distortion is asked for than any mechanism can give.
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
-    guarantees = _bound(prior.space, given)
-    if not guarantees:
+    guarantees = guarantees_for(prior.space, given)
+    limits = as_constraints(constraints)
+    if not guarantees and not limits:
         raise InputError(
             "no guarantee was asked for, and without one the best mechanism reports the secret itself.",
             f"ask for one with {argument('epsilon', '1/km')}",
@@ -129,20 +152,16 @@ def least_loss(
     found = as_loss(loss, len(prior), len(space))
     if objective == WORST_CASE and (found.array < 0).any():
         raise InputError("the worst-case objective needs losses of at least 0.", "add a constant to the loss.")
-    exponents, distortion = _split(prior, guarantees)
-    distance = distortion.distance if distortion else None
-    minimum = distortion.minimum if distortion else 0.0
-    if distance is not None:
-        most = blind_error(prior.probabilities, distance.array)
-        if minimum > most * (1 - _ROOM):
-            unit = distance.unit
-            raise InfeasibleError(
-                f"a distortion of {amount(minimum, unit)} was asked for, but an attacker who sees no report "
-                f"errs by at most {amount_at_most(most, unit)} with their best guess: no mechanism can make "
-                f"them err by more.",
-                f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
-            )
-    return Problem(prior, space, found, tuple(guarantees), objective, distance, minimum, np.inf, exponents)
+    for limit in limits:
+        limit.check_shape(len(prior), len(space))
+    attackers = attackers_of(prior, guarantees)
+    for attacker in attackers:
+        _check_possible(prior, attacker)
+    alone = attackers[0] if len(attackers) == 1 else None
+    distance = alone.distance if alone else None
+    minimum = alone.minimum if alone else 0.0
+    exponents = exponents_of(prior.space, guarantees)
+    return Problem(prior, space, found, guarantees, objective, distance, minimum, np.inf, exponents, limits)
 
 
 def most_distortion(
@@ -163,11 +182,10 @@ def most_distortion(
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against
         Localization Attacks", CCS 2012.
     """
-    guarantees = _bound(prior.space, given)
+    guarantees = guarantees_for(prior.space, given)
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))
-    exponents, distortion = _split(prior, guarantees)
-    if distortion is not None:
+    if attackers_of(prior, guarantees):
         raise InputError(
             "the dual game maximises distortion privacy itself.", python("leave DistortionPrivacy out.")
         )
@@ -179,10 +197,11 @@ def most_distortion(
             f"allow more than {amount_at_most(least, found.unit)}.",
         )
     d = _distance(prior, as_errors(distance))
+    exponents = exponents_of(prior.space, guarantees)
     return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
 
 
-def _bound(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
+def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
     """Return guarantees as rows of the secrets.
 
     Raises:
@@ -198,23 +217,73 @@ def _bound(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
     return found
 
 
-def _split(prior: Prior, guarantees: Sequence[Guarantee]) -> tuple[Floats | None, DistortionPrivacy | None]:
+def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None:
+    """Return what metric privacy allows, array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s').
+
+    Returns:
+        Exponents that keep the triangle inequality, ``inf`` where nothing is asked; None without metric privacy.
+
+    Raises:
+        InputError: If a guarantee is for other secrets.
+    """
     exponents: Floats | None = None
-    distortion: DistortionPrivacy | None = None
     for guarantee in guarantees:
-        if isinstance(guarantee, MetricPrivacy):
-            guarantee.check_secrets(prior.space)
-            with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
-                found = guarantee.epsilon * guarantee.metric.array
-            if exponents is not None or not guarantee.metric.triangle:
-                found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
-            exponents = found
-        elif distortion is not None:
-            raise InputError("two distortion guarantees were given.", "ask for one; it may use any distance.")
-        else:
-            _distance(prior, guarantee.distance)
-            distortion = guarantee
-    return exponents, distortion
+        if not isinstance(guarantee, MetricPrivacy):
+            continue
+        guarantee.check_secrets(space)
+        with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
+            found = guarantee.epsilon * guarantee.metric.array
+        if exponents is not None or not guarantee.metric.triangle:
+            found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
+        exponents = found
+    return exponents
+
+
+def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
+    """Return one linear constraint or several as a tuple.
+
+    Raises:
+        InputError: If something given is not a linear constraint.
+    """
+    every = (given,) if isinstance(given, LinearConstraint) else given
+    if not isinstance(every, Iterable):
+        raise InputError(f"{given!r} is not a linear constraint.", python("pass LinearConstraint."))
+    found = []
+    for each in every:
+        if not isinstance(each, LinearConstraint):
+            raise InputError(f"{each!r} is not a linear constraint.", python("pass LinearConstraint."))
+        found.append(each)
+    return tuple(found)
+
+
+def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionPrivacy]:
+    """Return the distortion guarantees.
+
+    Raises:
+        InputError: If one is for other secrets, or the true point is asked for beside another one.
+    """
+    found = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
+    for each in found:
+        _distance(prior, each.distance)
+    if len(found) > 1 and any(isinstance(each, PlaceDistortion) for each in found):
+        raise InputError(
+            "PlaceDistortion was asked for beside another distortion guarantee.",
+            python("ask for one of them, or for DistortionPrivacy only."),
+        )
+    return found
+
+
+def _check_possible(prior: Prior, attacker: DistortionPrivacy) -> None:
+    """Refuse a distortion that the best guess without a report falls short of."""
+    unit, minimum = attacker.distance.unit, attacker.minimum
+    most = blind_error(prior.probabilities, attacker.distance.array)
+    if minimum > most * (1 - _ROOM):
+        raise InfeasibleError(
+            f"a distortion of {amount(minimum, unit)} was asked for, but an attacker who sees no report "
+            f"errs by at most {amount_at_most(most, unit)} with their best guess: no mechanism can make "
+            f"them err by more.",
+            f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
+        )
 
 
 def _distance(prior: Prior, distance: Loss) -> Loss:

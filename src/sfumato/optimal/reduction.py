@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Floats
 from ..core.frozen import Short
+from ..errors import InputError, python
 from ..evidence import Multipliers
 from .problem import DISTORTION, WORST_CASE, Problem
 
@@ -76,6 +77,11 @@ class Reduced(Short):
     def heads(self) -> Positions:
         """Array (n,), the first secret of each distinct one."""
         return np.asarray(np.unique(self.members, return_index=True)[1])
+
+    def bare(self) -> Reduced:
+        """Return the same without the costs and exponents, to lift an answer whose solver has its own."""
+        none: Floats = np.broadcast_to(np.float64(0), self.costs.shape)
+        return replace(self, costs=none, exponents=np.broadcast_to(np.float64(0), self.exponents.shape))
 
     def same_parts(self, other: Reduced) -> bool:
         """Whether rows of one reduced problem mean the same in the other."""
@@ -168,22 +174,38 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         problem: The problem.
         narrowed: What a solver is asked instead, to leave room for rounding: the same problem with
             exponents that are no larger, or with a smaller ``max_loss``. By default the problem.
+
+    Raises:
+        InputError: If the problem has linear constraints or several attackers, which are not kept by what is
+            done here.
     """
+    if problem.general:
+        raise InputError(
+            "this solver takes no linear constraints and no more than one attacker.",
+            python("pass the problem to design, which asks a general solver."),
+        )
     asked = problem if narrowed is None else narrowed
     mass, loss = problem.prior.probabilities / problem.prior.probabilities.sum(), problem.loss.array
     size = len(mass)
     exponents = np.full((size, size), np.inf) if asked.exponents is None else asked.exponents
     members = np.arange(size) if asked.exponents is None else _equal(exponents)
     n = int(members.max()) + 1
-    distinct = np.full((n, n), np.inf)
-    np.minimum.at(distinct, (members[:, None], members[None, :]), exponents)
-    np.fill_diagonal(distinct, 0.0)
+    if n == size and not np.diagonal(exponents).any():
+        distinct = exponents
+    else:
+        distinct = np.full((n, n), np.inf)
+        np.minimum.at(distinct, (members[:, None], members[None, :]), exponents)
+        np.fill_diagonal(distinct, 0.0)
     worst = problem.objective == WORST_CASE
-    counts = loss if worst else loss[mass > 0]
+    counts = np.ascontiguousarray((loss if worst or mass.all() else loss[mass > 0]).T)
     kept = _undominated(counts)
-    prior, costs = np.zeros(n), np.zeros((n, len(kept)))
-    np.add.at(prior, members, mass)
-    np.add.at(costs, members, mass[:, None] * loss[:, kept])
+    merged = _merged_into(counts, kept)
+    del counts
+    prior: Floats = np.asarray(np.bincount(members, mass, n), dtype=np.float64)
+    costs = mass[:, None] * (loss if len(kept) == loss.shape[1] else loss[:, kept])
+    if n < size:
+        every, costs = costs, np.zeros((n, len(kept)))
+        np.add.at(costs, members, every)
     game = problem.objective == DISTORTION
     weighted: Floats | None = None
     guesses = np.empty(0, dtype=np.intp)
@@ -202,7 +224,7 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         asked.max_loss if game else None,
         members,
         kept,
-        _merged_into(counts, kept),
+        merged,
         guesses,
     )
 
@@ -218,9 +240,8 @@ def _equal(exponents: Floats) -> Positions:
     return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
-def _undominated(counts: Floats) -> Positions:
-    """Return the observables to keep, of equal ones the first; the losses (secrets, M) are those that count."""
-    loss = counts.T
+def _undominated(loss: Floats) -> Positions:
+    """Return the observables to keep, of equal ones the first; the losses (M, secrets) are those that count."""
     cheapest = loss.argmin(axis=1)
     alive = np.ones(len(loss), dtype=np.bool_)
     for o in range(len(loss)):
@@ -234,10 +255,12 @@ def _undominated(counts: Floats) -> Positions:
     return np.flatnonzero(alive)
 
 
-def _merged_into(counts: Floats, kept: Positions) -> Positions:
+def _merged_into(loss: Floats, kept: Positions) -> Positions:
     """Return for every observable the position of a kept one that costs no more for any secret that counts."""
-    merged = np.zeros(counts.shape[1], dtype=np.intp)
+    merged = np.zeros(len(loss), dtype=np.intp)
     merged[kept] = np.arange(len(kept))
+    cheapest = loss.argmin(axis=1)
     for o in np.setdiff1d(np.arange(len(merged)), kept):
-        merged[o] = int(np.argmax((counts[:, kept] <= counts[:, o, None]).all(axis=0)))
+        rivals = np.flatnonzero(loss[kept, cheapest[o]] <= loss[o, cheapest[o]])
+        merged[o] = rivals[int(np.argmax((loss[kept[rivals]] <= loss[o]).all(axis=1)))]
     return merged

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core import Mechanism
+from ..core import Loss, Mechanism
+from ..core.arrays import Floats
 from ..core.notebook import cut, notebook_figures, notebook_table
 from ..core.units import per_unit
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .choice import Choice
 from .problem import DISTORTION, Problem
-from .solver import Answer, Progress, Status
+from .solver import Answer, Progress, Status, spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,6 +49,20 @@ class Design:
     optimality: Optimality | None
     answer: Answer | None = None
     choice: Choice | None = None
+
+    @property
+    def matrix(self) -> Floats:
+        """The probabilities of all observables that it could have reported, array (n, m)."""
+        every, used = self.problem.observables, self.mechanism.observables
+        if used is every:
+            return self.mechanism.matrix
+        return spread(self.mechanism.matrix, every.positions(used.labels), len(every))
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of the mechanism's observables, which may be some only of those that it could have reported."""
+        every, used = self.problem.observables, self.mechanism.observables
+        return self.problem.loss if used is every else self.problem.loss.of_columns(every.positions(used.labels))
 
     @property
     def finished(self) -> bool:

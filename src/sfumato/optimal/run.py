@@ -8,15 +8,16 @@ from typing import Final
 
 import numpy as np
 
-from ..core import MetricPrivacy
+from ..core import Mechanism, MetricPrivacy
 from ..errors import InputError, SolverError, argument
-from ..evidence import Certificate, Optimality
+from ..evidence import Candidates, Certificate, Optimality
+from .constrained import general_answer
 from .effort import check_time
 from .fallback import fallback
 from .problem import DISTORTION, Problem
 from .result import Design
 from .scaling import scaled
-from .solver import Answer, Control, OnProgress, Progress, Solver, Status, Stop, gap_of, proved
+from .solver import Answer, Control, OnProgress, Progress, Solver, Status, Stop, check_gap, gap_of, proved
 from .solvers import solver_of
 
 PAIRS: Final = ("generated", "all", "spanner")
@@ -51,8 +52,8 @@ class Run:
             raise InputError(
                 f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."
             )
-        if gap is not None and not gap > 0:
-            raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+        if gap is not None:
+            check_gap(gap)
         self.solver = solver_of(solver)
         self.start = time.monotonic()
         self.enough = _ENOUGH if gap is None else gap
@@ -69,8 +70,12 @@ class Run:
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
         """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
-        small = scaled(problem)
         control = self.control
+        if problem.general:
+            answer = general_answer(problem, self.solver, control)
+            self.log += answer.log
+            return answer
+        small = scaled(problem)
         if np.isfinite(control.deadline):
             if self.kept is None:
                 self.kept = check_time(*problem.shape, control.remaining)
@@ -122,7 +127,7 @@ class Run:
             time.monotonic() - self.start,
             tie_gap,
             self.enough,
-            _optimality(problem, answer),
+            _optimality(problem, answer, mechanism),
             answer,
         )
 
@@ -130,8 +135,9 @@ class Run:
         return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
 
 
-def _optimality(problem: Problem, answer: Answer) -> Optimality | None:
+def _optimality(problem: Problem, answer: Answer, mechanism: Mechanism) -> Optimality | None:
     if answer.prices is None:
         return None
     distance = problem.distance if problem.objective == DISTORTION else None
-    return Optimality(problem.objective, answer.prices, distance, problem.max_loss)
+    every = None if mechanism.observables is problem.observables else Candidates(problem.observables, problem.loss)
+    return Optimality(problem.objective, answer.prices, distance, problem.max_loss, every)

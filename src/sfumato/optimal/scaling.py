@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core import Loss, Prior
-from ..core.arrays import Floats
+from ..core.arrays import Floats, readonly
 from ..core.frozen import Short
 from ..evidence import Multipliers
 from .problem import DISTORTION, Problem
@@ -60,10 +60,12 @@ class Scaled(Short):
                 # Powers of two scale a proof without rounding, away from the ends of the floats' range.
                 same = self.exact and math.isfinite(found.bound)
                 bound = math.ldexp(found.bound, self.objective) if same else proved_bound(self.original, prices)
+            elif found.proved and self.exact:
+                bound = math.ldexp(found.bound, self.objective)
             log = tuple(map(self.step, found.log))
         if math.isnan(bound):  # without prices, or where they leave the range of floats
             prices, bound = None, math.inf if self.problem.objective == DISTORTION else -math.inf
-        value = objective_of(self.original, found.matrix)
+        value = objective_of(self.original, found.matrix, found.used)
         return replace(found, value=value, bound=bound, log=log, prices=prices)
 
     def step(self, step: Progress) -> Progress:
@@ -106,9 +108,9 @@ def scaled(problem: Problem) -> Scaled:
 
 
 def _exponent(array: Floats) -> int:
-    largest = float(np.abs(array).max(initial=0.0))
+    largest = float(max(array.max(initial=0.0), -array.min(initial=0.0)))
     return math.frexp(largest)[1] - 1 if largest > 0 else 0
 
 
 def _divided(loss: Loss, exponent: int) -> Loss:
-    return loss if exponent == 0 else Loss(np.ldexp(loss.array, -exponent), loss.unit, name=loss.name)
+    return loss if exponent == 0 else Loss(readonly(np.ldexp(loss.array, -exponent)), loss.unit, name=loss.name)

@@ -10,11 +10,14 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import Mechanism
 from ..core.arrays import Floats
 from ..core.frozen import Short
+from ..errors import InputError
 from ..evidence import Certificate, Multipliers, certify, distortion_bound, loss_bound, relative_gap
+from ..geo import among
 from ..mechanisms import made_private
 from .problem import DISTORTION, WORST_CASE, Problem
 
@@ -40,10 +43,12 @@ class Progress:
     Attributes:
         step: The round of row generation, or the iteration of the interior-point method.
         rows: Rows of metric privacy in the program.
-        value: The objective of the best mechanism so far.
-        bound: The best bound so far.
+        value: The objective of the best mechanism so far; infinite where there is none.
+        bound: The best bound so far; infinite where there is none.
         gap: Their relative distance.
         seconds: Since the start.
+        coarse: How many secrets a coarser problem has that is solved first, to see where to begin; 0 for the
+            problem itself. A coarser problem has no value and no bound that hold for the whole.
     """
 
     step: int
@@ -52,6 +57,7 @@ class Progress:
     bound: float
     gap: float
     seconds: float
+    coarse: int = 0
 
 
 OnProgress = Callable[[Progress], None]
@@ -95,7 +101,7 @@ class Answer(Short):
     """The best repaired matrix found, with its proved bound.
 
     Attributes:
-        matrix: Array (n, m), row-stochastic and strictly private.
+        matrix: Array (n, m), row-stochastic and strictly private; or (n, k), where only ``used`` are reported.
         share: The constant mechanism's share in it.
         value: Its objective.
         bound: Proved bound of the objective.
@@ -106,6 +112,8 @@ class Answer(Short):
         state: What the same solver can start a similar problem from.
         mechanism: The integers, where the solver chose them itself; else the matrix is
             quantised.
+        used: Positions of the k observables that are ever reported, ascending; None where the matrix has all m.
+        proved: Whether the bound was proved from prices that are too many to keep.
     """
 
     matrix: Floats
@@ -118,6 +126,8 @@ class Answer(Short):
     prices: Multipliers | None = None
     state: Any = None
     mechanism: Mechanism | None = None
+    used: NDArray[np.intp] | None = None
+    proved: bool = False
 
     @property
     def usable(self) -> bool:
@@ -145,15 +155,34 @@ class Solver(ABC):
         """
 
 
-def objective_of(problem: Problem, matrix: Floats) -> float:
-    """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss."""
+def check_gap(gap: float) -> None:
+    """Refuse a relative gap that is not positive."""
+    if not gap > 0:
+        raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+
+
+def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:
+    """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss.
+
+    Args:
+        problem: The problem.
+        matrix: Array (n, m), or (n, k) where only some observables are used.
+        used: Their positions.
+    """
     prior, loss = problem.prior.probabilities, problem.loss.array
-    losses = (matrix * loss).sum(axis=1)
+    losses = np.einsum("so,so->s", matrix, loss if used is None else loss[:, used])
     if problem.objective == DISTORTION and problem.distance is not None:
         if float(prior @ losses) > problem.max_loss:
             return -np.inf
         return float(((problem.distance.array * prior) @ matrix).min(axis=0).sum())
     return float(losses.max() if problem.objective == WORST_CASE else prior @ losses)
+
+
+def spread(matrix: Floats, used: NDArray[np.intp], size: int) -> Floats:
+    """Return a matrix (n, k) of used observables as one of all, array (n, size)."""
+    found = np.zeros((len(matrix), size))
+    found[:, used] = matrix
+    return found
 
 
 def mended(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
@@ -191,21 +220,30 @@ def proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | 
     matrix: Floats = answer.matrix
     share = answer.share
     given = answer.mechanism
+    observables, loss = problem.observables, problem.loss
+    if answer.used is not None:
+        some = among(observables, answer.used)
+        if some is None:
+            matrix = spread(matrix, answer.used, len(observables))
+        else:
+            observables, loss = some, loss.of_columns(answer.used)
+    first = matrix
     for margin in _MARGINS:
-        mechanism = given or Mechanism(matrix, problem.prior.space, problem.observables)
+        mechanism = given or Mechanism(matrix, problem.prior.space, observables)
         certificate = certify(
             mechanism,
             problem.prior,
-            problem.loss,
+            loss,
             problem.guarantees,
             objective=problem.objective,
             bound=answer.bound,
             distance=problem.distance,
             repair_weight=share,
+            constraints=problem.constraints,
         )
         if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
             return mechanism, certificate
         given = None
-        matrix, share = mended(problem, answer.matrix, margin=10 * margin)
+        matrix, share = mended(problem, first, margin=10 * margin)
         share = max(share, answer.share)
     return None

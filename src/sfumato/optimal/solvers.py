@@ -11,7 +11,9 @@ from typing import Final
 from ..errors import InfeasibleError, InputError, SolverError, argument
 from .clarabel import Clarabel
 from .closed_forms import closed_form
+from .effort import check_generated
 from .fallback import fallback
+from .forecast import NO_EDGES, STRUCTURED, selected
 from .generating import Generating
 from .highs import Highs
 from .problem import DISTORTION, Problem
@@ -19,19 +21,23 @@ from .solver import Answer, Control, Solver, Status, gap_of, objective_of
 from .structured import Structured, cores
 
 SMALL = 2_500  # probabilities that a general back-end takes in seconds
+_MORE = 600  # secrets up to which the structured method is asked where generating stops short
 _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Auto(Solver):
-    """A closed form where one is proved optimal, else the structured method.
+    """A closed form where one is proved optimal, generated observables where they pay, or the structured method.
 
-    Where the structured method stops short of the wanted gap on a small problem, the general
-    back-ends give further opinions; the best mechanism is kept, and the best bound.
+    Observables are generated from 150 secrets on, for an expected loss whose rows follow from few edges, where few
+    of them are expected to be used, or the structured method does not fit into memory. The answer's ``solver``
+    says what was chosen, and why. Where generating stops short of the wanted gap, the structured method
+    is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general back-ends give
+    further opinions; the best mechanism is kept, and the best bound.
 
     Args:
-        threads: Worker threads of the structured method; by default one per core.
-        folder: Where the structured method keeps its state, to go on from; see `Structured`.
+        threads: Worker threads; by default one per core.
+        folder: Where the state between iterations is kept, to go on from; see `Structured` and `Generating`.
     """
 
     threads: int = field(default_factory=cores)
@@ -56,8 +62,15 @@ class Auto(Solver):
 
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
         """Ask the structured method and, on small problems, others until one reaches the gap."""
-        small = problem.shape[0] * problem.shape[1] <= SMALL
-        best: Answer | None = None
+        n, m = problem.shape
+        small = n * m <= SMALL
+        chosen = selected(problem, control.pairs)
+        best, reason = None, chosen.reason
+        if chosen.generated:
+            best = self._generated(problem, control, start, reason)
+            if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
+                return best
+            reason = NO_EDGES if best is None else ""
         infeasible: InfeasibleError | None = None
         asked = control
         for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):
@@ -80,7 +93,16 @@ class Auto(Solver):
             best = fallback(problem, control.stopped or Status.INACCURATE, "no solver found an answer")
         if best is None:
             raise SolverError("no solver found a mechanism.", "allow more time, or ask for less.")
-        return best
+        told = reason and best.solver == STRUCTURED
+        return replace(best, solver=f"{best.solver} (chosen: {reason})") if told else best
+
+    def _generated(self, problem: Problem, control: Control, start: Answer | None, reason: str) -> Answer | None:
+        """Return the answer of generated observables; None where few edges do not imply all rows."""
+        held = float(problem.loss.array.nbytes)
+        held += 0 if problem.exponents is None else problem.exponents.nbytes
+        check_generated(*problem.shape, held, control.gap)
+        found = Generating(self.threads, folder=self.folder).own(problem, control, start)
+        return None if found is None else replace(found, solver=f"{found.solver} (chosen: {reason})")
 
 
 def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:
@@ -117,6 +139,24 @@ SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
     "simplex": lambda: Highs("simplex"),
     "clarabel": Clarabel,
 }
+
+
+def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
+    """Return a solver that keeps its state in a folder, and goes on from what it finds there.
+
+    Args:
+        name: ``auto``, ``structured`` or ``generating``.
+        folder: The folder; it is made where it is missing.
+
+    Raises:
+        InputError: If there is no such solver, or it keeps no state.
+    """
+    solver = solver_of(name)
+    if not isinstance(solver, Auto | Structured | Generating):
+        raise InputError(
+            f"{argument('solver', name)} keeps no state to go on from.", "use auto, structured or generating."
+        )
+    return replace(solver, folder=folder)
 
 
 def solver_of(given: Solver | str | None) -> Solver:

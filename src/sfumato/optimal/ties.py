@@ -13,7 +13,7 @@ from ..errors import InfeasibleError, SolverError
 from ..evidence import VertexPrivacy
 from .problem import DISTORTION, Problem
 from .run import Run
-from .solver import Answer, gap_of, mended, objective_of
+from .solver import Answer, gap_of, mended, objective_of, spread
 
 _USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP: Final = 1e-3  # of the distortion
@@ -27,6 +27,9 @@ def untied(problem: Problem, answer: Answer, run: Run) -> tuple[Answer, float] |
     distance = problem.distance if problem.distance is not None else _ground(problem)
     if distance is None or _same(distance.array, problem.loss.array.T):
         return None
+    if answer.used is not None:
+        whole = spread(answer.matrix, answer.used, len(problem.observables))
+        answer = replace(answer, matrix=whole, used=None)
     slack = answer.value + 0.5 * max(run.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
         answer.value
     )

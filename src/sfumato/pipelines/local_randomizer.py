@@ -64,8 +64,8 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             y: Not used.
 
         Raises:
-            InputError: If a parameter cannot be used, or the rows have no distances. ValueError: If the rows are
-            not finite numbers.
+            InputError: If a parameter cannot be used, or the rows have no distances.
+            ValueError: If the rows are not finite numbers.
         """
         epsilon: Any = self.epsilon  # scikit-learn takes whatever is passed
         n_values: Any = self.n_values

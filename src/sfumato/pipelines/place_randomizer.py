@@ -86,8 +86,8 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             y: Not used.
 
         Raises:
-            InputError: If the rows are not places, or a parameter cannot be used. ValueError: If they are not
-            finite numbers.
+            InputError: If the rows are not places, or a parameter cannot be used.
+            ValueError: If they are not finite numbers.
         """
         lat, lon = self._degrees(X, reset=True)
         if self.outside not in ("error", "nearest"):

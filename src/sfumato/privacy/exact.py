@@ -15,6 +15,9 @@ from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
 from .rows import AnyMechanism, Mask, channel, unequal
+from .search import Top
+
+Pairs = NDArray[np.intp]
 
 Row = list[int]
 """The probabilities of a row in a common unit."""
@@ -26,40 +29,38 @@ _MOST: Final = 2**17  # entries that are read again: some hundredths of a second
 _LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
 
 
-def largest_factor(mechanism: AnyMechanism, logs: Floats, errors: Floats, mask: Mask) -> Fraction | None:
+def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
     """Return the largest ratio p(o|s) / p(o|s') of the pairs in a mask, at least 1.
 
     Args:
         mechanism: A mechanism or array.
-        logs: The logarithms of the largest ratio of each pair as computed, array (n, n).
-        errors: How far they may be off, array (n, n).
+        top: The largest logarithm of these ratios, as a search found it.
         mask: Ordered pairs, array (n, n).
 
     Returns:
         The fraction; None where it is infinite, or would take too long to find.
     """
-    return _largest(mechanism, logs, errors, mask, _ratio, Fraction(1))
+    return _largest(mechanism, top, mask, _ratio, Fraction(1))
 
 
-def largest_range(mechanism: AnyMechanism, ranges: Floats, errors: Floats, mask: Mask) -> Fraction | None:
+def largest_range(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
     """Return the largest product of the `largest_factor` of a pair and that of its other order, at least 1."""
 
     def both(p: Row, q: Row, unit: int) -> Fraction | None:
         one, other = _ratio(p, q, unit), _ratio(q, p, unit)
         return None if one is None or other is None else one * other
 
-    return _largest(mechanism, ranges, errors, mask, both, Fraction(1))
+    return _largest(mechanism, top, mask, both, Fraction(1))
 
 
 def largest_mass(
-    mechanism: AnyMechanism, masses: Floats, errors: Floats, mask: Mask, *, alone: bool = False
+    mechanism: AnyMechanism, top: Top, mask: Mask, *, alone: bool = False
 ) -> tuple[Fraction, Pair] | None:
     """Return the largest excess of mass, sum over o of max(0, p(o|s) - p(o|s')), of the pairs in a mask.
 
     Args:
         mechanism: A mechanism or array.
-        masses: The masses as computed, array (n, n).
-        errors: How far they may be off, array (n, n).
+        top: The largest of these masses, as a search found it.
         mask: Ordered pairs, array (n, n).
         alone: Whether only reports count that the other secret never makes.
 
@@ -70,31 +71,30 @@ def largest_mass(
     def mass(p: Row, q: Row, unit: int) -> Fraction:
         return Fraction(sum(a - b for a, b in zip(p, q, strict=True) if a > b and not (alone and b)), unit)
 
-    return _attained(mechanism, masses, errors, mask, mass, Fraction(0))
+    return _attained(mechanism, top, mask, mass, Fraction(0))
 
 
 def largest_rate(
-    mechanism: AnyMechanism, rates: Floats, errors: Floats, mask: Mask, distances: Floats
+    mechanism: AnyMechanism, top: Top, mask: Mask, distances: Callable[[Pairs, Pairs], Floats]
 ) -> tuple[float, float] | None:
     """Return bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0.
 
     Args:
         mechanism: A mechanism or array.
-        rates: As computed, array (n, n).
-        errors: How far they may be off, array (n, n).
+        top: The largest of these rates, as a search found it.
         mask: Ordered pairs, array (n, n).
-        distances: Positive and finite on the mask, array (n, n).
+        distances: From listed pairs (s, s') to their distances, positive and finite on the mask.
 
     Returns:
         A lower and an upper bound, one or two floats apart; None where that would take too long.
     """
-    pairs = _in_question(mechanism, rates, errors, mask)
+    pairs = _in_question(mechanism, top, mask)
     if pairs is None:
         return None
     factors: dict[float, Fraction] = {}
     rows, unit = _rows(mechanism, pairs)
-    for s, t in pairs.tolist():
-        ratio, distance = _ratio(rows[s], rows[t], unit), float(distances[s, t])
+    for (s, t), distance in zip(pairs.tolist(), distances(pairs[:, 0], pairs[:, 1]).tolist(), strict=True):
+        ratio = _ratio(rows[s], rows[t], unit)
         if ratio is None:
             return None
         factors[distance] = max(factors.get(distance, Fraction(1)), ratio)
@@ -114,26 +114,24 @@ def rounded(value: Fraction) -> tuple[float, float]:
 
 def _largest(
     mechanism: AnyMechanism,
-    values: Floats,
-    errors: Floats,
+    top: Top,
     mask: Mask,
     of_pair: Callable[[Row, Row, int], Fraction | None],
     least: Fraction,
 ) -> Fraction | None:
-    found = _attained(mechanism, values, errors, mask, of_pair, least)
+    found = _attained(mechanism, top, mask, of_pair, least)
     return None if found is None else found[0]
 
 
 def _attained(
     mechanism: AnyMechanism,
-    values: Floats,
-    errors: Floats,
+    top: Top,
     mask: Mask,
     of_pair: Callable[[Row, Row, int], Fraction | None],
     least: Fraction,
 ) -> tuple[Fraction, Pair] | None:
     """Return the largest value and the first pair that attains it: of near ties the floats may name another."""
-    pairs = _in_question(mechanism, values, errors, mask)
+    pairs = _in_question(mechanism, top, mask)
     if pairs is None:
         return None
     best, attains = least, None
@@ -147,20 +145,17 @@ def _attained(
     return best, attains
 
 
-def _in_question(mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask) -> NDArray[np.intp] | None:
+def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> Pairs | None:
     """Return the pairs that may have the largest value, array (k, 2); None where they are too many."""
-    matrix = channel(mechanism).matrix
     if unequal(mechanism, mask) is None:
         return np.empty((0, 2), dtype=np.intp)
-    if float(matrix[matrix > 0].min()) < _LEAST:
+    matrix = channel(mechanism).matrix
+    if top.close is None or float(matrix[matrix > 0].min()) < _LEAST:
         return None
-    with np.errstate(over="ignore"):
-        known = float((values - errors)[mask].max())
-        pairs = np.argwhere(mask & (values + errors >= known))
-    return pairs if len(pairs) * matrix.shape[1] <= _MOST else None
+    return top.close if len(top.close) * matrix.shape[1] <= _MOST else None
 
 
-def _rows(mechanism: AnyMechanism, pairs: NDArray[np.intp]) -> tuple[dict[int, Row], int]:
+def _rows(mechanism: AnyMechanism, pairs: Pairs) -> tuple[dict[int, Row], int]:
     """Return the rows of some pairs as integers, and the integer that stands for probability 1."""
     chosen = np.unique(pairs).tolist()
     if isinstance(mechanism, Mechanism):

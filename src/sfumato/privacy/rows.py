@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Space
 from ..core.arrays import Floats, floats
 from ..core.weights import check_stochastic
-from ..divergences import MaxDivergence
 from ..errors import InputError
 
 AnyMechanism = Mechanism | ArrayLike
@@ -125,43 +124,6 @@ def per_unit(values: Floats, distances: Floats, mask: Mask) -> Floats:
         return np.divide(values, distances, out=np.zeros_like(values), where=mask)
 
 
-def least_epsilon(
-    matrix: Floats, mask: Mask, scales: Floats, delta: float
-) -> tuple[float, tuple[int, int] | None]:
-    """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
-
-    Pairs that are within delta at some epsilon are within it at any larger one, so each
-    exact inversion of one pair's profile leaves fewer pairs to look at.
-
-    Args:
-        matrix: Array (n, m).
-        mask: The ordered pairs, array (n, n).
-        scales: Positive and finite on the mask, array (n, n).
-        delta: From 0 to 1.
-
-    Returns:
-        Epsilon, and the pair that attains it; None where 0 is enough.
-    """
-    if delta == 0:
-        value, pair = largest(per_unit(MaxDivergence().pairwise(matrix), scales, mask), mask)
-        return max(0.0, value), pair
-    inverse, active = MaxDivergence(delta), mask.copy()
-    epsilon, worst = 0.0, None
-    while math.isfinite(epsilon):
-        with np.errstate(over="ignore"):  # a product beyond all floats is infinite: all is allowed
-            exponents = epsilon * np.where(active, scales, 0.0)
-        found = excesses(matrix, active, exponents)
-        active &= found > delta
-        _, pair = largest(found, active)
-        if pair is None:
-            break
-        active[pair] = False
-        value = inverse(matrix[pair[0]], matrix[pair[1]]) / float(scales[pair])
-        if value > epsilon:
-            epsilon, worst = value, pair
-    return epsilon, worst
-
-
 def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
     """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
 
@@ -172,5 +134,8 @@ def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
     rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
     first: dict[tuple[float, ...], int] = {}
     same = np.array([first.setdefault(tuple(row), s) for s, row in enumerate(rows.tolist())])
-    differing = np.argwhere(mask & (same[:, None] != same))
-    return (int(differing[0, 0]), int(differing[0, 1])) if len(differing) else None
+    for s in np.flatnonzero(mask.any(axis=1)):
+        differing = np.flatnonzero(mask[s] & (same != same[s]))
+        if len(differing):
+            return int(s), int(differing[0])
+    return None

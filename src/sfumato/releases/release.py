@@ -141,8 +141,8 @@ def release(
 
     Raises:
         InputError: If the options do not fit the mechanism, its promise does not hold, the source was
-        released before, or it is not a table in memory and has no target. DataError: If the source cannot be
-        read, or rows are outside and this is refused.
+            released before, or it is not a table in memory and has no target.
+        DataError: If the source cannot be read, or rows are outside and this is refused.
         FileError: If the target cannot be written.
     """
     asked: dict[str, Any] = {

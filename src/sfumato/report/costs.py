@@ -30,7 +30,7 @@ def cost_sentences(
         held_out: Visits that the design has not seen.
     """
     mechanism, problem, certificate = design.mechanism, design.problem, design.certificate
-    space, prior, loss = mechanism.secrets, problem.prior, problem.loss
+    space, prior, loss = mechanism.secrets, problem.prior, design.loss
     place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
     sentences = []
     if of_points:

@@ -133,7 +133,7 @@ def extremes(guarantee: Guarantee) -> list[str]:
         guarantee: The promise; of other kinds there is nothing to say.
 
     Returns:
-        Sentences: none where epsilon times the distance between values is moderate.
+        Sentences; none where epsilon times the distance between values is moderate.
     """
     if not isinstance(guarantee, MetricPrivacy):
         return []

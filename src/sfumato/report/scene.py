@@ -39,6 +39,7 @@ _OFTEN: Final = 0.02  # the least probability of a report that is shown as an ex
 _PANEL: Final = 3.95  # inches: the width of a map
 _CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
 _CLEAR: Final = 0.001  # shares below are not coloured, on a map of up to 200 cells
+_DOT: Final = 0.012  # of the width of a map: the side of a dot at least
 
 
 @final
@@ -98,6 +99,8 @@ class Scene(Short):
             check_there(outline, space)
         estimates = optimal(mechanism, prior, ground).estimates
         position = None if place is None else space.position(place)
+        if position is None and np.ptp(prior.probabilities) == 0:  # no place tells more: not one in a corner
+            position = int(np.argmin(np.linalg.norm(centres - centres.mean(axis=0), axis=1)))
         true, report = _instructive(mechanism, prior, ground, estimates, nearest, position)
         names = (
             *(most_visited(visits) if visits is not None else ()),
@@ -244,8 +247,8 @@ def _corners_km(space: Places) -> Floats:
 
 
 def _dots_km(reports: Floats, corners: Floats) -> Floats:
-    """Return a small square around each report, array (m, 4, 2)."""
-    side = float(np.ptp(corners[0, :, 0])) / 3
+    """Return a small square around each report, array (m, 4, 2), that can be seen where cells are many."""
+    side = max(float(np.ptp(corners[0, :, 0])) / 3, float(np.ptp(corners[..., 0])) * _DOT)
     found: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     return found
 

@@ -199,8 +199,14 @@ def attack_sentences(
     mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None
 ) -> list[str]:
     """Return what the best attacker achieves, who knows the prior and the mechanism."""
-    noun, _ = nouns(mechanism.secrets)
+    noun, several = nouns(mechanism.secrets)
     exact = hamming(prior.space)
+    even = bool((prior.probabilities == prior.probabilities[0]).all())
+    knowing = (
+        f"If all {several} are equally likely, the best attacker"
+        if even and len(prior) > 1
+        else f"The best attacker, who knows how likely each {noun} is,"
+    )
     before = goals(mechanism, prior, exact if ground is None else ground)
     hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
     yours = "yours"
@@ -212,8 +218,7 @@ def attack_sentences(
     if limit == "100 %" and often != "every time":
         often = "perhaps every time (no useful limit is proved)"
     sentences = [
-        f"The best attacker, who knows how likely each {noun} is, finds {yours} {often}: "
-        f"{about_percent(before.blind_hit_rate)} without seeing a report{bare}."
+        f"{knowing} finds {yours} {often}: {about_percent(before.blind_hit_rate)} without seeing a report{bare}."
     ]
     if visits is not None and isinstance(mechanism.secrets, Places):
         sentences.append(place_sentence(true_place(mechanism, visits)))
@@ -296,6 +301,11 @@ def _optimality(design: Design) -> list[str]:
         best = f"No mechanism {others} has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
         near = _near(c.bound, c.value, c.loss_unit)
     sentences = [f"{best}; {near} (proved by duality)."]
+    if design.optimality is None and design.answer is not None and design.answer.proved:
+        sentences.append(
+            "This was proved while the design was made. Its prices are too many to keep, so the file does not "
+            "prove it again."
+        )
     if design.status is Status.RESTRICTED:
         sentences.append(f"It is {design.status.value}.")
     elif not design.finished:

@@ -40,7 +40,12 @@ def mass_error(value: float, terms: int, inner: int = 1) -> float:
         terms: How many differences were added.
         inner: How many products each p and q adds up; 1 for entries of the matrix.
     """
-    return (4 * (inner + 12) * (1 + value) + terms * value) * UNIT
+    return float(mass_errors(np.asarray(value), terms, inner))
+
+
+def mass_errors(values: Floats, terms: int, inner: int = 1) -> Floats:
+    """Return `mass_error` of many sums, array of the same shape."""
+    return np.asarray((4 * (inner + 12) * (1 + values) + terms * values) * UNIT)
 
 
 def inversion_error(terms: int, span: float) -> float:

@@ -33,7 +33,7 @@ design = sf.design(
 print(design)
 problem = design.problem
 held = MechanismFile(
-    design.mechanism, problem.prior, problem.loss, problem.guarantees, {{}}, design.optimality
+    design.mechanism, problem.prior, design.loss, problem.guarantees, {{}}, design.optimality
 )
 sf.save(held, "mechanism.sfm")
 origin = Origin(Path("mechanism.sfm"), source={source!r}, designed={RUN!r})

@@ -130,7 +130,8 @@ def parsed(
 
     return arrow_csv.read_csv(
         stream,
-        read_options=arrow_csv.ReadOptions(column_names=names, encoding=encoding),
+        # With threads one of Arrow's may still let go of the stream while Python ends, which aborts the process.
+        read_options=arrow_csv.ReadOptions(column_names=names, encoding=encoding, use_threads=False),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=columns, column_types=types, strings_can_be_null=missing

@@ -78,7 +78,7 @@ def readable(name: str) -> Iterator[None]:
         raise DataError(f"{name} claims to hold more than there is memory for.", f"{_COMPLETE}.") from None
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(
-            f"{name} is not a valid table: {str(error).splitlines()[0] if str(error) else type(error).__name__}.",
+            f"{name} is not a valid table: {(str(error) or type(error).__name__).splitlines()[0].rstrip('.')}.",
             _COMPLETE,
             "every line needs the same number of values.",
         ) from None

@@ -72,7 +72,7 @@ def show(
     balance = ledger.balance(user)
     say(
         f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {counted(balance.reports, 'report')}; "
-        f"{amount_text(balance.left, ledger.unit)} is left."
+        f"{amount_text(balance.left, ledger.unit)} is left now."
     )
     for each in balance.windows:
         if each.window != "ever":

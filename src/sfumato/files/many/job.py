@@ -207,4 +207,4 @@ def _held(made: Design | NoiseDesign, visits: Visits | None) -> MechanismFile | 
         return NoiseFile(made.mechanism) if visits is None else NoiseFile.for_visits(made.mechanism, visits)
     claims = {"certificate": as_dict(made.certificate), "solver": made.solver, "status": made.status.name}
     problem = made.problem
-    return MechanismFile(made.mechanism, problem.prior, problem.loss, problem.guarantees, claims, made.optimality)
+    return MechanismFile(made.mechanism, problem.prior, made.loss, problem.guarantees, claims, made.optimality)

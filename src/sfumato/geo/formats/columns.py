@@ -106,7 +106,7 @@ def recognised(
             missing = " and no ".join(
                 word for word, name in (("latitude", found_lat), ("longitude", found_lon)) if name is None
             )
-            hints = [f"name them with {NAMED}"]
+            hints = [f"name them with {NAMED}", "rename them to lat and lon"]
             if found_lat is None and found_lon is None:
                 hints.extend(_NO_PLACES)
             raise DataError(

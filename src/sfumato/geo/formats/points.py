@@ -16,6 +16,14 @@ from ..visits import NAMED
 _WKT = r"(?i)^\s*(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<lon>[-+0-9.eE]+)[\s,]+(?P<lat>[-+0-9.eE]+)"
 _SRID = 0x20000000
 _Z_OR_M = 0xC0000000
+_KINDS = {
+    2: "a LineString",
+    3: "a Polygon",
+    4: "a MultiPoint",
+    5: "a MultiLineString",
+    6: "a MultiPolygon",
+    7: "a GeometryCollection",
+}
 
 
 def degrees(column: Any, what: str, *, comma: bool = False) -> Floats:
@@ -107,8 +115,9 @@ def _from_wkb(values: list[bytes], rows: NDArray[np.intp], source: str) -> Float
         order = "<" if head[:1] == b"\x01" else ">"
         kind = int(np.frombuffer(head[1:].ljust(4, b"\0"), dtype=f"{order}u4")[0])
         start = 9 if kind & _SRID else 5
-        if (kind & ~(_SRID | _Z_OR_M)) % 1000 != 1 or any(len(values[k]) < start + 16 for k in at):
-            raise _not_a_point(int(rows[at[0]]), f"a geometry of WKB type {kind}", source)
+        plain = (kind & ~(_SRID | _Z_OR_M)) % 1000
+        if plain != 1 or any(len(values[k]) < start + 16 for k in at):
+            raise _not_a_point(int(rows[at[0]]), _KINDS.get(plain, f"a geometry of WKB type {kind}"), source)
         block = b"".join(values[k][start : start + 16] for k in at)
         xy[at] = np.frombuffer(block, dtype=f"{order}f8").reshape(-1, 2)
     return xy
@@ -116,7 +125,8 @@ def _from_wkb(values: list[bytes], rows: NDArray[np.intp], source: str) -> Float
 
 def _not_a_point(row: int, what: str, source: str) -> DataError:
     return DataError(
-        f"row {row + 1} of {source} holds {what}, not a point.", "keep only points, such as the centres of shapes."
+        f"row {row + 1} of {source} holds {what}, not a point.",
+        "keep only points, such as the centroids of shapes: Centroids in QGIS, .centroid in geopandas.",
     )
 
 

@@ -191,7 +191,7 @@ class _Search:
             solved = self._solved(prior, promise, costs)
             if solved is None:
                 return
-            bound, matrix = solved.certificate.bound + constant, solved.mechanism.matrix
+            bound, matrix = solved.certificate.bound + constant, solved.matrix
             at_corners = true_costs(heads, mesh.corners, self.kind)
             left_out = prior.probabilities @ (matrix * (at_corners - lower_costs(heads, mesh, self.kind)))
             lacking, total = float(left_out.sum()), float(prior.probabilities @ (matrix * at_corners).sum(axis=1))
@@ -253,8 +253,8 @@ class _Search:
             return math.inf
         solved, mesh = self.found
         near = groups.distances * ((1 - 2.0**-48) / ground.stretch)
-        matrix, _ = made_private(solved.mechanism.matrix, self.epsilon * near)
-        mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.mechanism.observables)
+        matrix, _ = made_private(solved.matrix, self.epsilon * near)
+        mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.problem.observables)
         promise = MetricPrivacy(self.epsilon, Metric(near, name="distance", triangle=True))
         if not prove_metric_privacy(mechanism, promise).holds:
             return math.inf

@@ -13,7 +13,7 @@ from ...errors import InputError, argument
 from ...geo import MOST_CELLS, Lattice, Region, Visits
 from ...geo.vertices import Kind
 from ...rounding import about
-from ..effort import check_time, shortage
+from ..effort import check_time, shortage, shortage_of_generated
 
 MOST: Final = 250
 """Vertices that are designed for in about a minute on two cores, with reports at medians."""
@@ -95,12 +95,14 @@ def suited_lattice(
         step = _rounded(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
 
 
-def check_lattice(lattice: Lattice, time_limit: float) -> None:
+def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) -> None:
     """Refuse, before any large array is made, a lattice too fine for the memory or the time.
 
     Args:
         lattice: The lattice.
         time_limit: Seconds for the whole design; ``inf`` for no limit.
+        errors: Whether the attacker's error is part of the problem; then observables are not generated, and less
+            fits.
 
     Raises:
         InputError: If a design on it does not fit into memory, or its proof alone takes longer than the time
@@ -108,13 +110,16 @@ def check_lattice(lattice: Lattice, time_limit: float) -> None:
     """
     size = len(lattice)
     short = shortage(size, size)
+    if short is not None and not errors:
+        short = shortage_of_generated(size, size)
     if short is not None:
         problem, fits = short
         ring = 3.0  # vertices beyond what is served, and halves of steps, along each side
         by = (math.sqrt(size) - 2) / max(1.0, math.sqrt(fits) - ring)
         wider = units.show(_rounded(lattice.spacing_m * max(by, _GROWTH)), "m")
+        why = " with the attacker's error in the problem" if errors else ""
         raise InputError(
-            problem, f"about {fits:,} vertices fit: use {argument('spacing', wider)}, or a smaller region."
+            problem, f"about {fits:,} vertices fit{why}: use {argument('spacing', wider)}, or a smaller region."
         )
     check_time(size, size, time_limit)
 

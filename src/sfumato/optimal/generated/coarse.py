@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from ...core.arrays import Floats
-from .edges import edges_of
+from .edges import edges_of, nearest_of
 from .program import Positions, Program, program
 
 _FEW: Final = 150  # secrets that are solved with all observables
-_STEPS: Final = 1.99  # times the least exponent, between secrets of the net
+_APART: Final = 1.99  # times the step, the least exponent between secrets of the net
+_BESIDE: Final = 2.01  # times the step: not more than two steps away
+_DETOUR: Final = 0.25  # by which the way along edges of a net may be longer
+_ROUNDED: Final = 1e-9
 _NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
 
@@ -24,7 +28,7 @@ def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
     n, _ = given.shape
     if n <= _FEW:
         return None
-    net = _net(given.exponents)
+    net = _net(given.exponents, np.unique(given.anchors))
     if len(net) > 0.7 * n:
         return None
     member = given.exponents[net].argmin(axis=0)
@@ -35,7 +39,7 @@ def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
     np.add.at(prior, member, given.prior)
     np.add.at(costs, member, given.costs[kept].T)
     exponents = given.exponents[np.ix_(net, net)]
-    pairs = edges_of(exponents)
+    pairs = edges_of(exponents, _DETOUR)
     if pairs is None:
         order = np.argsort(exponents, axis=1)[:, 1 : 1 + _NEAREST]
         pairs = np.column_stack([np.repeat(np.arange(len(net)), order.shape[1]), order.ravel()])
@@ -44,22 +48,51 @@ def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
     return None if found is None else (found, net, kept)
 
 
-def around(given: Program, net: Positions, used: Positions) -> Positions:
-    """Return the observables near used ones: as near as any secret is to the net."""
-    radius = float(given.exponents[net].min(axis=0).max()) * (1 + 1e-9)
+def beside(given: Program, used: Positions) -> Positions:
+    """Return the observables at most a step of observables away from used ones."""
     hubs = np.unique(given.anchors[used])
-    near = given.exponents[hubs].min(axis=0) <= radius
+    near = given.exponents[hubs].min(axis=0) <= _step(given) * (1 + _ROUNDED)
     return np.flatnonzero(near[given.anchors])
 
 
-def _net(exponents: Floats) -> Positions:
-    """Return secrets that are no nearer to each other than about two steps, with every other one near them."""
-    bare = exponents + np.diag(np.full(len(exponents), np.inf))
-    apart = _STEPS * float(np.median(bare.min(axis=1)))
+def spread(given: Program, some: Sequence[int]) -> list[int]:
+    """Return those of some observables, in turn, that are more than a step of observables from each one before."""
+    near = _step(given) * (1 + _ROUNDED)
+    found: list[int] = []
+    for o in some:
+        anchor = given.anchors[o]
+        if not found or given.exponents[anchor, given.anchors[found]].min() > near:
+            found.append(o)
+    return found
+
+
+def _step(given: Program) -> float:
+    """Return the median exponent between observables that are next to each other."""
+    hubs = np.unique(given.anchors)
+    return float(np.median(nearest_of(given.exponents[np.ix_(hubs, hubs)])))
+
+
+def _net(exponents: Floats, first: Positions) -> Positions:
+    """Return secrets that are no nearer to each other than about two steps, with every other one near them.
+
+    Args:
+        exponents: Array (n, n).
+        first: The secrets that are taken first, if they are apart: where observables are.
+    """
+    step = float(np.median(nearest_of(exponents)))
     free = np.ones(len(exponents), dtype=np.bool_)
+    beside = np.zeros(len(exponents), dtype=np.intp)  # how many of the net are two steps away
     chosen: list[int] = []
-    for s in range(len(exponents)):
+
+    def choose(s: int) -> None:
+        chosen.append(s)
+        free[exponents[s] < _APART * step] = False
+        beside[exponents[s] <= _BESIDE * step] += 1
+
+    for s in first.tolist():
         if free[s]:
-            chosen.append(s)
-            free &= exponents[s] >= apart
-    return np.asarray(chosen, dtype=np.intp)
+            choose(s)
+    # Holes are filled so that they fit: a lattice stays one.
+    while free.any():
+        choose(int(np.where(free, beside, -1).argmax()))
+    return np.sort(np.asarray(chosen, dtype=np.intp))

@@ -21,7 +21,7 @@ _MOST: Final = 16  # pairs per secret, and no more, are few
 _TOLERANCE: Final = 1e-12
 
 
-def edges_of(exponents: Floats) -> Ints | None:
+def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
 
     Taken are the nearest pairs, and every pair without a near secret u of s such that
@@ -29,6 +29,7 @@ def edges_of(exponents: Floats) -> Ints | None:
 
     Args:
         exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+        detour: By what share the way through u may be longer. With more than rounding, rows are implied nearly.
     """
     n = len(exponents)
     bare = exponents.copy()
@@ -43,8 +44,8 @@ def edges_of(exponents: Floats) -> Ints | None:
     found: list[Ints] = []
     for s in range(n):
         some = np.flatnonzero(near[s])
-        detour = (bare[s, some, None] + exponents[some]).min(axis=0)
-        direct = near[s] | (detour > bare[s] * (1 + _TOLERANCE))
+        way = (bare[s, some, None] + exponents[some]).min(axis=0)
+        direct = near[s] | (way > bare[s] * (1 + detour))
         direct[s] = False
         found.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
         if sum(map(len, found)) > _MOST * n:
@@ -52,6 +53,12 @@ def edges_of(exponents: Floats) -> Ints | None:
     pairs = np.concatenate(found)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     return None if bare[pairs[:, 0], pairs[:, 1]].max() > CAP else pairs
+
+
+def nearest_of(exponents: Floats) -> Floats:
+    """Return the least exponent between each secret and another one, array (n,)."""
+    others = np.arange(len(exponents) - 1)
+    return np.array([row[others + (others >= s)].min(initial=np.inf) for s, row in enumerate(exponents)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

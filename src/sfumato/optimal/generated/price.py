@@ -1,8 +1,14 @@
 """A small program that shows whether an absent observable could lower the loss, or proves that it could not.
 
 With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. It could lower the loss if a
-column x in the cone of the rows has <w, x> < 0. So this is minimised with x = 1 at one secret, the anchor, by
-Mehrotra's method; the band of each Newton matrix is factored. For any multipliers lam >= 0 of the rows,
+column x in the cone of the rows has <w, x> < 0. So this is minimised with <q, x> = 1, q = exp(-E) of the
+exponents E from the anchor, by Mehrotra's method; the band of each Newton matrix is factored. The dual program is
+
+    maximise t    such that    w - G' lam = t q,    lam >= 0,
+
+so most observables are proved harmless long before the end: where t is positive there is room at every secret. And
+where it is a little negative, little is to be paid, as q is small far from the anchor.
+For any multipliers lam >= 0 of the rows,
 
     <w, x> >= <min(0, w - G' lam), x>      for all x >= 0 in the cone,
 
@@ -14,6 +20,7 @@ first, where its minimum can only be lower, and for more where that decides noth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,6 +33,8 @@ from .edges import Bools, Edges, Ints
 
 _MOST: Final = 60  # iterations
 _TO_BOUNDARY: Final = 0.99
+_FLAT: Final = 0.3  # of the exponents, in the first column
+_LARGE: Final = 3.0  # times what costs and the first column suggest for the first multipliers
 _PATIENT: Final = 4  # iterations before it is believed
 _AROUND: Final = 1.0  # exponent around the secrets of negative cost
 _WIDER: Final = 1.6
@@ -37,30 +46,42 @@ class Price(Short):
     """The answer for one observable.
 
     Attributes:
-        value: The least <w, x> found, with x = 1 at the anchor; 0 where it was not looked for.
+        value: The least <w, x> found, with a largest entry of 1; 0 where it was not looked for.
+        weighed: The last <w, x> found, with <q, x> = 1; infinite where it was not looked for.
         closed: Whether what mu must be lowered by, in all, is no more than was allowed.
         short: Array (n,), by how much mu must be lowered; not negative.
-        rows: Array (r,), the rows with a multiplier.
+        lacking: Their sum.
+        rows: Array (r,), the rows with a multiplier, ascending.
         lam: Array (r,), their multipliers, positive.
     """
 
     value: float
+    weighed: float
     closed: bool
     short: Floats
+    lacking: float
     rows: Ints
     lam: Floats
 
+    def bare(self, *, multipliers: bool) -> Price:
+        """Return the same without what is short at each secret, and without its multipliers unless these stay."""
+        rows, lam = (self.rows, self.lam) if multipliers else (self.rows[:0], self.lam[:0])
+        return replace(self, short=self.short[:0], rows=rows, lam=lam)
 
-def price(edges: Edges, w: Floats, exponents: Floats, anchor: int, allowed: float, budget: float) -> Price:
-    """Return whether an observable is harmless.
+
+def price(
+    edges: Edges, w: Floats, exponents: Floats, allowed: float, budget: float, near: float = -np.inf
+) -> Price:
+    """Return whether an observable is harmless, and whether it is nearly not.
 
     Args:
         edges: The rows, in an order in which they are near each other.
         w: Array (n,), reduced costs.
         exponents: Array (n,), the exponents between each secret and the anchor.
-        anchor: The secret where x is one.
         allowed: How much mu may be lowered for this observable.
         budget: A value so far below zero helps for certain.
+        near: It is looked for until <w, x> is known to be above this, with <q, x> = 1, or a column is found where
+            it is not.
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
@@ -76,139 +97,171 @@ def price(edges: Edges, w: Floats, exponents: Floats, anchor: int, allowed: floa
             if not len(rows):
                 reach *= _WIDER
                 continue
-        found = _Program(part, w[here], exponents[here], int(np.searchsorted(here, anchor))).run(allowed, budget)
+        found = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
         if found.closed or whole:
             short = np.zeros(edges.size)
             short[here] = found.short
             used = np.flatnonzero(found.lam)
-            return Price(found.value, found.closed, short, rows[used], found.lam[used])
+            lacking = float(short.sum())
+            return Price(found.value, found.weighed, found.closed, short, lacking, rows[used], found.lam[used])
         reach *= _WIDER
 
 
 def unpriced(w: Floats) -> Price:
     """Return the price of an observable that is not looked at: all that is negative in its costs (n,) is paid."""
-    return Price(0.0, False, np.maximum(-w, 0.0), np.empty(0, dtype=np.int64), np.empty(0))
-
-
-def begun(edges: Edges, w: Floats, exponents: Floats, anchor: int, mean: float) -> tuple[Floats, Floats]:
-    """Return a point of an observable's program and its multipliers, where their products come down to a mean.
-
-    Args:
-        edges: The rows.
-        w: Array (n,), reduced costs.
-        exponents: Array (n,), the exponents between each secret and the anchor.
-        anchor: The secret where x is one.
-        mean: The mean product of slack and multiplier to end at.
-
-    Returns:
-        Arrays (n,) strictly inside the cone, and (k,), positive.
-    """
-    path = _Program(edges, w, exponents, anchor)
-    path.run(0.0, np.inf, mean)
-    return path.x, path.lam
+    short = np.maximum(-w, 0.0)
+    return Price(0.0, np.inf, False, short, float(short.sum()), np.empty(0, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     value: float
+    weighed: float
     closed: bool
     short: Floats
     lam: Floats
 
 
 class _Program:
-    """Minimise <w, x> over the cone of some rows with x = 1 at the anchor."""
+    """Minimise <w, x> over the cone of some rows with <q, x> = 1."""
 
-    def __init__(self, edges: Edges, w: Floats, exponents: Floats, anchor: int) -> None:
-        self._edges, self._w, self._anchor = edges, w, anchor
-        self.x = np.exp(-exponents / 2)
-        z = edges.slack(self.x)
-        self.lam = float(np.abs(w) @ self.x) / len(z) / z
+    def __init__(self, edges: Edges, w: Floats, exponents: Floats) -> None:
         upper, lower = edges.upper, edges.lower
+        self._edges, self._w = edges, w
+        self._x, self._q = np.exp(-_FLAT * exponents), np.exp(-exponents)
+        # Far from the anchor slacks are small. With products to match, multipliers are no larger there than here.
+        self._share = np.sqrt(self._x[upper] * self._x[lower])
+        self._share /= self._share.mean()
+        self._x /= float(self._q @ self._x)
+        z = edges.slack(self._x)
+        self._lam = _LARGE * float(np.abs(w) @ self._x) / len(z) * self._share / z
         first, last = np.minimum(upper, lower), np.maximum(upper, lower)
         self._width = int((last - first).max())
         place = first * (self._width + 1) + last - first
         self._down = upper > lower
         self._places = place[self._down], place[~self._down]
         self._band = np.zeros((edges.size, self._width + 1))
-        # The entries of the anchor's row and column.
-        k = np.arange(1, self._width + 1)
-        above = anchor - k
-        self._isolated = np.concatenate(
-            [anchor * (self._width + 1) + k, (above * (self._width + 1) + k)[above >= 0]]
-        )
 
-    def run(self, allowed: float, budget: float, least_mean: float = 0.0) -> _Found:
+    def run(self, allowed: float, budget: float, near: float) -> _Found:
         """Return the minimum, or the end where it is decided."""
-        edges, w, x, lam = self._edges, self._w, self.x, self.lam
+        edges, w, q = self._edges, self._w, self._q
+        x, lam = self._x, self._lam
         z = edges.slack(x)
-        best = _Found(float(w @ x), False, np.maximum(-w, 0.0), np.zeros(len(z)))
-        least = float(best.short.sum())
+        least_value, weighed = 0.0, float(w @ x)
+        best, room = np.zeros(len(z)), w
+        least = float(np.maximum(-w, 0.0).sum())
         for count in range(_MOST):
-            if not self._factor(lam / z):
+            newton = self._factored(x, z, lam)
+            if newton is None:
                 break
-            mean = float(lam @ z) / len(z)
-            if mean <= least_mean:
-                break
-            dx, dz, plain = self._step(np.zeros(len(z)), z, lam)
+            solve = self._solver(newton, z, lam)
+            dx, dz, plain = solve(np.zeros(len(z)))
             primal, dual = _length(dz, z), _length(plain - lam, lam)
+            mean = float(lam @ z) / len(z)
             after = float((z + primal * dz) @ (lam + dual * (plain - lam))) / len(z)
-            target = mean * min(1.0, max(after / mean, 1e-12)) ** 3
-            dx, dz, full = self._step(target - dz * (plain - lam), z, lam)
-            for end in (plain, full):
-                clipped = np.maximum(end, 0.0)
-                short = np.maximum(edges.adjoint(clipped) - w, 0.0)
-                total = float(short.sum())
-                if total < least:
-                    least, best = total, _Found(best.value, total <= allowed, short, clipped)
-            if best.closed:
-                return best
+            dx, dz, full = solve(min(mean, max(after, 0.0)) * self._share - dz * (plain - lam))
             primal = min(1.0, _TO_BOUNDARY * _length(dz, z))
             dual = min(1.0, _TO_BOUNDARY * _length(full - lam, lam))
+            lam = lam + dual * (full - lam)
+            for end in (lam, plain, full):
+                clipped = np.maximum(end, 0.0)
+                left = w - edges.adjoint(clipped)
+                total = float(np.maximum(-left, 0.0).sum())
+                if total < least:
+                    least, room, best = total, left, clipped
+                if least <= allowed and (weighed <= near or (left >= near * q).all()):
+                    return _Found(least_value, weighed, True, np.maximum(-room, 0.0), best)
             x = x + primal * dx
             z = edges.slack(x)
-            lam = lam + dual * (full - lam)
-            value = float(w @ x)
-            best = _Found(min(best.value, value), best.closed, best.short, best.lam)
+            weighed = float(w @ x)
+            least_value = min(least_value, weighed / float(np.abs(x).max()))
             if not (z > 0).all() or not (lam > 0).all():
                 break
-            self.x, self.lam = x, lam
-            if (value < -budget and count >= _PATIENT) or max(primal, dual) < 1e-6:
+            if (least_value < -budget and count >= _PATIENT) or max(primal, dual) < 1e-6:
                 break
-        return best
+        return _Found(least_value, weighed, least <= allowed, np.maximum(-room, 0.0), best)
 
-    def _factor(self, weights: Floats) -> bool:
+    def _factored(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
+        """Return the Newton system at a point; None where rounding spoils it."""
         edges, band = self._edges, self._band
+        weights, anchor = lam / z, int(x.argmax())
         diagonal = np.bincount(edges.lower, weights * edges.root**2, edges.size)
         diagonal += np.bincount(edges.upper, weights / edges.root**2, edges.size)
         one, other = self._places
+        reach = np.arange(1, self._width + 1)
+        above = anchor - reach
+        below = (above * (self._width + 1) + reach)[above >= 0]
+        image, energy = edges.adjoint(lam), float(lam @ z)
+        image[anchor] = 0.0
         for shift in _SHIFTS:
             band[:] = 0.0
             flat = band.reshape(-1)
             flat[one] = -weights[self._down]
             flat[other] -= weights[~self._down]
             band[:, 0] = diagonal * (1 + shift)
-            flat[self._isolated] = 0.0
-            band[self._anchor, 0] = 1.0
+            flat[below] = 0.0
+            band[anchor, 1:] = 0.0
+            band[anchor, 0] = 1.0
             if lapack.factor_packed(band):
-                return True
-        return False
+                border = image.copy()
+                lapack.sweep_banded(band, border, False)
+                pivot = energy * (1 + shift) - float(border @ border)
+                if pivot > 0:
+                    return _Newton(band, anchor, x, border, pivot)
+        return None
 
-    def _step(self, wanted: Floats, z: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the steps of x and z, and the multipliers at the end of a whole step.
+    def _solver(
+        self, newton: _Newton, z: Floats, lam: Floats
+    ) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:
+        """Return what gives the steps of x and z, and the multipliers at the end of a whole step.
 
-        Args:
-            wanted: What products of slack and multiplier shall be, to second order.
-            z: The slacks.
-            lam: The multipliers.
+        It takes what the products of slacks and multipliers shall be, to second order.
         """
-        asked = wanted / z
-        dx = self._edges.adjoint(asked) - self._w
-        dx[self._anchor] = 0.0
-        lapack.sweep_banded(self._band, dx, False)
-        lapack.sweep_banded(self._band, dx, True)
-        dz = self._edges.slack(dx)
-        return dx, dz, asked - lam / z * dz
+        x, q, edges = newton.x, self._q, self._edges
+        rest, share = newton.solved(q)
+        missing, total = 1.0 - float(q @ x), float(q @ rest) + share * float(q @ x)
+
+        def solve(wanted: Floats) -> tuple[Floats, Floats, Floats]:
+            asked = wanted / z
+            step, more = newton.solved(edges.adjoint(asked) - self._w)
+            lacking = (missing - float(q @ step) - more * float(q @ x)) / total
+            step, more = step + lacking * rest, more + lacking * share
+            dz = edges.slack(step) + more * z
+            return step + more * x, dz, asked - lam / z * dz
+
+        return solve
+
+
+@dataclass(frozen=True, slots=True)
+class _Newton:
+    """The matrix H = G' diag(lam / z) G, factored where its largest coordinate is replaced by x.
+
+    H is nearly singular along x: H x = G' lam and x' H x = lam' z are small, and known without cancellation; see
+    `interior.banded`.
+
+    Attributes:
+        band: The factor of H without the anchor.
+        anchor: The largest coordinate of x.
+        x: Array (n,).
+        border: Array (n,), the factor's answer to the rest of H x.
+        pivot: What is left of x' H x.
+    """
+
+    band: Floats
+    anchor: int
+    x: Floats
+    border: Floats
+    pivot: float
+
+    def solved(self, right: Floats) -> tuple[Floats, float]:
+        """Return H^{-1} right as (rest, share): the solution is rest + share * x."""
+        rest = right.copy()
+        rest[self.anchor] = 0.0
+        lapack.sweep_banded(self.band, rest, False)
+        share = (float(self.x @ right) - float(self.border @ rest)) / self.pivot
+        rest -= share * self.border
+        lapack.sweep_banded(self.band, rest, True)
+        return rest, share
 
 
 def _length(change: Floats, value: Floats) -> float:

@@ -8,28 +8,42 @@ are is taken from the bound.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ..interior import form, inside, loop, symmetry
-from ..interior.form import Iterate, Rows
+from ..interior import inside, loop
+from ..interior.kept import StateFile
 from ..interior.loop import Course
-from ..interior.workers import StoppedError, Workers
-from ..solver import Control, Progress, Status
-from .coarse import around, coarser
-from .price import Price, begun, price, unpriced
+from ..interior.workers import Workers
+from ..solver import Control, OnProgress, Progress, Status
+from .coarse import beside, coarser, spread
+from .present import Present, cold, joined, kept, staying
+from .price import Price
+from .pricing import Seen, priced
 from .program import Positions, Program
 
-_COARSE: Final = 1e-3  # gap of the coarser problems
-_STAGES: Final = ((0.03, 0.01), (0.01, 0.008), (0.003, 0.005))  # gaps, and probabilities of what is hardly used
+_COARSE: Final = 2e-3  # gap of the coarser problems
+_FINER: Final = 0.5  # of the gap: that of the coarser problem, where it is no less
+_ROUGH: Final = 2e-3  # gap from which on nothing is priced before the end
+_SEEN: Final = 2.0  # times the gap of a stage: from there it is seen what vanishes until then
+_STAGES: Final = (0.03, 0.01, 0.003, 0.001)  # gaps at which observables leave
+_EARLY: Final = 0.03  # gap of the iterate that observables join
+_PRICED: Final = 0.003  # gap at which absent ones are priced before the end
+_NEAR: Final = 0.007  # times that gap and the value: absent ones that cost no more may be needed in the end
 _USED: Final = 1e-3  # probability of an observable that is used
+_SCOUTS: Final = 4  # rounds of a coarser problem of which nothing is proved
+_WIDE: Final = 0.01  # gap at which its observables leave last
+_SCOUTED: Final = 0.02  # probability of an observable that is used, where the gap is still wide
 _SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
-_SMALL: Final = 1e-3  # probability with which an observable joins
-_FEW: Final = 0.25  # of the observables that are present: as many may join without beginning anew
+_PAID: Final = 5e-4  # gap from which on the few that are harmful in the end may be paid for
+_PAID_SHARE: Final = 0.25  # of the gap, for the restricted program, from there to the rough ones
+_FEW: Final = 0.5  # of the observables that are present: as many may join without beginning anew
 _LEAST: Final = 8  # observables that join at a time, if so many would help
 _MOST: Final = 30  # rounds
 
@@ -41,16 +55,33 @@ class Proved(Short):
     Attributes:
         chosen: Array (k,), the observables that were present.
         course: The end of the interior-point method.
-        absent: The others' prices, by observable.
+        absent: The others' prices, by observable; without multipliers where these are not kept.
+        least: Array (n,), the least reduced costs of all observables, as `Seen` found them; None without it.
+        x: Array (k, n), a mechanism strictly inside all rows.
         value: The loss of the mechanism.
         bound: What is proved for all observables, up to float rounding.
+        hoped: What would be proved if no observable that was left out costs anything.
     """
 
     chosen: Positions
     course: Course
     absent: dict[int, Price]
+    least: Floats | None
+    x: Floats
     value: float
     bound: float
+    hoped: float
+
+    @property
+    def harmful(self) -> list[int]:
+        """The absent observables that were not proved harmless, those that lack most first."""
+        found = [o for o, each in self.absent.items() if not each.closed]
+        return sorted(found, key=lambda o: -self.absent[o].lacking)
+
+    def near(self, limit: float) -> list[int]:
+        """The absent observables that are harmless, but cost no more than a limit, the cheapest first."""
+        found = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
+        return sorted(found, key=lambda o: self.absent[o].weighed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,7 +106,14 @@ class Ended(Short):
 
 
 def generate(
-    given: Program, control: Control, workers: Workers, *, most: int, chosen: Positions | None = None
+    given: Program,
+    control: Control,
+    workers: Workers,
+    *,
+    most: int,
+    chosen: Positions | None = None,
+    seen: Seen | None = None,
+    folder: Path | None = None,
 ) -> Ended:
     """Solve a problem by rounds.
 
@@ -85,156 +123,222 @@ def generate(
         workers: The pool.
         most: The most iterations of each restricted program.
         chosen: Array (k,), the observables to begin with; by default those near what a coarser problem uses.
+        seen: What looks at each observable's multipliers, where there are too many to keep.
+        folder: Where iterates are kept and looked for, to go on from; None for nowhere. Prices are computed again.
     """
-    rounds = _Rounds(given, control, workers, most)
-    return rounds.run(_first(given, control, workers, most) if chosen is None else chosen)
+    rounds = _Rounds(given, control, workers, most, seen, folder)
+    return rounds.run(_first(given, control, workers, most, folder) if chosen is None else chosen)
 
 
-def _first(given: Program, control: Control, workers: Workers, most: int) -> Positions:
+def _first(given: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
     found = coarser(given)
     if found is None:
         return np.arange(given.shape[1])
-    smaller, net, kept = found
-    rough = generate(smaller, replace(control, gap=max(_COARSE, control.gap), progress=None), workers, most=most)
-    used = rough.x.max(axis=1) > _USED
-    return around(given, net, kept[rough.chosen[used]])
+    smaller, net, places = found
+    told = _told(control.progress, len(net))
+    aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=told)
+    first = _first(smaller, aim, workers, most, folder)
+    return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first)])
+
+
+def _rough(control: Control) -> bool:
+    return control.gap >= _ROUGH
+
+
+def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
+    """Return who is told of a coarser problem with so many secrets, whose value and bound are not the whole's."""
+    if progress is None:
+        return None
+    begun = time.monotonic()
+
+    def tell(line: Progress) -> None:
+        seconds = time.monotonic() - begun
+        blank = replace(line, value=np.inf, bound=-np.inf, gap=np.inf, seconds=seconds, coarse=line.coarse or size)
+        progress(blank)
+
+    return tell
 
 
 class _Rounds:
     """The rounds of one problem."""
 
-    def __init__(self, given: Program, control: Control, workers: Workers, most: int) -> None:
+    def __init__(
+        self,
+        given: Program,
+        control: Control,
+        workers: Workers,
+        most: int,
+        seen: Seen | None,
+        folder: Path | None,
+    ) -> None:
         self._given, self._control, self._workers, self._most = given, control, workers, most
+        self._seen, self._folder = seen, folder
         self._started = time.monotonic()
-        self._bound = -np.inf
+        self._value, self._bound = np.inf, -np.inf
         self._log: list[Progress] = []
 
+    @property
+    def _share(self) -> float:
+        return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
+
     def run(self, chosen: Positions) -> Ended:
+        """Return the end of the rounds."""
         control = self._control
-        rows, point = self._cold(chosen)
-        for gap, least in _STAGES:
-            if gap > 2 * control.gap:
-                course = self._follow(rows, point, gap)
-                rows, point, chosen = self._without(course, chosen, least)
-        # Late iterates are too near the boundary to begin from: observables join this one.
-        middle = rows, point, chosen
-        found = best = self._solved(rows, point, chosen)
+        now, early = self._begun(chosen)
+        best = found = least = self._solved(now)
         for _ in range(_MOST):
-            harmful = [o for o, each in found.absent.items() if not each.closed]
-            if self._near(found, best) or control.stopped is not None or not harmful:
+            if self._near(least, best) or control.stopped is not None or not found.harmful:
                 break
-            harmful.sort(key=lambda o: -float(found.absent[o].short.sum()))
-            more = np.asarray(harmful[: max(_LEAST, len(harmful) // 2)])
-            if len(more) > _FEW * len(found.chosen) or found.course.status is Status.INACCURATE:
-                middle = self._again(np.concatenate([found.chosen, more]))
-            else:
-                middle = self._with(*middle, more)
-            found = self._solved(*middle)
+            used = found.chosen[found.x.max(axis=1) > _USED]
+            early = self._joined(early, used, found)
+            found = self._solved(self._thinned(early) if _rough(control) else early)
             best = found if found.bound > best.bound else best
-        seen = found.course.rows.form.columns
-        x = inside.last(seen, found.course.point.u, inside.first(seen))
-        near = self._near(found, best)
+            least = found if found.value < least.value else least
+        near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
-        return Ended(found.chosen, x, found.value, best, status, tuple(self._log))
+        return Ended(least.chosen, least.x, least.value, best, status, tuple(self._log))
 
-    def _cold(self, chosen: Positions) -> tuple[Rows, Iterate]:
-        rows = self._rows(chosen)
-        return inside.completed(rows.form, rows.pairs, inside.first(rows.form.columns))
+    def scouted(self, chosen: Positions) -> Positions:
+        """Return the observables that are used once few near them would help, of which nothing is proved."""
+        now, early = self._begun(chosen)
+        for _ in range(_SCOUTS):
+            found = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
+            if self._enough(found) or self._control.stopped is not None:
+                break
+            early = self._joined(early, found.chosen[found.x.max(axis=1) > _USED], found)
+            now = self._thinned(early, _WIDE)
+        return np.asarray(now.chosen[now.point.u.max(axis=1) > _SCOUTED], dtype=np.intp)
 
-    def _again(self, chosen: Positions) -> tuple[Rows, Iterate, Positions]:
-        """Begin anew, and come near enough to the end that observables may join."""
-        rows, point = self._cold(chosen)
-        if _STAGES[-1][0] > 2 * self._control.gap:
-            course = self._follow(rows, point, _STAGES[-1][0])
-            rows, point = course.rows, course.point
-        return rows, point, chosen
+    def _begun(self, chosen: Positions) -> tuple[Present, Present]:
+        """Return the iterates at the end of the stages, and at an early one that others may join."""
+        control = self._control
+        now = early = cold(self._given, chosen)
+        for gap in _STAGES:
+            if gap <= self._share * control.gap:
+                continue
+            before = self._follow(now, _SEEN * gap)
+            course = self._course(before, gap)
+            now = Present(before.chosen, course.rows, course.point)
+            look = gap == _PRICED and not _rough(control)
+            found = self._proved(course, now.chosen, gap, _NEAR) if look else None
+            now = kept(self._given, now, staying(before.point.u, now.point.u, gap))
+            if gap == _EARLY:
+                early = now
+            if found is not None:
+                others = found.near(_NEAR * gap * found.value)
+                if others or found.harmful:
+                    most = int(_FEW * (len(now.chosen) + len(found.harmful)))
+                    early = self._joined(early, now.chosen, found, others[:most])
+                    now = self._thinned(early, gap)
+        return now, early
+
+    def _thinned(self, now: Present, last: float = 0.0) -> Present:
+        """Follow the path from an early iterate, at most to a last gap; observables leave on the way as before."""
+        for gap in _STAGES:
+            if max(self._share * self._control.gap, last) <= gap < _EARLY:
+                before = self._follow(now, _SEEN * gap)
+                now = self._follow(before, gap)
+                now = kept(self._given, now, staying(before.point.u, now.point.u, gap))
+        return now
+
+    def _joined(
+        self, early: Present, used: Positions, found: Proved, others: Sequence[int] | None = None
+    ) -> Present:
+        """Return an early iterate with what was used since, and most that would help, or all and others."""
+        now = kept(self._given, early, np.isin(early.chosen, used))
+        if others is not None:
+            helpful = found.harmful
+        elif _rough(self._control):
+            helpful = spread(self._given, found.harmful)[: max(_LEAST, len(now.chosen))]
+        else:
+            helpful = found.harmful[: max(_LEAST, len(found.harmful) // 2)]
+        more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
+        many = _rough(self._control) or len(more) > _FEW * len(now.chosen)
+        if many or found.course.status is Status.INACCURATE:
+            return self._follow(cold(self._given, np.concatenate([now.chosen, more])), _EARLY)
+        return joined(self._given, now, more) if len(more) else now
 
     def _near(self, found: Proved, best: Proved) -> bool:
         return found.value - best.bound <= self._control.gap * abs(found.value)
 
-    def _solved(self, rows: Rows, point: Iterate, chosen: Positions) -> Proved:
-        """Solve a restricted program and price what is absent."""
-        course = self._follow(rows, point, _SHARE * self._control.gap)
-        found = self._proved(course, chosen)
-        self._bound = max(self._bound, found.bound)
-        self._tell(course.log[-1])
-        return found
+    def _enough(self, found: Proved) -> bool:
+        return found.value - found.hoped <= self._control.gap * abs(found.value)
 
-    def _follow(self, rows: Rows, point: Iterate, gap: float) -> Course:
+    def _solved(self, now: Present) -> Proved:
+        """Solve a restricted program and price what is absent."""
+        gap = self._control.gap
+        course = self._course(now, self._share * gap)
+        if _rough(self._control):
+            # Those near present ones are the likeliest to help. Where they cost too much, others need no look yet.
+            found = self._beside(course, now.chosen)
+            if not self._enough(found):
+                return found
+        return self._proved(course, now.chosen, gap)
+
+    def _beside(self, course: Course, chosen: Positions) -> Proved:
+        """Price the absent observables near present ones."""
+        near = np.setdiff1d(beside(self._given, chosen), chosen)
+        return self._proved(course, chosen, self._control.gap, some=near)
+
+    def _follow(self, now: Present, gap: float) -> Present:
+        """Follow the path to a gap, or to the one that is wanted in the end if that is larger."""
+        course = self._course(now, max(gap, self._share * self._control.gap))
+        return Present(now.chosen, course.rows, course.point)
+
+    def _course(self, now: Present, gap: float) -> Course:
         control = replace(self._control, gap=gap, progress=self._tell)
-        return loop.follow(rows, point, None, control, self._workers, started=self._started, most=self._most)
+        file = None if self._folder is None else StateFile(self._folder, now.rows.form, gap, None)
+        return loop.follow(
+            now.rows, now.point, None, control, self._workers, started=self._started, most=self._most, file=file
+        )
 
     def _tell(self, line: Progress) -> None:
-        """Pass a line on with the bound of the whole problem."""
-        gap = (line.value - self._bound) / abs(line.value) if line.value else np.inf
-        self._log.append(replace(line, step=len(self._log), bound=self._bound, gap=max(0.0, gap)))
+        """Pass a line on with the best value, and the bound of the whole problem."""
+        value = min(self._value, line.value)
+        gap = max(0.0, (value - self._bound) / abs(value)) if value else np.inf
+        self._log.append(replace(line, step=len(self._log), value=value, bound=self._bound, gap=gap))
         if self._control.progress is not None:
             self._control.progress(self._log[-1])
 
-    def _rows(self, chosen: Positions) -> Rows:
-        seen = self._given.columns(chosen)
-        found = form.build(seen, symmetry.trivial(len(seen.prior), len(chosen)))
-        return Rows(found, loop.all_rows(found, self._given.pairs))
+    def _proved(
+        self,
+        course: Course,
+        chosen: Positions,
+        gap: float,
+        near: float = -np.inf,
+        some: Positions | None = None,
+    ) -> Proved:
+        """Price all absent observables, and look for those that cost no more than so many times the gap.
 
-    def _without(self, course: Course, chosen: Positions, least: float) -> tuple[Rows, Iterate, Positions]:
-        """Merge observables that are hardly used into the nearest others: their columns are added."""
-        x = course.point.u
-        kept = np.flatnonzero(x.max(axis=1) > least)
-        if len(kept) in (0, len(chosen)):
-            return course.rows, course.point, chosen
-        anchors = self._given.anchors[chosen]
-        into = self._given.exponents[np.ix_(anchors, anchors[kept])].argmin(axis=1)
-        into[kept] = np.arange(len(kept))
-        merged = np.zeros((len(kept), x.shape[1]))
-        np.add.at(merged, into, x)
-        rows = self._rows(chosen[kept])
-        # The products of slacks and multipliers stay, and with them the distance from the central path.
-        before = course.rows.slack(x, course.point.w).reshape(len(x), -1)[kept].ravel()
-        lam = course.point.lam.reshape(len(x), -1)[kept].ravel()
-        lam = lam * before / rows.slack(merged, course.point.w)
-        return rows, replace(course.point, u=merged, lam=lam), chosen[kept]
+        Args:
+            course: The end of the restricted program.
+            chosen: Its observables.
+            gap: The gap that is wanted.
+            near: How many times the gap; none are looked for by default.
+            some: Only these absent ones are priced. Then no bound is proved.
+        """
+        given, mu, columns = self._given, course.proof.mu, course.rows.form.columns
+        x = inside.last(columns, course.point.u, inside.first(columns))
+        value = course.rows.form.value(x)
+        rest = np.setdiff1d(np.arange(given.shape[1]), chosen) if some is None else some
+        budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
 
-    def _with(
-        self, rows: Rows, point: Iterate, chosen: Positions, more: Positions
-    ) -> tuple[Rows, Iterate, Positions]:
-        """Let observables join, each with a little of a point on the path of its own program."""
-        given = self._given
-        mean = float(point.lam @ rows.slack(point.u, point.w)) / len(point.lam)
-        x, lam = [point.u], [point.lam]
-        for o in more:
-            anchor = int(given.anchors[o])
-            start = begun(given.edges, given.costs[o] - point.mu, given.exponents[anchor], anchor, mean / _SMALL)
-            x.append(_SMALL * start[0][None])
-            lam.append(start[1])
-        every = np.concatenate([chosen, more])
-        joined = Iterate(np.concatenate(x), point.w, point.v, np.concatenate(lam), point.mu)
-        return self._rows(every), joined, every
-
-    def _proved(self, course: Course, chosen: Positions) -> Proved:
-        """Price all absent observables."""
-        given, mu, value = self._given, course.proof.mu, course.rows.form.value(course.point.u)
-        rest = np.setdiff1d(np.arange(given.shape[1]), chosen)
-        budget = (1 - _SHARE) * self._control.gap * abs(value)
-
-        def some(share: range) -> list[Price]:
-            found = []
-            for k in share:
-                o = int(rest[k])
-                w, anchor = given.costs[o] - mu, int(given.anchors[o])
-                if self._control.stopped is not None:
-                    found.append(unpriced(w))
-                else:
-                    found.append(
-                        price(given.edges, w, given.exponents[anchor], anchor, budget / len(rest), budget)
-                    )
-            return found
-
-        short, absent = np.zeros(given.shape[0]), {}
-        if len(rest):
-            try:
-                results = [each for part in self._workers.share(some, len(rest)) for each in part]
-            except StoppedError:
-                results = [unpriced(given.costs[o] - mu) for o in rest]
-            absent = dict(zip(rest.tolist(), results, strict=True))
-            short = np.max([each.short for each in results], axis=0)
-        return Proved(chosen, course, absent, value, course.proof.bound - float(short.sum()))
+        seen = priced(given, mu, rest, budget, limit, self._control, self._workers, self._seen)
+        if self._seen is not None and some is None:
+            edges = np.arange(len(given.edges.upper))
+            for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
+                np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
+        hoped = course.proof.bound - float(seen.short.sum())
+        found = Proved(
+            chosen,
+            course,
+            seen.prices,
+            None if self._seen is None or some is not None else seen.least,
+            x,
+            value,
+            hoped if some is None else -np.inf,
+            hoped,
+        )
+        self._value, self._bound = min(self._value, found.value), max(self._bound, found.bound)
+        self._tell(course.log[-1])
+        return found

@@ -39,10 +39,12 @@ from ...core.arrays import Floats
 from . import lapack
 from .blocks import FIRST_SHIFT, LAST_SHIFT, Sum, assemble
 from .form import BreakdownError, Form, Iterate, Rows
-from .order import Order, arrange
+from .order import PANEL, Order, arrange
 from .workers import Workers
 
 CHUNK = 32
+TILE = 512
+_UPPER = np.triu(np.ones((PANEL, PANEL), dtype=np.bool_))
 
 
 class BandedBlocks:
@@ -158,10 +160,12 @@ class BandedBlocks:
                 inverse *= form.symmetry.copies[o]
             add_placed(sums.total, inverse, order)
             order.clear(scratch)
-        sums.total += sums.total.T.copy()
-        sums.total.reshape(-1)[:: size + 1] *= 0.5
+        del inverse, natural, scratch
+        fold(sums.total)
         cut = slice(share.start, share.stop)
-        sums.total += (pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]).T @ pasts
+        weighed = pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]
+        for start in range(0, size, TILE):
+            sums.total[start : start + TILE] += weighed[:, start : start + TILE].T @ pasts
         return sums
 
     def _arrange(self, o: int, rows: Rows) -> Order:
@@ -223,12 +227,26 @@ class BandedBlocks:
         raise BreakdownError("a block is not positive definite")
 
 
-def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
-    """Add a matrix in the order's positions to one in the natural order."""
-    if order.natural:
-        total += inverse
-        return
+def fold(total: Floats) -> None:
+    """Overwrite T with T + T', its diagonal once: entries off the diagonal may stand on either side of it."""
     size = len(total)
+    for start in range(0, size, TILE):
+        rows = slice(start, start + TILE)
+        near = total[rows, rows]
+        near += np.tril(near, -1).T + np.triu(near, 1).T
+        for begin in range(start + TILE, size, TILE):
+            columns = slice(begin, begin + TILE)
+            total[rows, columns] += total[columns, rows].T
+            total[columns, rows] = total[rows, columns].T
+
+
+def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
+    """Add a matrix in the order's positions, zero below its diagonal, to one in the natural order."""
+    size = len(total)
+    if order.natural:
+        for start in range(0, size, TILE):
+            total[start : start + TILE, start:] += inverse[start : start + TILE, start:]
+        return
     some, moved = np.empty((CHUNK, size)), np.empty((CHUNK, size))
     # A few rows at a time, which stay in the cache.
     for start in range(0, size, CHUNK):
@@ -276,4 +294,5 @@ def invert_band(factored: Floats, order: Order, out: Floats) -> None:
     """
     for start, end, stop in reversed(order.panels):
         lapack.invert_panel(factored, out, start, end, stop)
-        out[start:end, start:end] = np.triu(factored[start:end, start:end])
+        size = end - start
+        np.copyto(out[start:end, start:end], factored[start:end, start:end], where=_UPPER[:size, :size])

@@ -71,7 +71,9 @@ def assemble(form: Form, workers: Workers, part: Callable[[range], Sum]) -> Floa
         part: Returns the sum over a share of the blocks.
     """
     shares = [share.whole() for share in workers.share(part, form.blocks)]
-    whole = sum(shares[1:], shares[0])
+    whole = shares[0]
+    while len(shares) > 1:
+        whole += shares.pop()
     # Only plain problems, without loss rows, have symmetries.
     return whole if form.losses is not None else form.symmetry.average_matrix(whole)
 

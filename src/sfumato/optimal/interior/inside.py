@@ -27,8 +27,8 @@ def exponential(columns: Columns, share: float = 0.5) -> Floats:
     anchor = np.asarray(loss.argmin(axis=1))
     # Truncating a metric leaves a metric: still private, and no entry is so small that the
     # first iterations are spent on it.
-    span = np.minimum(np.minimum(columns.ratio, columns.ratio.T), LONGEST)
-    weight = np.exp(-share * span[:, anchor].T)
+    span = np.minimum(columns.ratio[anchor], columns.ratio[:, anchor].T)
+    weight: Floats = np.exp(-share * np.minimum(span, LONGEST))
     weight /= weight.sum(axis=0)
     worst = _worst(weight, columns)
     if worst < FULL:

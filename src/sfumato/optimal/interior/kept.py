@@ -143,6 +143,7 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
         columns.members,
         columns.weighted,
         columns.secret_loss,
+        columns.edges,
         group.secrets,
         group.representatives,
     )

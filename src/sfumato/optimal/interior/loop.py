@@ -40,6 +40,8 @@ AIM, LIFTED_AIM = 0.5, 0.3
 SHORT = 0.7
 # A bound lags where the gap is more than this times what slacks and multipliers leave.
 LAG = 1.2
+# It is looked at where slacks and multipliers leave no more than this times the gap that is wanted.
+NEARLY = 2.0
 ENDS, MENDED_END = (1.0, 0.0), 0.4
 NEAR = 0.8
 BACK = 0.9
@@ -170,7 +172,11 @@ def follow(
             floor_of_mean = OVERSHOOT * control.gap * max(abs(value), least) / rows.count
             step = compute(system, point, z, floor_of_mean, aim, workers)
             best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
-            lags = value - best.bound > LAG * float(point.lam @ z)
+            product = float(point.lam @ z)
+            lags = value - best.bound > LAG * product
+            if threshold is None:
+                # Where all rows are present, a better bound is looked for only where it may end the course.
+                lags &= product <= NEARLY * control.gap * abs(value)
             tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
             if lags:
                 best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)

@@ -85,7 +85,8 @@ class System:
             tail = np.arange(form.size, len(schur))
             schur[tail, tail] += point.w / point.lam[rows.cut :]
         try:
-            self._schur = cho_factor(schur, lower=True, overwrite_a=True)
+            # Transposed it is laid out as LAPACK wants it, so that no copy is made.
+            self._schur = cho_factor(schur.T, lower=True, overwrite_a=True)
         except (LinAlgError, ValueError) as error:
             raise BreakdownError("the coupling system is not positive definite") from error
         self._border = None if form.free is None else cho_solve(self._schur, form.free, check_finite=False)

@@ -96,13 +96,13 @@ class PairRows:
         # Per row only its two columns and coefficients are kept: there are tens of millions of rows.
         self._index = np.empty((self.count, 2), dtype=np.int32)
         self._value = np.empty((self.count, 2))
-        root = np.exp(ratio / 2).reshape(-1)
+        flat = ratio.reshape(-1)
         for o in range(blocks):
             cut = self.cut(o)
             pair = keys[cut] - o * n * n
             upper, lower = np.divmod(pair, n)
             self._index[cut, 0], self._index[cut, 1] = lower + o * size, upper + o * size
-            self._value[cut, 0] = root[pair]
+            np.exp(flat[pair] / 2, out=self._value[cut, 0])
             np.divide(-1.0, self._value[cut, 0], out=self._value[cut, 1])
         self._starts = np.arange(0, 2 * self.count + 1, 2, dtype=np.int32)
         self._matrix = self._of(self._value)

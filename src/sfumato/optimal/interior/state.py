@@ -103,6 +103,10 @@ def _check_keys(keys: Ints, form: Form) -> None:
     _demand(bool((np.diff(keys) > 0).all()))
     rest = keys % (n * n)
     _demand(bool((rest // n != rest % n).all()))
+    if form.columns.edges is not None:
+        edges = np.sort(form.columns.edges[:, 0].astype(np.int64) * n + form.columns.edges[:, 1])
+        blocks = np.arange(form.blocks, dtype=np.int64)[:, None] * (n * n)
+        _demand(np.array_equal(keys, (blocks + edges).reshape(-1)))
 
 
 def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
@@ -116,6 +120,8 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
     if form.free is not None:
         lacking -= form.free * point.v
     _demand(float(np.abs(lacking).max()) <= _FEASIBLE * max(1.0, float(np.abs(form.target).max())))
+    if form.columns.edges is not None:
+        return  # their rows, which imply all others, are all present
     bound = np.exp(form.columns.ratio)
     np.fill_diagonal(bound, np.inf)
     _demand(len(search(x, bound, np.empty(0, dtype=np.int64), workers)) == 0)

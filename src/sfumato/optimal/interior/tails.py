@@ -52,7 +52,6 @@ class Tails:
     def __init__(self, rows: Rows, point: Iterate, z: Floats) -> None:
         self._rows, self._point, self._z = rows, point, z
         self._x = point.u[:, : rows.form.secrets]
-        self._flow = Flow(rows.pairs, self._x, np.arange(rows.form.blocks))
 
     def carry(self, lam: Floats, reduced: Floats, mu: Floats) -> tuple[Floats, Floats]:
         """Carry costs inward until reduced costs are no smaller than the prices, as far as that goes.
@@ -66,7 +65,7 @@ class Tails:
             Multipliers, not negative, and the reduced costs that they leave, up to rounding.
         """
         lam, left = lam.copy(), reduced - mu
-        self._flow.inward(lam, left)
+        Flow(self._rows.pairs, self._x, np.arange(len(left))).inward(lam, left)
         for _ in range(ROUNDS):
             lacking = np.maximum(-left, 0.0)
             few = NEGLIGIBLE * float(lacking.max(axis=0).mean())
@@ -114,11 +113,8 @@ class Tails:
         slack = self._z + length * direction.z
         central = CENTRAL * float(self._point.lam @ self._z) / len(self._z) / self._point.lam
         least = np.maximum(KEPT * self._z, np.minimum(central, np.maximum(self._z, slack)))
-        hurt = np.zeros(form.blocks, dtype=np.bool_)
-        hurt[pairs.lower[slack < least] // pairs.size] = True
-        rows = pairs.among(hurt)
-        upper, lower, root, least = pairs.upper[rows], pairs.lower[rows], pairs.root[rows], least[rows]
-        some = np.arange(len(rows))
+        lower, root, upper = pairs.lower, pairs.root, np.ascontiguousarray(pairs.upper)
+        some = np.flatnonzero(slack < least)
         for _ in range(PASSES):
             lack = least[some] - (root[some] * flat[lower[some]] - flat[upper[some]] / root[some])
             short = lack > TOLERANCE * least[some]
@@ -127,15 +123,15 @@ class Tails:
                 break
             entries = lower[some]
             np.maximum.at(flat, entries, flat[entries] + lack / root[some])
-            # What was raised may now break the rows in which it is the upper end.
-            moved = np.zeros(end.size, dtype=np.bool_)
-            moved[entries] = True
-            some = np.flatnonzero(moved[upper])
+            # What was raised may now break the rows in which it is the upper end: rows are in the order of these.
+            moved = np.unique(entries)
+            begins, ends = (np.searchsorted(upper, moved, side=side) for side in ("left", "right"))
+            counts = ends - begins
+            some = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
         else:
             return None
         raised = end - plain
-        room = np.full(end.size, np.inf)
-        np.minimum.at(room, pairs.lower, pairs.slack(end) / pairs.root)
+        room = self._room(end)
         free = (raised.reshape(-1) == 0) & np.isfinite(room)
         spare = np.where(free, np.minimum(room, flat), 0.0).reshape(end.shape)
         excess, there = form.total(raised), form.total(spare)
@@ -143,6 +139,22 @@ class Tails:
             return None
         taken: Floats = spare * np.divide(excess, there, out=np.zeros_like(excess), where=there > 0)
         return end - taken
+
+    def _room(self, end: Floats) -> Floats:
+        """Return how much each entry may be lowered until one of its rows is tight, array (blocks * n,)."""
+        pairs, form = self._rows.pairs, self._rows.form
+        room, least = np.full(end.shape, np.inf), pairs.slack(end) / pairs.root
+        if form.columns.edges is None:
+            np.minimum.at(room.reshape(-1), pairs.lower, least)
+            return room.reshape(-1)
+        # All blocks have the same rows, so one order serves all, and minima of runs are quick.
+        lower = pairs.ends(0)[1]
+        order = np.argsort(lower, kind="stable")
+        first = np.flatnonzero(np.diff(lower[order], prepend=-1))
+        entries = lower[order[first]]
+        for here, each in zip(room, least.reshape(len(room), -1), strict=True):
+            here[entries] = np.minimum.reduceat(each[order], first)
+        return room.reshape(-1)
 
 
 class Flow:

@@ -1,16 +1,16 @@
-"""From rows and prices to a mechanism in integers and a proved bound."""
+"""From candidates and prices to a mechanism in integers and a proved bound."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...core import Mechanism, units
+from ...core import Mechanism, Prior, units
 from ...core.arrays import Floats, readonly
 from ...errors import InfeasibleError
-from ...evidence import relative_gap
+from ...evidence import Multipliers, prove, relative_gap
 from ...evidence.sensitive import (
     class_error_below,
     class_information_above_bits,
@@ -29,38 +29,35 @@ _DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The result of the steps: rows for possible secrets, and the prices of the best bound.
+    """The prices of the best bound that was found, and how the work ended.
 
     Attributes:
-        rows: Array (n, m), p(z|w) of possible secrets.
-        guesses: Array (k, m), the strategy for possible classes.
+        strategy: Array (classes, m), the weights of the adversary's guesses.
         price: The price of the loss, in its own unit.
-        status: How the steps ended.
+        status: How the work ended.
         log: The progress.
+        rows: The prices of the rows of metric privacy; None where none is asked for.
     """
 
-    rows: Floats
-    guesses: Floats
+    strategy: Floats
     price: float
     status: Status
     log: tuple[Progress, ...]
+    rows: Multipliers | None = None
 
 
 def finished(
-    problem: SensitiveProblem, program: LeakProgram, found: Found, gap: float, seconds: float
+    problem: SensitiveProblem, candidates: Iterable[Mechanism], found: Found, gap: float, seconds: float
 ) -> SensitiveDesign:
-    """Quantise the rows and prove what was found.
+    """Prove what was found, of the first mechanism within the gap or else of the one that leaks least.
 
     Raises:
-        InfeasibleError: If the loss of the mechanism cannot be proved to keep a bound
-            that leaves no room above the least possible loss.
+        InfeasibleError: If no mechanism can be proved to keep the bound of the loss: it leaves no room
+            above the least possible loss.
     """
-    strategy = np.zeros((len(problem.classes), len(problem.observables)))
-    strategy[program.kept] = found.guesses
-    prove = class_vulnerability_bound if problem.objective == VULNERABILITY else class_information_bound_bits
-    bound = prove(problem.joint, problem.loss.array, problem.max_loss, strategy, found.price)
+    bound = _bound(problem, found)
     best: tuple[float, float, Mechanism] | None = None
-    for mechanism in _candidates(problem, program, found.rows):
+    for mechanism in candidates:
         loss = class_loss_above(mechanism, problem.joint, problem.loss.array)
         if loss > problem.max_loss:
             least = loss
@@ -82,8 +79,9 @@ def finished(
     if status in (Status.OPTIMAL, Status.INACCURATE):
         reached = relative_gap(value, bound, problem.negligible) <= gap
         status = Status.OPTIMAL if reached else Status.INACCURATE
+    privacy, _ = prove(mechanism, Prior(problem.secrets, problem.weights), problem.guarantees)
     return SensitiveDesign(
-        mechanism,
+        mechanism.promising(problem.guarantees),
         problem,
         status,
         value,
@@ -92,11 +90,20 @@ def finished(
         class_error_below(mechanism, problem.joint),
         class_information_above_bits(mechanism, problem.joint),
         loss,
-        readonly(strategy),
+        privacy,
+        readonly(found.strategy),
         found.price,
+        found.rows,
         found.log,
         seconds,
     )
+
+
+def _bound(problem: SensitiveProblem, found: Found) -> float:
+    joint, loss = problem.joint, problem.loss.array
+    if problem.objective == VULNERABILITY:
+        return class_vulnerability_bound(joint, loss, problem.max_loss, found.strategy, found.price, found.rows)
+    return class_information_bound_bits(joint, loss, problem.max_loss, found.strategy, found.price)
 
 
 def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
@@ -105,8 +112,14 @@ def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
     return class_information_above_bits(mechanism, problem.joint)
 
 
-def _candidates(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
-    """Yield mechanisms of these rows, the first without the tiny probabilities of an interior answer."""
+def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
+    """Yield mechanisms of rows of possible secrets, the first without an interior answer's tiny probabilities.
+
+    Args:
+        problem: The problem.
+        program: The same as it was solved.
+        rows: Array (n, m), p(z|w) of possible secrets.
+    """
     for threshold in _DROPPED:
         kept = program.within(np.where(rows < threshold, 0.0, rows))
         # Nothing is known of a secret that never occurs: its report reveals as little as possible.

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError
 
-from ...core import AnyLoss, Space
+from ...core import AnyLoss, Guarantees, Mechanism, Space
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...evidence import relative_gap
 from ..solver import Control, OnProgress, Progress, Status, Stop
-from .finish import Found, finished
+from .finish import Found, candidates_of, finished
 from .information import InformationSteps
+from .private import least_private
 from .problem import INFORMATION, VULNERABILITY, SensitiveProblem
 from .program import LeakProgram, leak_program
 from .result import SensitiveDesign
@@ -35,6 +37,7 @@ def least_vulnerability(
     max_loss: float | str,
     *,
     observables: Space | None = None,
+    guarantees: Guarantees = (),
     gap: float = 1e-6,
     time_limit: float = math.inf,
     stop: Stop | None = None,
@@ -44,10 +47,12 @@ def least_vulnerability(
 
     minimise  sum over z of max over x of sum over w of P(x, w) p(z|w)
     subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
+    and, with guarantees,  p(z|w) <= exp(epsilon d(w, w')) p(z|w') for all w, w', z
 
     X is what is sensitive (a person, a home borough), W what is useful and is reported
-    (a place), Z the report. No mechanism within the loss, learned or not, leaves the best
-    adversary a larger Bayes error than 1 - `lower_bound`.
+    (a place), Z the report. No mechanism within the loss and the guarantees, learned or not, leaves the best
+    adversary a larger Bayes error than 1 - `lower_bound`. With guarantees it is the game of `design_private` for
+    an adversary who errs on w by 1 - P(x|w) where they guess x, and is solved as such.
 
     Args:
         joint: P(x, w), array (classes, n), with sum one.
@@ -55,21 +60,25 @@ def least_vulnerability(
         loss: The loss l(w, z), array (n, m), a `Loss` or a `Metric`.
         max_loss: The largest expected loss, in the loss's unit or as text (``"173 m"``).
         observables: The m values of Z; by default the secrets.
+        guarantees: Metric privacy of W to keep besides, one or several: `MetricPrivacy`, `ThresholdPrivacy` or
+            `CoordinatePrivacy`. It holds for all values of W, also for those that never occur.
         gap: The relative gap to reach.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked at every step whether to stop, with the same effect.
         progress: Called with the progress of each step.
 
     Returns:
-        The mechanism, its leak and loss proved over its integers, and the proved bound.
+        The mechanism, its leak, loss and epsilon proved over its integers, and the proved bound.
 
     Raises:
-        InputError: If sizes or options do not fit, or the joint distribution is not a distribution.
+        InputError: If sizes, guarantees or options do not fit, or the joint distribution is not a distribution.
         UnitError: If the unit of the bound does not fit.
-        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+        InfeasibleError: If no mechanism keeps the bound and the guarantees; the message says the least loss.
+        SolverError: If there is no answer with the guarantees within the time.
 
     Source:
-        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II, for the game.
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II, for the game; Shokri, "Privacy Games",
+        PoPETs 2015, equation 10, for the guarantees.
 
     Example:
         Two people, each at a corner; half the way between them all is hidden.
@@ -81,8 +90,17 @@ def least_vulnerability(
         >>> hidden = least_vulnerability([[0.5, 0], [0, 0.5]], corners, metres, 25, observables=reports)
         >>> round(hidden.bayes_error, 6), round(hidden.loss, 3), hidden.status.name
         (0.25, 25.0, 'OPTIMAL')
+
+        An epsilon of 0.5 for the place besides leaves no room below a loss of 37.8.
+
+        >>> promise = sf.MetricPrivacy(0.5, sf.hamming(corners))
+        >>> both = least_vulnerability(
+        ...     [[0.5, 0], [0, 0.5]], corners, metres, 40, observables=reports, guarantees=promise
+        ... )
+        >>> round(both.bayes_error, 5), both.epsilon_upper <= 0.5
+        (0.4, True)
     """
-    problem = SensitiveProblem(joint, secrets, loss, max_loss, VULNERABILITY, observables)
+    problem = SensitiveProblem(joint, secrets, loss, max_loss, VULNERABILITY, observables, guarantees)
     return _solved(problem, gap, time_limit, stop, progress)
 
 
@@ -155,17 +173,23 @@ def _solved(
     control = Control(gap, start + time_limit, stop or (lambda: False), progress)
     program = leak_program(problem)
     silent = _silent(problem, program)
+    candidates: Iterable[Mechanism]
     if silent is not None:
-        blind = np.tile(program.classes[:, None], (1, program.shape[1]))
-        found = Found(silent, blind, 0.0, Status.OPTIMAL, ())
+        candidates = candidates_of(problem, program, silent)
+        found = Found(np.tile(problem.classes[:, None], (1, program.shape[1])), 0.0, Status.OPTIMAL, ())
+    elif problem.guarantees:
+        mechanism, found = least_private(problem, control)
+        candidates = (mechanism,)
     else:
-        found = _Search(problem, program, control, start).found()
-    return finished(problem, program, found, gap, time.monotonic() - start)
+        search = _Search(problem, program, control, start)
+        found = search.found()
+        candidates = candidates_of(problem, program, search.rows)
+    return finished(problem, candidates, found, gap, time.monotonic() - start)
 
 
 def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
     """Return rows that say nothing, where the bound allows them or there is nothing to say."""
-    if len(program.classes) == 1:
+    if len(program.classes) == 1 and not problem.guarantees:
         return program.nearest
     losses = problem.weights @ problem.loss.array
     best = int(np.argmin(losses))
@@ -210,7 +234,9 @@ class _Search:
                     self.steps.advance()
             except (LinAlgError, FloatingPointError):
                 break
-        return Found(self.rows, self.guesses, self.price, status, tuple(self.log))
+        strategy = np.zeros((len(self.problem.classes), len(self.problem.observables)))
+        strategy[self.program.kept] = self.guesses
+        return Found(strategy, self.price, status, tuple(self.log))
 
     def _improved(self) -> bool:
         """Take in the iterate, report, and say whether its value or its bound is better."""

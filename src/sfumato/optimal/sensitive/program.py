@@ -12,7 +12,6 @@ from scipy import sparse
 from ...core import units
 from ...core.arrays import Floats
 from ...errors import InfeasibleError
-from ...rounding import UNIT
 from .problem import SensitiveProblem
 
 _TIGHT: Final = 1e-9  # of the scale: a bound nearer to the least loss leaves no room for an interior
@@ -110,8 +109,7 @@ def leak_program(problem: SensitiveProblem) -> LeakProgram:
     scale = float((weights[:, None] * above).max())
     least = float(weights @ best)
     size = float(weights @ np.abs(loss).max(axis=1))
-    room = problem.max_loss - least
-    rounding = 8 * (sum(problem.joint.shape) + loss.shape[1] + 16) * UNIT * size  # left for the final proof
+    room, rounding = problem.max_loss - least, problem.rounding
     if room < -rounding or (room < 0 and size == 0):
         unit = problem.loss.unit
         raise InfeasibleError(

@@ -100,7 +100,7 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
 def table() -> str:
     """Return the atlas as a table in Markdown, one implication per line."""
     lines = [
-        "| from | to | how the values change | if | least value | source | proof |",
+        "| from | to | how the values change | if | the least? | source | proof |",
         "|---|---|---|---|---|---|---|",
     ]
     for edge in ATLAS:
@@ -109,7 +109,7 @@ def table() -> str:
             VOCABULARY[edge.end].title,
             edge.rule,
             edge.needs or "always",
-            f"{edge.tightness.value}: {edge.witness}",
+            f"{'yes' if edge.tightness is Tightness.TIGHT else edge.tightness.value}: {edge.witness}",
             edge.source if edge.source == edge.basis.value else f"{edge.source} ({edge.basis.value})",
             f"[{edge.name}](proofs/atlas.md#{edge.name})",
         )

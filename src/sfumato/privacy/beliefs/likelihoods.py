@@ -81,6 +81,17 @@ def likelihoods(
     """
     if prior is None:
         return _free(matrix, masks)
+    parts = [
+        _under(matrix, prior, masks[block], filled=filled) for block in blocks(max(1, len(masks)), len(matrix))
+    ]
+    rows, mass, possible = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Likelihoods(rows, rows, mass, possible)
+
+
+def _under(
+    matrix: Floats, prior: Prior, masks: NDArray[np.bool_], *, filled: bool
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the likelihoods of some facts under a prior, their probabilities, and which are possible."""
     weights = np.where(masks, prior.probabilities, 0.0)
     mass = weights.sum(axis=1)
     if filled:
@@ -93,8 +104,9 @@ def likelihoods(
         weights[empty] = masks[empty]
     scale = weights.sum(axis=1)
     possible = scale > 0
-    rows = np.divide(weights, scale[:, None], out=np.zeros_like(weights), where=possible[:, None]) @ matrix
-    return Likelihoods(rows, rows, mass, possible)
+    np.divide(weights, scale[:, None], out=weights, where=possible[:, None])
+    weights[~possible] = 0.0
+    return weights @ matrix, mass, possible
 
 
 def _free(matrix: Floats, masks: NDArray[np.bool_]) -> Likelihoods:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
@@ -17,10 +17,11 @@ from ...errors import InputError
 from ...rounding import UNIT, at_most
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, relation_on
-from ..rows import AnyMechanism, channel, check_delta, check_epsilon
+from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon
 from ..witness import Witness
 from .curve import Curve
 from .errors_of_tests import Errors, blocks, errors, tested
+from .gaussian_net import farthest_first, net_of
 
 LARGEST: Final = 38.5
 """No float above 0 has a quantile further out."""
@@ -181,25 +182,15 @@ class GaussianPrivacy(Notion):
         """
         rows = channel(mechanism).matrix
         related = relation_on(self.relation, len(rows)).array
-        pairs = np.argwhere(np.triu(related | related.T))
-        alone = _told_apart(rows > 0, pairs)
+        unordered = np.triu(related | related.T)
+        alone = _told_apart(rows > 0, unordered)
         if alone is not None:
             return Finding(self, math.inf, 0.0, alone)
-        limits = _limits(rows, pairs)
-        order = np.argsort(-limits, kind="stable")
-        value, witness = 0.0, Witness(note="all related secrets have the same row")
-        done = 0
-        for block, p, q in blocks(rows, pairs[order]):
-            if limits[order[done]] <= value:
-                break
-            done += len(block)
-            found = errors(p, q)
-            shifts = _shifts(found)
-            worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
-            if shifts[worst, vertex] > value:
-                value = float(shifts[worst, vertex])
-                of_pair = Errors(*(rates[worst] for rates in found))
-                witness = tested(rows, block[worst], of_pair, int(vertex))
+        best = _Largest(rows)
+        net = net_of(rows, best.of_pairs)
+        for pairs in farthest_first(unordered, net, lambda: best.value):
+            best.raise_to(pairs)
+        value, witness = best.value, best.witness
         # A relative error r of a probability of at most 1/2 moves its quantile by at most 1.26 r.
         rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
         return Finding(self, value, rounding, witness)
@@ -215,6 +206,31 @@ class GaussianPrivacy(Notion):
         )
 
 
+@dataclass(slots=True)
+class _Largest:
+    """The largest mu of the pairs that were shown, and the test that needs it."""
+
+    rows: Floats
+    value: float = 0.0
+    witness: Witness = field(default_factory=lambda: Witness(note="all related secrets have the same row"))
+
+    def of_pairs(self, pairs: NDArray[np.intp]) -> Floats:
+        """Return the mu of listed pairs, array (k,); they do not count."""
+        parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in blocks(self.rows, pairs)]
+        return np.asarray(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))
+
+    def raise_to(self, pairs: NDArray[np.intp]) -> None:
+        """Let pairs count."""
+        for block, p, q in blocks(self.rows, pairs):
+            found = errors(p, q)
+            shifts = _shifts(found)
+            worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
+            if shifts[worst, vertex] > self.value:
+                self.value = float(shifts[worst, vertex])
+                of_pair = Errors(*(rates[worst] for rates in found))
+                self.witness = tested(self.rows, block[worst], of_pair, int(vertex))
+
+
 def _shifts(found: Errors) -> Floats:
     """Return the mu that each vertex needs, -inf at the ends."""
     with np.errstate(invalid="ignore"):
@@ -223,33 +239,14 @@ def _shifts(found: Errors) -> Floats:
     return np.where(inner, shifts, -np.inf)
 
 
-def _told_apart(support: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Witness | None:
+def _told_apart(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
     """Return a pair of rows with different supports and an output of one of them, if there is one."""
     _, groups = np.unique(support, axis=0, return_inverse=True)
-    apart = np.flatnonzero(groups[pairs[:, 0]] != groups[pairs[:, 1]])
-    if len(apart) == 0:
-        return None
-    first, second = (int(position) for position in pairs[apart[0]])
-    outputs = np.flatnonzero(support[first] != support[second])[:1]
-    return Witness((first, second), outputs, note="which is possible for one of them only")
-
-
-def _limits(rows: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """Return for each pair a mu that is large enough: that of its extreme likelihood ratios.
-
-    A pair whose ratios lie between c and d is a randomisation of the pair of coins with
-    exactly these two ratios, whose trade-off function has one inner vertex.
-    """
-    limits = [np.zeros(0)]
-    for _, p, q in blocks(rows, pairs):
-        with np.errstate(over="ignore", invalid="ignore"):  # no limit is known beyond the floats
-            ratios = np.divide(q, p, out=np.ones_like(p), where=p > 0)
-            least, most = ratios.min(axis=1), ratios.max(axis=1)
-            width = np.where(most > least, most - least, 1.0)
-            alpha, confidence = (1 - least) / width, (most - 1) / width
-            vertex = Errors(alpha, confidence, least * confidence, most * alpha)
-        # Far more than floating point takes away, and rows may sum to one within 1e-9 only.
-        enough = _shifts(vertex)
-        enough = np.where(np.isfinite(enough), enough + 1e-7, np.inf)
-        limits.append(np.where(most > least, enough, 0.0))
-    return np.concatenate(limits)
+    groups = groups.ravel()
+    for first in np.flatnonzero(mask.any(axis=1)):
+        apart = np.flatnonzero(mask[first] & (groups != groups[first]))
+        if len(apart):
+            outputs = np.flatnonzero(support[first] != support[apart[0]])[:1]
+            note = "which is possible for one of them only"
+            return Witness((int(first), int(apart[0])), outputs, note=note)
+    return None

@@ -8,13 +8,16 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
+from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
 from ..exact import largest_range
+from ..limits import range_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, channel, check_epsilon, largest
+from ..rows import AnyMechanism, channel, check_epsilon
+from ..search import Positions, search
 from ..witness import Witness
 
 DESCRIPTION: Final = Description(
@@ -60,17 +63,21 @@ class BoundedRange(Notion):
         """Return eta, with the pair and the two observables between which the loss ranges."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
-        logs = MaxDivergence().pairwise(matrix)
-        ranges = logs + logs.T
-        value, pair = largest(ranges, mask)
+
+        def ranges(s: Positions, t: Positions) -> Floats:
+            one, other = matrix[s], matrix[t]
+            return MaxDivergence().rows(one, other) + MaxDivergence().rows(other, one)
+
+        # Each max divergence is at most eta, so three errors of eta are above the errors of both.
+        top = search(mask, ranges, range_limits(matrix), lambda found, _s, _t: 3 * log_errors(found))
+        value, pair = top.value, top.pair
         if pair is None:
             return Finding(self, value, 0.0, Witness())
         p, q = matrix[pair[0]], matrix[pair[1]]
         ends = [int(max_divergence(p, q).outputs[0]), int(max_divergence(q, p).outputs[0])]
         witness = Witness(pair, np.array(ends, dtype=np.intp))
-        # Each max divergence is at most eta, so three errors of eta are above the errors of both.
         if math.isfinite(value):
-            factor = largest_range(mechanism, ranges, 3 * log_errors(ranges), mask)
+            factor = largest_range(mechanism, top, mask)
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
         return Finding(self, max(0.0, value), 3 * log_error(value), witness)

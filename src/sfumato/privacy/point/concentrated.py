@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, Final, final
 
 import numpy as np
 
 from ...core.arrays import Floats
+from ...divergences import KL
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors
+from ..limits import divergence_limits, rho_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, channel, span
+from ..rows import AnyMechanism, Mask, channel, span
+from ..search import Positions, search
 from ..witness import Witness
 from .renyi_over_order import Search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together
+_ENTRIES: Final = 2**20  # limits held at a time
 
 
 CONCENTRATED: Final = Description(
@@ -62,27 +68,24 @@ class ConcentratedPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least rho, with the pair and the order that attain it."""
         matrix = channel(mechanism).matrix
-        pairs = relation_on(self.relation, len(matrix)).pairs
-        impossible = _told_apart(matrix, pairs)
+        mask = relation_on(self.relation, len(matrix)).array
+        impossible = _told_apart(matrix, mask)
         if impossible is not None:
             return Finding(self, math.inf, 0.0, impossible)
-        search, best = Search(), (-1, 0.0)
-        size = max(1, _BLOCK // matrix.shape[1])
-        for start in range(0, len(pairs), size):
-            block = pairs[start : start + size]
-            found = search.improve(matrix[block[:, 0]], matrix[block[:, 1]])
-            if found is not None:
-                best = (start + found.row, found.order)
+        found, best, order = Search(), None, 0.0
+        for pairs in chain(_farthest(matrix, mask), _above(matrix, mask, lambda: found.upper)):
+            peak = found.improve(matrix[pairs[:, 0]], matrix[pairs[:, 1]])
+            if peak is not None:
+                best, order = (int(pairs[peak.row, 0]), int(pairs[peak.row, 1])), peak.order
         rounding = (
-            search.upper
-            - search.value
-            + 2 * float(divergence_errors(np.asarray(search.upper), matrix.shape[1], span(matrix)))
+            found.upper
+            - found.value
+            + 2 * float(divergence_errors(np.asarray(found.upper), matrix.shape[1], span(matrix)))
         )
-        if best[0] < 0:
+        if best is None:
             return Finding(self, 0.0, rounding, Witness())
-        first, second = (int(each) for each in pairs[best[0]])
-        note = "in the limit of order 1" if best[1] == 1 else f"at order {best[1]:.6g}"
-        return Finding(self, search.value, rounding, Witness((first, second), note=note))
+        note = "in the limit of order 1" if order == 1 else f"at order {order:.6g}"
+        return Finding(self, found.value, rounding, Witness(best, note=note))
 
     def sentence(self, value: float) -> str:
         """Return what the rho promises."""
@@ -94,13 +97,40 @@ class ConcentratedPrivacy(Notion):
         )
 
 
-def _told_apart(matrix: Floats, pairs: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Witness | None:
+def _told_apart(matrix: Floats, mask: Mask) -> Witness | None:
     """Return a pair and a report that only its first secret can make."""
     possible = matrix > 0
-    for s in np.unique(pairs[:, 0]):
-        others = pairs[pairs[:, 0] == s, 1]
+    if possible.all():
+        return None
+    for s in np.flatnonzero(mask.any(axis=1)):
+        others = np.flatnonzero(mask[s])
         only = possible[s] & ~possible[others]
         if only.any():
             row, column = np.argwhere(only)[0]
             return Witness((int(s), int(others[row])), np.array([column]))
     return None
+
+
+def _farthest(matrix: Floats, mask: Mask) -> Iterator[Positions]:
+    """Yield the pair of largest Kullback-Leibler divergence, to begin with, array (1, 2); nothing of no pairs."""
+    top = search(mask, lambda s, t: KL.rows(matrix[s], matrix[t]), divergence_limits(KL, matrix))
+    if top.pair is not None:
+        yield np.array([top.pair], dtype=np.intp)
+
+
+def _above(matrix: Floats, mask: Mask, known: Callable[[], float]) -> Iterator[Positions]:
+    """Yield the pairs that may need more than is known, those that may need most first, arrays (k, 2)."""
+    limits = rho_limits(matrix)
+    size, step = max(1, _BLOCK // matrix.shape[1]), max(1, _ENTRIES // len(mask))
+    rows = np.flatnonzero(mask.any(axis=1))
+    for first in range(0, len(rows), step):
+        part = rows[first : first + step]
+        bounds = np.where(mask[part], limits.of(part), -np.inf)
+        at, others = np.nonzero(bounds > known())
+        order = np.argsort(-bounds[at, others], kind="stable")
+        at, others = at[order], others[order]
+        for begin in range(0, len(at), size):
+            if bounds[at[begin], others[begin]] <= known():
+                break
+            here = slice(begin, begin + size)
+            yield np.stack([part[at[here]], others[here]], axis=1)

@@ -13,24 +13,17 @@ from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
-from ...rounding.errors import inversion_error, log_error, log_errors, mass_error
+from ...rounding.errors import log_error, log_errors, mass_error, mass_errors
 from ..exact import Pair, largest_factor, largest_mass, rounded
+from ..limits import affinity_limits, ratio_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import (
-    AnyMechanism,
-    Mask,
-    channel,
-    check_delta,
-    check_epsilon,
-    excesses,
-    grown,
-    largest,
-    least_epsilon,
-    span,
-    unequal,
-)
+from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, grown, unequal
+from ..search import Positions, Top, search
 from ..witness import Witness
+from .least_epsilon import Scales, least_epsilon
+
+_GROWN: Final = 700.0  # floats hold e to this
 
 DESCRIPTION: Final = Description(
     "differential-privacy",
@@ -91,18 +84,20 @@ class DifferentialPrivacy(Notion):
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
         if self.delta:
-            scales = np.ones(mask.shape)
-            value, pair = least_epsilon(matrix, mask, scales, self.delta)
-            rounding = epsilon_rounding(matrix, mask, scales, self.delta, value)
-            return Finding(self, value, rounding, attained(matrix, pair, self.delta))
-        logs = MaxDivergence().pairwise(matrix)
-        value, pair = largest(logs, mask)
-        witness = attained(matrix, pair, 0.0)
-        if math.isfinite(value):
-            factor = largest_factor(mechanism, logs, log_errors(logs), mask)
+            found = least_epsilon(matrix, mask, Scales.ones(), self.delta)
+            return Finding(self, found.value, found.rounding, attained(matrix, found.pair, self.delta))
+        top = search(
+            mask,
+            lambda s, t: MaxDivergence().rows(matrix[s], matrix[t]),
+            ratio_limits(matrix),
+            lambda logs, _s, _t: log_errors(logs),
+        )
+        witness = attained(matrix, top.pair, 0.0)
+        if math.isfinite(top.value):
+            factor = largest_factor(mechanism, top, mask)
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
-        value = max(0.0, value)
+        value = max(0.0, top.value)
         return Finding(self, value, log_error(value), witness)
 
     def as_metric_privacy(self, secrets: Space) -> Metric | None:
@@ -156,28 +151,41 @@ class DeltaOfDifferentialPrivacy(Notion):
         """Return the least delta, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
-        masses = excesses(matrix, mask, float(self.epsilon))
-        value, pair = largest(masses, mask)
-        value, rounding, exact_pair = self._in_integers(mechanism, masses, mask, value)
+        top = self._largest_mass(matrix, mask)
+        value, rounding, exact_pair = self._in_integers(mechanism, top, mask)
+        pair = top.pair
         pair, outputs = exact_pair or pair, np.empty(0, dtype=np.intp)
         if pair is not None:
             outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
         return Finding(self, value, rounding, Witness(pair, outputs))
 
-    def _in_integers(
-        self, mechanism: AnyMechanism, masses: Floats, mask: Mask, value: float
-    ) -> tuple[float, float, Pair]:
+    def _largest_mass(self, matrix: Floats, mask: Mask) -> Top:
+        """Return the largest excess of mass of the pairs in a mask."""
+        epsilon, ones = float(self.epsilon), np.ones(matrix.shape[1])
+        others = grown(matrix, epsilon)
+
+        def masses(s: Positions, t: Positions) -> Floats:
+            found = matrix[s] - others[t]
+            return np.asarray(np.maximum(found, 0.0, out=found) @ ones)
+
+        return search(
+            mask,
+            masses,
+            affinity_limits(matrix, math.exp(epsilon) if epsilon < _GROWN else math.inf),
+            lambda found, _s, _t: mass_errors(found, matrix.shape[1]),
+        )
+
+    def _in_integers(self, mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[float, float, Pair]:
         """Return the largest mass, how far it may be off, its pair: e**epsilon is exact only at 0 and infinity.
 
         The pair is None where it is not known better than from floats.
         """
-        error, exact = mass_error(value, channel(mechanism).matrix.shape[1]), None
+        error, exact = mass_error(top.value, channel(mechanism).matrix.shape[1]), None
         if self.epsilon == 0 or math.isinf(self.epsilon):
-            errors = np.full(masses.shape, error)
-            exact = largest_mass(mechanism, masses, errors, mask, alone=self.epsilon > 0)
+            exact = largest_mass(mechanism, top, mask, alone=self.epsilon > 0)
         elif unequal(mechanism, mask) is None:
             exact = Fraction(0), None
-        return (value, error, None) if exact is None else (*rounded(exact[0]), exact[1])
+        return (top.value, error, None) if exact is None else (*rounded(exact[0]), exact[1])
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""
@@ -203,28 +211,3 @@ def attained(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witn
     if pair is None:
         return Witness()
     return Witness(pair, max_divergence(matrix[pair[0]], matrix[pair[1]], delta).outputs)
-
-
-def epsilon_rounding(matrix: Floats, mask: Mask, scales: Floats, delta: float, value: float) -> float:
-    """Return the most by which a computed least epsilon at a positive delta may be off.
-
-    The same is computed for a little less and a little more delta, by what rounding can
-    account for: the truth lies between.
-
-    Args:
-        matrix: Array (n, m).
-        mask: The ordered pairs, array (n, n).
-        scales: What epsilon is multiplied by for each pair, array (n, n).
-        delta: Positive.
-        value: The computed least epsilon.
-    """
-    slack = inversion_error(matrix.shape[1], span(matrix))
-    above, _ = least_epsilon(matrix, mask, scales, max(0.0, delta - slack))
-    below, _ = least_epsilon(matrix, mask, scales, min(1.0, delta + slack))
-    if math.isinf(value):
-        return 0.0 if math.isinf(below) else math.inf
-    if math.isinf(above):
-        return math.inf
-    smallest = float(scales[mask].min(initial=math.inf))
-    largest_log = above * float(scales[mask].max(initial=0.0))
-    return max(above - value, value - below) + log_error(largest_log) / smallest

@@ -6,16 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
+import numpy as np
+
 from ...core import Metric
+from ...core.arrays import Floats
 from ...core.naming import called
 from ...divergences import Divergence, HockeyStick
 from ...errors import InputError
 from ...rounding import at_most
+from ..limits import divergence_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation
-from ..rows import AnyMechanism, channel, largest, per_unit, unequal
+from ..rows import AnyMechanism, channel, unequal
+from ..search import Positions, search
 from ..witness import Witness
 from .largest_divergence import check_divergence, errors_of, measured, sentence_of
+from .least_epsilon import Scales
 from .metric import NO_PAIR, about_no_pair, metric_on, protected, same_place
 
 DIVERGENCE: Final = Description(
@@ -130,20 +136,36 @@ class DivergenceMetricPrivacy(Notion):
         """Return the largest divergence per unit of distance, with the pair."""
         matrix = channel(mechanism).matrix
         metric = metric_on(self.metric, len(matrix))
-        values = self.divergence.pairwise(matrix)
-        errors = errors_of(self.divergence, values, matrix, self.precision)
+
+        def values(s: Positions, t: Positions) -> Floats:
+            return self.divergence.rows(matrix[s], matrix[t])
+
+        def errors(found: Floats) -> Floats:
+            return errors_of(self.divergence, found, matrix, self.precision)
+
         together = same_place(metric)
-        _, pair = largest(values, together & (values > errors))
-        if pair is not None:
-            return Finding(self, math.inf, 0.0, Witness(pair))
+        near = search(together, values)
+        if near.value > errors(np.asarray(near.value)):
+            return Finding(self, math.inf, 0.0, Witness(near.pair))
         # Unequal rows at a divergence that rounding cannot tell from 0.
         open_ = unequal(mechanism, together) is not None
         mask = protected(metric)
-        value, worst = largest(per_unit(values, metric.array, mask), mask)
-        above, _ = largest(per_unit(values + errors, metric.array, mask), mask)
-        off = 0.0 if math.isinf(value) else above - value + 2.0**-51 * value
+        scales = Scales.distances(metric.array, mask)
+        limits = divergence_limits(self.divergence, matrix)
+
+        def rates(s: Positions, t: Positions) -> Floats:
+            with np.errstate(over="ignore"):
+                return np.asarray(values(s, t) / scales.of(s, t))
+
+        def rate_errors(found: Floats, s: Positions, t: Positions) -> Floats:
+            distances = scales.of(s, t)
+            with np.errstate(over="ignore"):
+                return np.asarray(errors(found * distances) / distances)
+
+        top = search(mask, rates, None if limits is None else scales.over(limits), rate_errors)
+        off = 0.0 if math.isinf(top.value) else top.above - top.value + 2.0**-51 * top.value
         rounding = math.inf if open_ else off
-        return Finding(self, value, rounding, Witness(worst))
+        return Finding(self, top.value, rounding, Witness(top.pair))
 
     @property
     def unit(self) -> str:

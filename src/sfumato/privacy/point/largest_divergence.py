@@ -23,11 +23,13 @@ from ...divergences import (
 )
 from ...errors import InputError
 from ...rounding import at_most
-from ...rounding.errors import divergence_errors, mass_error
+from ...rounding.errors import divergence_errors, mass_errors
 from ..exact import Pair, largest_mass, rounded
+from ..limits import divergence_limits
 from ..notion import Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, largest, span, unequal
+from ..rows import AnyMechanism, Mask, channel, span, unequal
+from ..search import Top, search
 from ..witness import Witness
 
 _BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
@@ -58,15 +60,18 @@ def measured(
     """Return the largest divergence of related rows, with the pair; see `DivergencePrivacy` for the precision."""
     matrix = channel(mechanism).matrix
     mask = relation_on(relation, len(matrix)).array
-    values = divergence.pairwise(matrix)
-    value, pair = largest(values, mask)
-    errors = errors_of(divergence, values, matrix, precision)
-    above, _ = largest(values + errors, mask)
-    rounding = 0.0 if math.isinf(value) or pair is None else above - value
-    if _known(divergence) and unequal(mechanism, mask) is None:
+    top = search(
+        mask,
+        lambda s, t: divergence.rows(matrix[s], matrix[t]),
+        divergence_limits(divergence, matrix),
+        lambda values, _s, _t: errors_of(divergence, values, matrix, precision),
+    )
+    value, pair = top.value, top.pair
+    rounding = 0.0 if math.isinf(value) or pair is None else top.above - value
+    if is_known(divergence) and unequal(mechanism, mask) is None:
         value, rounding = 0.0, 0.0
     elif divergence == TOTAL_VARIATION:
-        exact = _variation(mechanism, values, errors, mask)
+        exact = _variation(mechanism, top, mask)
         if exact is not None:
             value, rounding = rounded(exact[0])
             pair = exact[1] or pair
@@ -74,28 +79,26 @@ def measured(
     return Finding(notion, min(value, most), rounding, Witness(pair), most=most)
 
 
-def _known(divergence: Divergence) -> bool:
+def is_known(divergence: Divergence) -> bool:
     """Return whether the divergence is one of the package's, whose rounding is bounded."""
     return isinstance(divergence, Renyi) or divergence in _BOUNDED
 
 
-def _variation(
-    mechanism: AnyMechanism, values: Floats, errors: Floats, mask: Mask
-) -> tuple[Fraction, Pair] | None:
+def _variation(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Fraction, Pair] | None:
     """Return the largest total variation and its pair; None where it takes too long, or rows do not sum to 1."""
     if not isinstance(mechanism, Mechanism):
         matrix = channel(mechanism).matrix
         if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):
             return None
-    return largest_mass(mechanism, values, errors, mask)
+    return largest_mass(mechanism, top, mask)
 
 
 def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
-    """Return the most by which each computed divergence may be off, array (n, n)."""
+    """Return the most by which each computed divergence may be off, array of the same shape."""
     m = matrix.shape[1]
     if isinstance(divergence, HockeyStick):
-        return np.full(values.shape, mass_error(float(values.max()), m))
-    if _known(divergence):
+        return mass_errors(values, m)
+    if is_known(divergence):
         # Rows that do not sum to exactly one are at no exact divergence.
         defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
         return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)

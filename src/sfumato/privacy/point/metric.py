@@ -11,14 +11,17 @@ import numpy as np
 from ...core import Metric, Space
 from ...core.arrays import Floats
 from ...core.naming import called
-from ...divergences import MaxDivergence
+from ...divergences import HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
 from ..exact import largest_factor, largest_rate
+from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
-from ..rows import AnyMechanism, Mask, channel, check_delta, excesses, largest, least_epsilon, per_unit, unequal
-from .differential import attained, epsilon_rounding
+from ..rows import AnyMechanism, Mask, channel, check_delta, unequal
+from ..search import Positions, search
+from .differential import attained
+from .least_epsilon import Scales, least_epsilon
 
 NO_PAIR: Final = "No pair of secrets is at a finite distance, so nothing is said of any."
 """What an epsilon per distance says where all distances are infinite."""
@@ -78,37 +81,42 @@ class MetricDifferentialPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon per unit, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
-        distances = metric_on(self.metric, len(matrix)).array
+        metric_on(self.metric, len(matrix))
         broken, open_ = self._at_distance_zero(mechanism, matrix)
         if broken is not None:
             return Finding(self, math.inf, 0.0, attained(matrix, broken, self.delta))
         mask = protected(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
-        value, pair = least_epsilon(matrix, mask, distances, self.delta)
-        rounding = math.inf if open_ else epsilon_rounding(matrix, mask, distances, self.delta, value)
-        return Finding(self, value, rounding, attained(matrix, pair, self.delta))
+        found = least_epsilon(matrix, mask, Scales.distances(self.metric.array, mask), self.delta)
+        rounding = math.inf if open_ else found.rounding
+        return Finding(self, found.value, rounding, attained(matrix, found.pair, self.delta))
 
     def _pure(self, mechanism: AnyMechanism, matrix: Floats, mask: Mask) -> Finding:
         """Return the largest log-ratio per unit of the pairs in a mask."""
-        distances, logs = self.metric.array, MaxDivergence().pairwise(matrix)
-        rates = per_unit(logs, distances, mask)
-        value, pair = largest(rates, mask)
-        witness = attained(matrix, pair, 0.0)
-        if math.isinf(value):
-            return Finding(self, value, 0.0, witness)
-        value = max(0.0, value)
-        with np.errstate(over="ignore"):  # an error beyond all floats is infinite: nothing is known
-            errors = per_unit(log_errors(logs), distances, mask) + 2.0**-50 * np.abs(np.where(mask, rates, 0.0))
-            highest = rates + errors
-        if (distances[mask] == 1).all():
-            factor = largest_factor(mechanism, rates, errors, mask)
+        scales = Scales.distances(self.metric.array, mask)
+
+        def rates(s: Positions, t: Positions) -> Floats:
+            with np.errstate(over="ignore"):
+                return np.asarray(MaxDivergence().rows(matrix[s], matrix[t]) / scales.of(s, t))
+
+        def errors(found: Floats, s: Positions, t: Positions) -> Floats:
+            distances = scales.of(s, t)
+            with np.errstate(over="ignore"):  # an error beyond all floats is infinite: nothing is known
+                return np.asarray(log_errors(found * distances) / distances + 2.0**-50 * np.abs(found))
+
+        top = search(mask, rates, scales.over(ratio_limits(matrix)), errors)
+        witness = attained(matrix, top.pair, 0.0)
+        if math.isinf(top.value):
+            return Finding(self, top.value, 0.0, witness)
+        value = max(0.0, top.value)
+        if scales.least == scales.most == 1:
+            factor = largest_factor(mechanism, top, mask)
             if factor is not None:
                 return Finding.of_factor(self, factor, witness)
-        ends = largest_rate(mechanism, rates, errors, mask, distances)
+        ends = largest_rate(mechanism, top, mask, scales.of)
         if ends is None:
-            above, _ = largest(highest, mask)
-            return Finding(self, value, max(value, above) - value, witness)
+            return Finding(self, value, max(value, top.above) - value, witness)
         return Finding(self, ends[0], ends[1] - ends[0], witness)
 
     def _at_distance_zero(self, mechanism: AnyMechanism, matrix: Floats) -> tuple[tuple[int, int] | None, bool]:
@@ -116,9 +124,9 @@ class MetricDifferentialPrivacy(Notion):
         together = same_place(self.metric)
         if self.delta == 0:
             return unequal(mechanism, together), False
-        most, pair = largest(excesses(matrix, together, 0.0), together)
-        error = mass_error(most, matrix.shape[1])
-        return pair if most > self.delta + error else None, most > self.delta - error
+        top = search(together, lambda s, t: HockeyStick(0.0).rows(matrix[s], matrix[t]))
+        error = mass_error(top.value, matrix.shape[1])
+        return top.pair if top.value > self.delta + error else None, top.value > self.delta - error
 
     @property
     def unit(self) -> str:

@@ -13,6 +13,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
+from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
@@ -229,6 +230,12 @@ class _Step(NamedTuple):
     epsilon: float
     pair: tuple[int, int] | None
 
+    def or_first(self, other: _Step) -> _Step:
+        """Return the larger of two steps, of equal ones above 0 the one whose pair is first."""
+        larger = other.epsilon > self.epsilon
+        before = other.pair is not None and self.pair is not None and other.pair < self.pair
+        return other if larger or (other.epsilon == self.epsilon and before) else self
+
 
 def _sizes(p: Floats, q: Floats) -> Floats:
     """Return |ln(p/q)| along the last axis: -inf where both are 0."""
@@ -259,12 +266,19 @@ def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[
     """Return the least epsilon of the related pairs for each delta.
 
     In falling order of |ln(p/q)|, the first observable whose inclusion brings either mass
-    above delta is the one that epsilon must cover.
+    above delta is the one that epsilon must cover. No row needs more than its largest
+    |ln(p/q)|, so those come first whose is largest.
     """
     unordered = np.triu(array | array.T)
     best = [_Step(0.0, None) for _ in deltas]
-    for s in np.flatnonzero(unordered.any(axis=1)):
+    one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows
+    limits = np.full(len(matrix), np.inf) if one is None or other is None else np.maximum(one, other)
+    for s in np.argsort(-limits, kind="stable"):
+        if limits[s] < min(step.epsilon for step in best):
+            break
         targets = np.flatnonzero(unordered[s])
+        if not len(targets):
+            continue
         sizes = _sizes(matrix[s], matrix[targets])
         order = np.argsort(-sizes, axis=1)
         sizes = np.take_along_axis(sizes, order, axis=1)
@@ -275,6 +289,5 @@ def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[
             exceeds = masses > delta
             needed = np.where(exceeds.any(axis=1), sizes[np.arange(len(targets)), exceeds.argmax(axis=1)], 0.0)
             j = int(needed.argmax())
-            if needed[j] > best[k].epsilon:
-                best[k] = _Step(float(needed[j]), (int(s), int(targets[j])))
+            best[k] = best[k].or_first(_Step(float(needed[j]), (int(s), int(targets[j]))))
     return best

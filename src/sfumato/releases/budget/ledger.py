@@ -316,7 +316,9 @@ class Ledger:
         """
         known = None if head is None else Head.read(head)
         if head is not None and known is None:
-            raise InputError(f"{head!r} is not the head of a record.", "it looks like '12:ab34', with 64 digits.")
+            raise InputError(
+                f"{head!r} is not the head of a record.", "it is a number, a colon and 64 digits 0 to f."
+            )
         with self._database.reading() as connection:
             faults = self._database.faults(connection)
             return verify(connection, self._terms, self._database.now(connection), known, faults)

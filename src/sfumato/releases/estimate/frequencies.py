@@ -36,7 +36,7 @@ def support_estimate(
         failure: The probability that an interval misses.
 
     Returns:
-        The estimate. Its log-likelihood is NaN: the counts do not keep the reports.
+        The estimate. Its log-likelihood is NaN, since the counts do not keep the reports.
 
     Raises:
         InputError: If the counts do not fit the categories or the reports.

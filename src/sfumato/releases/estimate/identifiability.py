@@ -111,8 +111,9 @@ class Identifiability:
         )
         if self.complete:
             known = (
-                f"Enough reports settle all {n} shares: it takes about {_roughly(self.least_reports)} until each "
-                f"is known better than by a guess of 50 % (condition number {about(self.condition, 3)})."
+                f"Enough reports settle all {n} shares. By inversion the standard error of each is at most 50 "
+                f"points from about {_roughly(self.least_reports)} on, and half of that from four times as many "
+                f"(condition number {about(self.condition, 3)})."
             )
             return used + known
         text = (

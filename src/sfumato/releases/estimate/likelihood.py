@@ -85,7 +85,7 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
         InputError: If there is no iteration, or the start calls a secret impossible.
 
     Source:
-        Biswas and Palamidessi, "PRIVIC", 2023 (10 iterations from uniform).
+        Biswas and Palamidessi, "PRIVIC", 2022 (10 iterations from uniform).
     """
     pool = pooled(reports)
     if iterations < 1:

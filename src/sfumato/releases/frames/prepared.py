@@ -166,7 +166,8 @@ def prepare_frame(
 
     Raises:
         InputError: If the options do not fit the mechanism, its promise does not hold, or the table has an
-        index that is neither kept nor a plain numbering of its rows. DataError: If the table cannot be read.
+            index that is neither kept nor a plain numbering of its rows.
+        DataError: If the table cannot be read.
     """
     wishes = wishes_of(mechanism, place_column, outside, allow, options, lists=True)
     kind = kind_of(frame)

@@ -136,16 +136,17 @@ class Kernel:
         """
         chosen = self._chosen(batch, start)
         nearest = self._wishes.outside == "nearest"
+        at = None
         if self._places is None:
             found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
         else:
-            lat, lon = self._places.degrees(batch)
-            found = secrets_at(self._reporters, lat, lon, chosen, words, nearest=nearest)
+            at = self._places.degrees(batch)
+            found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
         inside, moved_m = found.inside, found.moved_m
         if moved_m is not None:
             check_near(moved_m, inside, self._within_m, start)
         if not inside.all() and self._wishes.outside != "drop":
-            refuse_outside(self._reporters, inside, start, places=self._places is not None, nearest=nearest)
+            refuse_outside(self._reporters, inside, start, at=at, nearest=nearest)
         rows = np.flatnonzero(inside)
         moved = np.zeros(0) if moved_m is None else moved_m[rows]
         all_inside = len(rows) == len(inside)

@@ -32,7 +32,7 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
     farthest = amount_at_most(float(moved_m.max()), "m")
     raise DataError(
         f"{int(too_far.sum()):,} rows are more than {amount_at_most(within_m, 'm')} outside (the first is "
-        f"number {start + first + 1}; the farthest here is {farthest} away).",
+        f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"move them all the same with {argument('within', farthest)}",
         f"pass {argument('outside', 'drop')} to leave rows outside out",
@@ -41,7 +41,12 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
 
 
 def refuse_outside(
-    reporters: Sequence[Reporter], inside: NDArray[np.bool_], start: int, *, places: bool, nearest: bool
+    reporters: Sequence[Reporter],
+    inside: NDArray[np.bool_],
+    start: int,
+    *,
+    at: tuple[Floats, Floats] | None,
+    nearest: bool,
 ) -> None:
     """Refuse rows that are at none of the secrets.
 
@@ -49,7 +54,8 @@ def refuse_outside(
         reporters: The mechanisms.
         inside: Which rows have a secret, array (n,); one has none.
         start: The number of rows before these, for messages.
-        places: Whether secrets are places.
+        at: Latitudes and longitudes, degrees, arrays (n,), NaN where a row has none; None where secrets are not
+            places.
         nearest: Whether rows were moved already.
 
     Raises:
@@ -58,15 +64,36 @@ def refuse_outside(
     rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
     of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"
     where = reporters[0].where if len(reporters) == 1 else "at any of the secrets of their mechanisms"
+    drop = f"pass {argument('outside', 'drop')} to leave them out"
+    number = f"(the first is number {first})"
+    if at is None:
+        raise DataError(
+            f"{count:,} of {of} are not {where} {number}.", drop, "design the mechanism for these labels too."
+        )
+    lat, lon = at
+    missing = int((~inside & ~(np.isfinite(lat) & np.isfinite(lon))).sum())
+    if missing == count:
+        raise DataError(
+            f"{count:,} of {of} {'has' if count == 1 else 'have'} no position {number}.",
+            drop,
+            "leave rows without a position out of the source: they cannot be moved.",
+        )
+    alien = ~inside & np.isfinite(lat) & np.isfinite(lon) & ((np.abs(lat) > 90) | (np.abs(lon) > 360))
+    without = f"; {missing:,} of these have no position" if missing else ""
+    if alien.any():
+        row = int(np.argmax(alien))
+        raise DataError(
+            f"{count:,} of {of} are not {where} {number}{without}. The latitude and longitude of number "
+            f"{start + row + 1} are no degrees.",
+            "convert metres or feet of a map to degrees of WGS84 first, as pyproj and geopandas do",
+            drop,
+        )
     raise DataError(
-        f"{count:,} of {of} are not {where}{', or have no position' if places else ''} (the first is number "
-        f"{first}).",
-        "check that mechanism and data belong together, and that latitude and longitude are not swapped"
-        if places
-        else "",
+        f"{count:,} of {of} are not {where} {number}{without}.",
+        "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
-        if places and not nearest and all(each.moves for each in reporters)
+        if not nearest and all(each.moves for each in reporters)
         else "",
-        f"pass {argument('outside', 'drop')} to leave them out",
-        f"design the mechanism for {'a wider region' if places else 'these labels too'}.",
+        drop,
+        "design the mechanism for a wider region.",
     )

@@ -93,19 +93,21 @@ class Tally:
         outside = self.dropped + self.moved
         if total and self.dropped == total:
             raise DataError(
-                "no row is at any of the mechanism's secrets.", "check that mechanism and data belong together."
+                "no row is at any of the mechanism's secrets.",
+                "check that mechanism and data belong together; places need degrees of WGS84, and latitude and "
+                "longitude must not be swapped.",
             )
         if outside > allowed * total:
             done = " and ".join(
                 f"{count:,} {what}" for count, what in ((self.moved, "moved"), (self.dropped, "dropped")) if count
             )
             raise DataError(
-                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total)} ({done}): "
-                "more than "
-                "is allowed. Nothing was released.",
-                "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total, 3)} ({done}): "
+                f"more than the {100 * allowed:.4g} % that is allowed. Nothing was released.",
+                "check that mechanism and data belong together, and for places that latitude and longitude are "
+                "not swapped",
                 f"allow it with {argument('allow', min(1.0, round(outside / total + 0.005, 2)))}",
-                "design the mechanism for a wider region.",
+                "design the mechanism for a wider region, or for these labels too.",
             )
 
 

@@ -172,6 +172,7 @@ class FileFacts(Short):
         name: The name of the mechanism file; "" where there is none.
         sha256: The hash of its bytes; "" where there is none.
         bytes: How many bytes it has.
+        mark: The fingerprint of its mechanism, which tables of its reports bear; "" where it was not asked for.
         version: The version of sfumato that wrote the report.
         written: When, in ISO 8601 with the time zone.
         command: The command that writes the report again; "" where it was written from Python.
@@ -183,6 +184,7 @@ class FileFacts(Short):
     name: str
     sha256: str
     bytes: int
+    mark: str
     version: str
     written: str
     command: str

@@ -169,6 +169,7 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
     rows = [
         ("Mechanism file", f"{file.name}, {file.bytes:,} bytes") if file.name else None,
         ("SHA-256 of the file", file.sha256) if file.sha256 else None,
+        ("Mark on tables of its reports", file.mark) if file.mark else None,
         ("Written", f"{file.written} by sfumato {file.version}"),
         ("Command", file.command) if file.command else None,
     ]

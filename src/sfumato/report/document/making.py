@@ -14,6 +14,7 @@ from ... import __version__
 from ...core.frozen import Short
 from ...escaping import plain
 from ...files import MechanismFile, NoiseFile
+from ...releases.fingerprint import fingerprint
 from .facts import FileFacts
 
 
@@ -55,15 +56,18 @@ def file_facts(held: MechanismFile | NoiseFile | None, origin: Origin, when: dat
         origin: What the report is made from.
         when: When it is written; now if None.
     """
-    name, digest, size = "", "", 0
+    name, digest, size, mark = "", "", 0, ""
     if origin.file is not None:
         content = Path(origin.file).read_bytes()
         name, digest, size = plain(Path(origin.file).name), sha256(content).hexdigest(), len(content)
+        if held is not None:
+            mark = fingerprint(held.noise if isinstance(held, NoiseFile) else held.mechanism).hex()
     stated = held.stated if isinstance(held, MechanismFile) else ()
     return FileFacts(
         name,
         digest,
         size,
+        mark,
         __version__,
         (when or datetime.now(UTC)).isoformat(timespec="seconds"),
         _command(origin),

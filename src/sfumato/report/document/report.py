@@ -194,7 +194,7 @@ def _content(
     """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
     if isinstance(held, Design):
         problem = held.problem
-        return MechanismFile(held.mechanism, problem.prior, problem.loss, problem.guarantees, {}, held.optimality)
+        return MechanismFile(held.mechanism, problem.prior, held.loss, problem.guarantees, {}, held.optimality)
     if isinstance(held, NoiseDesign):
         return NoiseFile(held.mechanism) if visits is None else NoiseFile.for_visits(held.mechanism, visits)
     return held if isinstance(held, NoiseFile) else held.alone()

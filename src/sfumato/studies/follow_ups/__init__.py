@@ -1,7 +1,7 @@
 """Follow-ups: spanners, back to the drawing board, PRIVIC and AIPO, on our own cities.
 
 Sources: Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014; Oya, Troncoso and Pérez-González, CCS 2017;
-Biswas and Palamidessi, 2023; AIPO, arXiv 2601.09946.
+Biswas and Palamidessi, 2022; AIPO, arXiv 2601.09946.
 """
 
 from .anchors import AnchorNoise, Anchors, anchored, broken

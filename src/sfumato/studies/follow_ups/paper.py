@@ -204,7 +204,7 @@ PAPER: Final = Paper(
     title="Follow-ups: spanners, the drawing board, PRIVIC and AIPO",
     source='N. Bordenabe, K. Chatzikokolakis and C. Palamidessi, "Optimal geo-indistinguishable mechanisms for '
     'location privacy", CCS 2014; S. Oya, C. Troncoso and F. Pérez-González, "Back to the drawing board", CCS '
-    '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2023; AIPO: "Interpolation-based optimization for enforcing '
+    '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
     'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
     about=(
         "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "

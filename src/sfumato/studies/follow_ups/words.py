@@ -16,35 +16,31 @@ _BOARD: Final = (EXPOST, EXPONENTIAL, LAPLACE, GAUSSIAN, CIRCLE)
 
 
 def spanner_table(rows: Sequence[SpannerRow]) -> str:
-    """Return rows and losses of spanners on most places of each ground in Markdown, beside all pairs."""
-    lines = [
-        "| ground | places | dilation asked | realised | rows | of all pairs | loss above the least, at most |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for ground in dict.fromkeys(row.ground for row in rows):
-        own = [row for row in rows if row.ground == ground]
-        most = max(row.places for row in own)
-        for row in own:
-            if row.places == most and row.kind in (REALISED, EXACT):
-                every = row.places**2 * (row.places - 1)
-                asked = "none" if row.kind == EXACT else f"{row.dilation_asked:g}"
-                lines.append(
-                    f"| {ground} | {row.places} | {asked} | {about(row.dilation, 4)} | {row.rows:,} | {every:,} "
-                    f"| {percent_at_most(row.loss / row.least - 1)} |"
-                )
+    """Return losses and rows of spanners on most places in Markdown, a column for each ground."""
+    most = max(row.places for row in rows)
+    own = [row for row in rows if row.places == most and row.kind in (REALISED, EXACT)]
+    grounds = list(dict.fromkeys(row.ground for row in own))
+    lines = [f"| dilation asked | {' | '.join(grounds)} |", f"|---|{'--:|' * len(grounds)}"]
+    by = {(row.ground, None if row.kind == EXACT else row.dilation_asked): row for row in own}
+    for dilation in dict.fromkeys(dilation for _, dilation in by):
+        asked = "none" if dilation is None else f"{dilation:g}"
+        found = [by[ground, dilation] for ground in grounds]
+        cells = [f"{percent_at_most(row.loss / row.least - 1)}; {row.rows:,}" for row in found]
+        lines.append(f"| {asked} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def board_table(found: Sequence[Mean], city: str) -> str:
+def board_table(found: Sequence[Mean], city: str, levels: Sequence[float] = LEVELS_KM) -> str:
     """Return loss after the remap and entropy in Markdown, of one city and as published, by level.
 
     Args:
         found: Means over seeds.
         city: The city.
+        levels: Mean lengths of the noise, km, of `LEVELS_KM`.
     """
     by = {(each.mechanism, each.level_km): each for each in found if each.city == city}
     lines = [f"| 2 / epsilon (km) | | {' | '.join(_BOARD)} |", f"|---|---|{'---|' * len(_BOARD)}"]
-    for level in LEVELS_KM:
+    for level in levels:
         own = [by.get((name, level)) for name in _BOARD]
         if None in own:
             continue

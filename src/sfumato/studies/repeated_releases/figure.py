@@ -30,44 +30,44 @@ def figures(found: RepeatedReleasesResults) -> dict[str, Figure]:
 def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
     """Return the same from the rows of the table. Bands are the intervals of simulated errors.
 
+    The panels are one above the other, so that the figure can be read on a phone.
+
     Args:
         rows: At least one.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    figure = blank(12, 5.4)
+    figure = blank(5, 8.6)
     from matplotlib.ticker import LogLocator
 
-    left, right = figure.subplots(1, 2)
+    upper, lower = figure.subplots(2, 1)
     schemes = {row.scheme: [each for each in rows if each.scheme == row.scheme] for row in rows}
     for prefix, style, attack in (("", "-", "optimal attack"), ("averaging_", ":", "mean of the reports")):
         for name, mine in schemes.items():
-            error, lower, upper = (
+            error, low, high = (
                 [getattr(row, f"{prefix}{what}_m") / _METRES for row in mine]
                 for what in ("error", "lower", "upper")
             )
             reports, colour = [row.reports for row in mine], _COLOURS[name]
-            left.plot(reports, error, style, color=colour, marker="o", markersize=3, label=f"{name}: {attack}")
-            left.fill_between(reports, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            upper.plot(reports, error, style, color=colour, marker="o", markersize=3, label=f"{name}: {attack}")
+            upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
     blind = rows[0].blind_error_m / _METRES
-    left.axhline(blind, color=LIGHT.muted, linestyle="--", linewidth=1, label="without a report")
-    left.set(ylim=(0, None), ylabel="attacker's expected error (km)", title="what the attacker learns")
+    upper.axhline(blind, color=LIGHT.muted, linestyle="--", linewidth=1, label="without a report")
+    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title="what the attacker learns")
     for name, mine in schemes.items():
         dashes = (0, (4, 4)) if name == BOTH else "-"
         spent = [row.reports for row in mine], [row.epsilon_upper_per_km for row in mine]
-        right.plot(*spent, color=_COLOURS[name], linestyle=dashes, linewidth=2, label=name)
-    right.set(
+        lower.plot(*spent, color=_COLOURS[name], linestyle=dashes, linewidth=2, label=name)
+    lower.set(
         yscale="log", ylabel="proved epsilon of all reports (per km)", title="what is spent against any attacker"
     )
-    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    right.yaxis.set_major_formatter("{x:g}")
-    right.yaxis.set_minor_formatter("")
-    figure.legend(
-        *left.get_legend_handles_labels(), fontsize=8.5, loc="outside lower center", ncols=4, title="left panel"
-    )
-    right.legend(fontsize=8.5, handlelength=3)
-    for ax in (left, right):
+    lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    lower.yaxis.set_major_formatter("{x:g}")
+    lower.yaxis.set_minor_formatter("")
+    upper.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.45, -0.16), frameon=False)
+    lower.legend(fontsize=8.5, handlelength=3)
+    for ax in (upper, lower):
         ax.set(xscale="log", xlabel="reports of the same place")
         ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)

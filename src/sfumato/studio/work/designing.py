@@ -118,12 +118,10 @@ def keep_design(work: Work, ground: StudioGround, found: Design, epsilon: float)
     problem, certificate = found.problem, found.certificate
     measures = ground.measures(found.mechanism)
     claims = {"certificate": as_dict(certificate), "solver": found.solver, "status": found.status.name}
-    file = MechanismFile(
-        found.mechanism, problem.prior, problem.loss, problem.guarantees, claims, found.optimality
-    )
+    file = MechanismFile(found.mechanism, problem.prior, found.loss, problem.guarantees, claims, found.optimality)
     designs = work.folder / "designs"
     save(file, designs / f"{identity}.sfm")
-    np.save(designs / f"{identity}.npy", found.mechanism.matrix.astype(np.float32), allow_pickle=False)
+    np.save(designs / f"{identity}.npy", found.matrix.astype(np.float32), allow_pickle=False)
     loss = Bracket(min(certificate.bound, certificate.loss), certificate.loss, certificate.loss)
     facts = {
         "epsilon": epsilon,

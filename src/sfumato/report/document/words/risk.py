@@ -13,10 +13,10 @@ from .subject import nouns_of
 
 _SAME: Final = 1e-9  # relative: bounds that only rounding parts
 _WHY: Final = {
-    "visits": "is not known, because where people were was not given. With their visits (--visits) it is",
-    "table": "is not worked out for noise whose reports are not moved to the places of a table",
-    "size": "is not worked out for as many different places",
-    "prior": "is not known, because the file holds no prior",
+    "visits": "It is not known how often {}, because no visits were given (--visits)",
+    "table": "It is not worked out how often {}, for noise whose reports are not moved to the places of a table",
+    "size": "It is not worked out how often {}, for as many different places",
+    "prior": "It is not known how often {}, because the file holds no prior",
 }
 
 
@@ -36,7 +36,7 @@ def requirement_words(found: RequirementFacts) -> str:
 def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
     near = _near(risk, subject)
     if risk.chance is None or risk.chance.upper is None or risk.chance.lower is None:
-        return f"How often an attacker's guess is {near} {_WHY[risk.why]}."
+        return _WHY[risk.why].format(f"an attacker's guess is {near}") + "."
     knowing = {
         "visits": "where the visits in the region were",
         "file": "where the visits of the file were",

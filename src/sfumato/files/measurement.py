@@ -1,0 +1,189 @@
+"""A mechanism in OpenDP: a Measurement whose privacy map is proved anew on the integers that it draws from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from numbers import Real
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import Mechanism, Metric, MetricPrivacy, Space, hamming
+from ..core.arguments import checked
+from ..core.naming import called
+from ..errors import InputError, MissingExtraError, python
+from ..escaping import plain
+from ..evidence import prove_metric_privacy
+from ..mechanisms.planar import CoordinateNoise
+from ..rounding import float_above, up
+from ..sampling import sampler
+from .encoding import fingerprint
+
+if TYPE_CHECKING:
+    from opendp.mod import Domain, Measurement
+
+_FEATURES = ("contrib", "honest-but-curious")
+
+
+@checked
+def as_opendp(mechanism: Mechanism | CoordinateNoise, metric: Metric | None = None) -> Measurement:
+    """Return a mechanism as a Measurement of OpenDP, for its combinators and pipelines.
+
+    The input is one secret, a label of the mechanism's space; the output is one report, drawn as `sfumato.sampler`
+    draws it: from the integers, with the operating system's randomness. The output measure is OpenDP's
+    MaxDivergence, whose distance is epsilon.
+
+    The privacy map is proved here, over all ordered pairs of secrets and all observables. What the mechanism or
+    its file promises is only the claim that is tried: where it is proved, the map is no more than it.
+
+    - Without a metric, the input metric is OpenDP's DiscreteDistance. The map is 0 at 0, and otherwise the proved
+      epsilon between any two secrets: local differential privacy.
+    - With a metric, the input metric is a user distance, in the metric's unit. The map is epsilon x d_in, with the
+      proved epsilon per unit, rounded up. Any number of at least 0 is a d_in.
+
+    The map is infinite where a report is possible from one secret and not from another. OpenDP compares domains
+    and metrics by their names: here these hold the SHA-256 of what a mechanism file would hold, so only
+    measurements on the very same secrets and distances compose.
+
+    Args:
+        mechanism: A mechanism of n secrets, such as one that `sfumato.load` reads.
+        metric: Distances of the n secrets, for metric privacy; they need the triangle inequality.
+
+    Returns:
+        The Measurement. A secret that is not in the space is refused when it is drawn for; OpenDP wraps that error
+        in its own, and likewise those of a d_in.
+
+    Raises:
+        InputError: If OpenDP's features contrib and honest-but-curious are off, the metric is for other secrets
+            or breaks the triangle inequality, the secrets are of a type that a mechanism file cannot hold, or
+            noise for coordinates was given, whose secrets are no finite set.
+        MissingExtraError: If opendp is not installed.
+
+    Source:
+        Gaboardi, Hay and Vadhan, "A programming framework for OpenDP" (2020): measurements and privacy maps.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> import sfumato as sf
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> measurement = sf.files.as_opendp(sf.mechanisms.randomised_response(sf.Space("abc"), 1.0))
+        >>> measurement("a") in "abc", measurement.map(1), measurement.check(1, 0.9)
+        (True, 1.0, False)
+    """
+    dp = _opendp()
+    if isinstance(mechanism, CoordinateNoise):
+        raise InputError(
+            f"{mechanism!r} has no finite set of secrets, over which a privacy map could be proved here.",
+            python("pass a Mechanism, or draw with sf.sampler(noise).blur(lat, lon)."),
+        )
+    if metric is None:
+        distance, privacy_map = dp.discrete_distance(), _between_any(mechanism)
+    else:
+        distance, privacy_map = dp.user_distance(_name_of(metric)), _per_unit(mechanism, metric)
+    found: Measurement = dp.m.make_user_measurement(
+        input_domain=_domain(dp, mechanism.secrets),
+        input_metric=distance,
+        output_measure=dp.max_divergence(),
+        function=_reporting(mechanism),
+        privacy_map=privacy_map,
+    )
+    return found
+
+
+def _opendp() -> ModuleType:
+    """Return OpenDP, whose user has switched on what functions from outside need."""
+    try:
+        import opendp.prelude as dp
+        from opendp.mod import OpenDPException, assert_features
+    except ImportError:
+        raise MissingExtraError("a Measurement of OpenDP", "opendp") from None
+    try:
+        assert_features(*_FEATURES)
+    except OpenDPException:
+        raise InputError(
+            "OpenDP takes privacy maps of other packages only where its user allows that, and this is not done.",
+            python(f"call opendp.prelude.enable_features{_FEATURES} first."),
+        ) from None
+    module: ModuleType = dp
+    return module
+
+
+def _domain(dp: ModuleType, space: Space) -> Domain:
+    def member(value: Hashable) -> bool:
+        try:
+            space.position(value)
+        except InputError:
+            return False
+        return True
+
+    found: Domain = dp.user_domain(f"SfumatoSecrets(n={len(space)}, sha256={fingerprint(space)})", member)
+    return found
+
+
+def _name_of(metric: Metric) -> str:
+    unit = f", unit={plain(metric.unit)}" if metric.unit else ""
+    return f"SfumatoDistance({called(metric.name)}{unit}, sha256={fingerprint(metric)})"
+
+
+def _reporting(mechanism: Mechanism) -> Callable[[Hashable], Hashable]:
+    draw, position, labels = sampler(mechanism).draw, mechanism.secrets.position, mechanism.observables.labels
+    return lambda secret: labels[int(draw(position(secret)))]
+
+
+def _between_any(mechanism: Mechanism) -> Callable[[int], float]:
+    """Return the map for the discrete distance, which is 0 or 1."""
+    epsilon, _ = _proved(mechanism, hamming(mechanism.secrets))
+    return lambda d_in: epsilon if d_in else 0.0
+
+
+def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]:
+    """Return the map for a metric: epsilon x d_in, rounded up."""
+    if not metric.triangle:
+        raise InputError(
+            f"the {called(metric.name, 'metric')} breaks the triangle inequality, which OpenDP needs.",
+            python("pass metric.closure(), its shortest paths."),
+        )
+    epsilon, at_zero = _proved(mechanism, metric)
+    unit = metric.unit
+
+    def privacy_map(d_in: object) -> float:
+        distance = _distance(d_in, unit)
+        if not distance:
+            return at_zero
+        if math.isinf(max(epsilon, distance)):
+            return math.inf
+        return float_above(Fraction(epsilon) * Fraction(distance))
+
+    return privacy_map
+
+
+def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
+    """Return proved bounds of epsilon per unit of a metric, and between secrets at distance zero."""
+    promised = [
+        each.epsilon
+        for each in mechanism.guarantees
+        if each.metric.unit == metric.unit and np.array_equal(each.metric.array, metric.array)
+    ]
+    proof = prove_metric_privacy(mechanism, MetricPrivacy(min(promised, default=1.0), metric))
+    differ = math.isinf(proof.upper) and metric.array[proof.worst_pair] == 0
+    return proof.upper, math.inf if differ else 0.0
+
+
+def _distance(given: object, unit: str) -> float:
+    """Return the least float that is at least a d_in."""
+    if isinstance(given, bool | np.bool_) or not isinstance(given, Real):
+        raise InputError(
+            f"d_in is of type {type(given).__name__}, but a number is needed.",
+            f"pass the largest distance of two secrets{f' in {plain(unit)}' if unit else ''}, such as 1.0.",
+        )
+    number: Any = given  # Real knows no comparisons
+    try:
+        nearest = float(number)
+    except OverflowError:
+        nearest = math.inf if number > 0 else -math.inf
+    if not nearest >= 0:
+        raise InputError(f"a d_in of {nearest:g} is no distance.", "pass a number of at least 0.")
+    return up(nearest) if nearest < number else nearest

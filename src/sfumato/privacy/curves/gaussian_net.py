@@ -1,0 +1,85 @@
+"""Pairs of rows by how large a shift of a normal distribution they may need, bounded by way of few rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ..rows import Mask
+from ..search import Positions
+
+_ENTRIES: Final = 2**20  # limits held at a time
+_AT_ONCE: Final = 2**12  # pairs that are looked at together
+_CENTRES: Final = 10  # times the root of the number of rows
+_SLACK: Final = 1e-7  # far more than floating point takes away; rows may sum to one within 1e-9 only
+
+
+class Net(NamedTuple):
+    """Few rows, such that every row is near one of them.
+
+    The mu of Gaussian privacy obeys the triangle inequality, so mu(s, t) is at most the mu of the centres of s and
+    t, plus that of s and its centre, plus that of t and its centre.
+
+    Attributes:
+        centre: Array (n,), the number of the centre of each row.
+        radius: Array (n,), the mu of each row and its centre.
+        between: Array (k, k), the mu of the centres.
+    """
+
+    centre: NDArray[np.intp]
+    radius: Floats
+    between: Floats
+
+    def limits(self, rows: Positions) -> Floats:
+        """Return bounds of the mu of some rows and all others, array (b, n)."""
+        found = self.between[self.centre[rows]][:, self.centre]
+        return np.asarray(found + self.radius[rows, None] + self.radius + _SLACK)
+
+
+def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
+    """Return a net of rows of the same support: again and again the row joins that is farthest from all centres.
+
+    Args:
+        rows: Array (n, m).
+        shifts: From pairs of rows, array (k, 2), to the mu of each.
+
+    Source:
+        Dong, Roth and Su, 2022, theorem 2.14, whose proof shows the triangle inequality.
+    """
+    roots, most = np.sqrt(rows), math.ceil(_CENTRES * math.sqrt(len(rows)))
+    centres, near, centre = [0], roots @ roots[0], np.zeros(len(rows), dtype=np.intp)
+    while len(centres) < most and near.min() < 1 - _SLACK:
+        chosen = int(np.argmin(near))
+        affinity = roots @ roots[chosen]
+        closer = affinity > near
+        centre[closer], near = len(centres), np.maximum(near, affinity)
+        centres.append(chosen)
+    positions = np.array(centres, dtype=np.intp)
+    radius = shifts(np.stack([np.arange(len(rows)), positions[centre]], axis=1))
+    between = np.zeros((len(positions), len(positions)))
+    first, second = np.triu_indices(len(positions), 1)
+    between[first, second] = shifts(np.stack([positions[first], positions[second]], axis=1))
+    return Net(centre, radius, between + between.T)
+
+
+def farthest_first(mask: Mask, net: Net, known: Callable[[], float]) -> Iterator[Positions]:
+    """Yield the pairs of a mask that may need more than is known, mostly the largest first, arrays (k, 2)."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    rows = rows[np.argsort(-(net.between.max(axis=1)[net.centre[rows]] + net.radius[rows]), kind="stable")]
+    step = max(1, _ENTRIES // len(mask))
+    for first in range(0, len(rows), step):
+        part = rows[first : first + step]
+        limits = np.where(mask[part], net.limits(part), 0.0)
+        at, others = np.nonzero(limits > known())
+        order = np.argsort(-limits[at, others], kind="stable")
+        at, others = at[order], others[order]
+        for begin in range(0, len(at), _AT_ONCE):
+            if limits[at[begin], others[begin]] <= known():
+                break
+            here = slice(begin, begin + _AT_ONCE)
+            yield np.stack([part[at[here]], others[here]], axis=1)

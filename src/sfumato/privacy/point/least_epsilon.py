@@ -1,0 +1,185 @@
+"""The least epsilon of all related pairs at a delta, each pair with a scale of its own, and its rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...divergences import MaxDivergence
+from ...rounding.errors import inversion_error, log_error
+from ..limits import ratio_limits
+from ..rows import Mask, grown, span
+from ..search import Limits, Positions, Top, search
+
+_ENTRIES: Final = 2**20  # bounds held at a time
+
+Pair = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scales:
+    """Positive numbers that the epsilon of each pair is multiplied by, such as distances.
+
+    Attributes:
+        of: From listed pairs (s, t), two arrays (k,), to their scales, array (k,).
+        least: The least of the pairs that count.
+        most: The largest of them.
+    """
+
+    of: Callable[[Positions, Positions], Floats]
+    least: float = 1.0
+    most: float = 1.0
+
+    @classmethod
+    def ones(cls) -> Scales:
+        """Return the scale 1 of every pair."""
+        return cls(lambda s, _t: np.ones(len(s)))
+
+    @classmethod
+    def distances(cls, array: Floats, mask: Mask) -> Scales:
+        """Return the distances of an array (n, n) as scales of the pairs in a mask."""
+        least = float(np.min(array, where=mask, initial=math.inf))
+        return cls(lambda s, t: array[s, t], least, float(np.max(array, where=mask, initial=0.0)))
+
+    def over(self, limits: Limits) -> Limits:
+        """Return limits of values over their scales."""
+        if self.least == self.most == 1.0:
+            return limits
+
+        def of(rows: Positions) -> Floats:
+            found = limits.of(rows)
+            everyone = np.arange(found.shape[1])
+            scales = self.of(rows[:, None], everyone[None, :])
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                return np.asarray(np.where(scales > 0, found / scales * (1 + 2.0**-40), np.inf))
+
+        return Limits(of)
+
+
+class LeastEpsilon(NamedTuple):
+    """The least epsilon at a delta.
+
+    Attributes:
+        value: At least 0.
+        pair: The pair that needs it; None where 0 is enough.
+        rounding: The most by which it may be off.
+    """
+
+    value: float
+    pair: Pair
+    rounding: float
+
+
+def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
+    """Return the largest ln(p(o|s) / p(o|t)) over its scale, of the pairs in a mask.
+
+    Args:
+        matrix: Array (n, m).
+        mask: The ordered pairs, array (n, n).
+        scales: What it is divided by.
+    """
+
+    def values(s: Positions, t: Positions) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.asarray(MaxDivergence().rows(matrix[s], matrix[t]) / scales.of(s, t))
+
+    return search(mask, values, scales.over(ratio_limits(matrix)))
+
+
+def least_epsilon(matrix: Floats, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:
+    """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
+
+    A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
+    needs. Those within delta at some epsilon are within it at any larger one, so each exact inversion of one
+    pair's profile leaves fewer to look at.
+
+    The same is found for a little less and a little more delta, by what rounding can account for: the truth lies
+    between.
+
+    Args:
+        matrix: Array (n, m).
+        mask: The ordered pairs, array (n, n).
+        scales: What epsilon is multiplied by; positive and finite on the mask.
+        delta: Above 0, at most 1.
+    """
+    top = largest_ratio(matrix, mask, scales)
+    if top.pair is None:
+        return LeastEpsilon(0.0, None, 0.0)
+    slack = inversion_error(matrix.shape[1], span(matrix))
+    deltas = delta, max(0.0, delta - slack), min(1.0, delta + slack)
+    floor = _of_pair(matrix, top.pair, scales, deltas[2])
+    candidates = _above(mask, scales.over(ratio_limits(matrix)), floor)
+    (value, pair), (above, _), (below, _) = (
+        (max(0.0, top.value), top.pair) if each == 0 else _raised(matrix, candidates, scales, each, top.pair)
+        for each in deltas
+    )
+    if math.isinf(value):
+        return LeastEpsilon(value, pair, 0.0 if math.isinf(below) else math.inf)
+    if math.isinf(above):
+        return LeastEpsilon(value, pair, math.inf)
+    rounding = max(above - value, value - below) + log_error(above * scales.most) / scales.least
+    return LeastEpsilon(value, pair, rounding)
+
+
+def _of_pair(matrix: Floats, pair: tuple[int, int], scales: Scales, delta: float) -> float:
+    """Return the epsilon that one pair needs."""
+    s, t = pair
+    scale = float(scales.of(np.array([s]), np.array([t]))[0])
+    return MaxDivergence(delta)(matrix[s], matrix[t]) / scale
+
+
+def _above(mask: Mask, limits: Limits, floor: float) -> Mask:
+    """Return the pairs of a mask whose limit is above a number, array (n, n)."""
+    found = np.zeros_like(mask)
+    rows = np.arange(len(mask))
+    if limits.of_rows is not None:
+        rows = rows[limits.of_rows > floor]
+    size = max(1, _ENTRIES // len(mask))
+    for begin in range(0, len(rows), size):
+        part = rows[begin : begin + size]
+        found[part] = mask[part] & (limits.of(part) > floor)
+    return found
+
+
+def _raised(
+    matrix: Floats, candidates: Mask, scales: Scales, delta: float, first: tuple[int, int]
+) -> tuple[float, Pair]:
+    """Return the least epsilon of the candidates and the pair that needs it, beginning with one pair."""
+    active = candidates.copy()
+    epsilon, worst = 0.0, None
+    pair: Pair = first
+    while pair is not None:
+        active[pair] = False
+        value = _of_pair(matrix, pair, scales, delta)
+        if value > epsilon:
+            epsilon, worst = value, pair
+        if math.isinf(epsilon):
+            break
+        pair = _largest_beyond(matrix, active, scales, epsilon, delta)
+    return epsilon, worst
+
+
+def _largest_beyond(
+    matrix: Floats, active: NDArray[np.bool_], scales: Scales, epsilon: float, delta: float
+) -> Pair:
+    """Return the pair of largest excess above delta at an epsilon; those at most delta become inactive."""
+    most, pair = delta, None
+    ones = np.ones(matrix.shape[1])
+    for s in np.flatnonzero(active.any(axis=1)):
+        targets = np.flatnonzero(active[s])
+        with np.errstate(over="ignore"):  # a product beyond all floats is infinite: all is allowed
+            exponents = epsilon * scales.of(np.full(len(targets), s), targets)
+        others = grown(matrix[targets], exponents[:, None])
+        np.subtract(matrix[s], others, out=others)
+        found = np.maximum(others, 0.0, out=others) @ ones
+        active[s, targets] = found > delta
+        best = int(np.argmax(found))
+        if found[best] > most:
+            most, pair = float(found[best]), (int(s), int(targets[best]))
+    return pair
