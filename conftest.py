@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -40,11 +41,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what imports an extra that is absent: the search for doctests imports every file."""
-    absent = [name for name in _IMPORTED if importlib.util.find_spec(name) is None]
+    absent = _absent()
     if collection_path.suffix != ".py" or not absent:
         return None
     imports = re.compile(rf"^(import|from) ({'|'.join(absent)})\b", re.MULTILINE)
     return True if imports.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+@functools.cache
+def _absent() -> list[str]:
+    return [name for name in _IMPORTED if importlib.util.find_spec(name) is None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,27 +1,48 @@
 """Configuration of the documentation."""
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from _made import completed
+
 from sfumato import __version__
-from sfumato.studies.reproduction import paper_words
 
 project = "sfumato"
 author = "The sfumato developers"
 release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_js_files = ["here.js"]
 html_title = f"sfumato {__version__}"
-exclude_patterns = ["_build"]
+html_copy_source = False
+html_show_copyright = False
+html_split_index = True
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates"]
+nitpicky = True
+nitpick_ignore = [("py:class", "collections.abc.Callable")]  # the pages of Python are not at hand
+default_role = "py:obj"
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 napoleon_attr_annotations = False
 autodoc_member_order = "bysource"
 napoleon_use_ivar = True
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
-PAPERS = "<!-- papers: written here by conf.py -->\n"
-suppress_warnings = ["myst.xref_missing"]
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+COLON = "\ue000"  # no text holds this character
+UNIT = re.compile(r"(\d) (?=(?:%|km|m|cm|mm|ft)(?![\w(/=]))")
 
 
 def keep_absolute_values(*event: Any) -> None:
@@ -33,13 +54,86 @@ def keep_absolute_values(*event: Any) -> None:
             lines[i] = "".join(part if part.startswith("``") else part.replace("|", r"\|") for part in parts)
 
 
-def list_papers(_app: Any, _page: str, source: list[str]) -> None:
-    """Write the papers that can be reproduced, from the code, where a page asks for them."""
-    if PAPERS in source[0]:
-        source[0] = source[0].replace(PAPERS, paper_words())
+def keep_colons(*event: Any) -> None:
+    """Hide the colons of the first line of a value, before which napoleon would read a type."""
+    kind, lines = event[1], event[-1]
+    if kind in ("attribute", "data", "property"):
+        first = next((at for at, line in enumerate(lines) if line), None)
+        lines[:] = [line.replace(":", COLON) if at == first else line for at, line in enumerate(lines)]
+
+
+def show_colons(*event: Any) -> None:
+    """Show them again."""
+    event[-1][:] = [line.replace(COLON, ":") for line in event[-1]]
+
+
+def leave_out_first_line(*event: Any) -> None:
+    """Leave the first line of a room's docstring out: its page begins with the same, and with links."""
+    kind, lines = event[1], event[-1]
+    if kind == "module":
+        lines[:] = lines[next((at for at, line in enumerate(lines) if not line), len(lines)) :]
+
+
+def leave_out_fields(*event: Any) -> bool | None:
+    """Leave the fields of named tuples out: their class describes them, and Python only numbers them."""
+    return True if type(event[3]).__name__ == "_tuplegetter" else None
+
+
+def link_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
+    """Lead from a name in single backticks to the one thing whose dotted name ends so; arguments lead nowhere."""
+    if node.get("reftype") != "obj":
+        return None
+    name = node["reftarget"].removeprefix("sf.").removeprefix("sfumato.")
+    found = [
+        (dotted, entry)
+        for dotted, entry in env.domains["py"].objects.items()
+        if dotted.endswith(f".{name}") and not entry.aliased and entry.objtype != "module"
+    ]
+    if len(found) != 1:
+        return shown
+    from sphinx.util.nodes import make_refnode  # tests read this file without Sphinx
+
+    ((dotted, entry),) = found
+    return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, shown, dotted)
+
+
+def complete(app: Any, _page: str, source: list[str]) -> None:
+    """Write what a page takes from the code, where it asks for it; such a page is read anew by every build."""
+    text = completed(source[0])
+    if text != source[0]:
+        source[0] = text
+        app.env.note_reread()
+
+
+def link_proofs(_app: Any, _path: Any, _page: str, content: list[str]) -> None:
+    """Lead from the folder of proofs, which the README names, to the page that lists them."""
+    content[0] = content[0].replace("](docs/proofs)", "](docs/proofs/index.md)")
+
+
+def keep_units(_app: Any, tree: Any) -> None:
+    """Keep a number and its unit on one line."""
+    from docutils import nodes  # tests read this file without Sphinx
+
+    for text in list(tree.findall(nodes.Text)):
+        kept = UNIT.sub("\\1\u00a0", text)
+        if kept != text and not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.raw):
+            text.parent.replace(text, nodes.Text(kept))
+
+
+def leave_out_long_index(app: Any, _error: Any) -> None:
+    """Remove the index on one page: its letters have pages of their own."""
+    Path(app.outdir, "genindex-all.html").unlink(missing_ok=True)
 
 
 def setup(app: Any) -> None:
     """Let Sphinx call them."""
+    app.connect("autodoc-process-docstring", leave_out_first_line)
+    app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("autodoc-process-docstring", keep_absolute_values)
-    app.connect("source-read", list_papers)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", show_colons, priority=600)  # after it
+    app.connect("missing-reference", link_name)
+    app.connect("source-read", complete)
+    app.connect("include-read", link_proofs)
+    app.connect("doctree-read", keep_units)
+    app.connect("build-finished", leave_out_long_index)

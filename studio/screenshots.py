@@ -95,6 +95,8 @@ def for_docs(browser: Browser, studio: Studio, wish: argparse.Namespace) -> None
         page.goto(f"{studio.origin}/#w={workspace}&v={view}")
         page.reload()
         act(page, view, "city")
+        page.evaluate("scrollTo(0, 0)")  # on a phone, the map would cover its own title
+        time.sleep(0.4)
         path = wish.folder / picture
         page.screenshot(path=path)
         page.close()

@@ -19,8 +19,13 @@ if sys.dont_write_bytecode:
     sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(COMPILED)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# Hundreds of properties are tried in each run: SFUMATO_EXAMPLES=1000 tries each on more examples.
+hypothesis.settings.register_profile(
+    "default", deadline=None, max_examples=int(os.environ.get("SFUMATO_EXAMPLES", "100"))
+)
+hypothesis.settings.register_profile(
+    "ci", hypothesis.settings.get_profile("default"), derandomize=True, print_blob=True
+)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 from benchmarks.registry import CONTENDERS, OURS, SUITES, Case, Instance, suite
+from benchmarks.results import newest
 from benchmarks.run import run
-from benchmarks.table import ratios
+from benchmarks.table import TARGET, in_short, ratios
 
 
 @pytest.mark.slow
@@ -46,3 +47,13 @@ def test_ratios_are_to_the_structured_method_and_leave_failures_out():
     assert ratios(runs) == pytest.approx(
         {"structured": 1.0, "structured, symmetry": 1 / 3, "qif with GLOP, plain": 10.0}
     )
+
+
+def test_the_page_begins_with_what_the_results_say():
+    found = newest(list(SUITES))
+    assert in_short(found) in TARGET.read_text(encoding="utf-8")
+    (headline,) = (each for each in found if each.suite == "headline")
+    for each in headline.runs:
+        asked = each["instance"]["epsilon"] * (1 + 1e-6)
+        kept = each["outcome"] == "solved" and not each["infinite_pairs"] and each["epsilon"] <= asked
+        assert (f"({each['contender']})" in in_short([headline])) == kept

@@ -81,7 +81,7 @@ def test_the_other_sentences_about_the_table():
         assert loss(name, epsilon, places.HAT) >= spline
     assert min(saved) > -0.1
     assert f"saves up to {max(saved):.0f} %" in WORDS
-    assert f"look better by up to {max(better):.0f} %" in WORDS
+    assert f"lose up to {max(better):.0f} % less than the best of the others" in WORDS
     near = [
         100 * (1 - float(OF[name, "0.5/km"][ANY]["loss_lower"]) / loss(name, "0.5/km", places.MOVED))
         for name in places.CENTRES
@@ -147,7 +147,7 @@ def test_squares_and_triangles_of_600_m(kind, said, shared_data):
 
 @pytest.mark.slow
 def test_the_cost_of_a_coarser_lattice(shared_data):
-    assert "Half of 1/epsilon costs 1 to 2 % more than the finest." in WORDS
+    assert "With a spacing of half of 1/epsilon the loss is 1 to 2 % above that of the finest." in WORDS
     visits, region = places.instance("paris", shared_data)
     coarse, fine = (programs_loss(visits, region, spacing, "square") for spacing in ("500 m", "250 m"))
     assert 1.01 < coarse / fine < 1.02

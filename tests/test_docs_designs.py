@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-import sfumato as sf
 from sfumato.files.many.names import stem_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "designs-for-many.md"
@@ -18,8 +19,9 @@ def test_the_first_block_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(1)
     lat, lon = random.normal([48.85, 2.35], 0.01, (60, 2)).T
-    visits = sf.Visits(lat, lon, ["ada"] * 30 + ["bob"] * 30)
-    exec(compile(BLOCKS[0], str(PAGE), "exec"), {"__name__": "__main__", "visits": visits})
+    users = ["ada"] * 30 + ["bob"] * 30
+    pq.write_table(pa.table({"lat": lat, "lon": lon, "user": users}), "visits.parquet")
+    exec(compile(BLOCKS[0], str(PAGE), "exec"), {"__name__": "__main__"})
     assert "2 {} True" in capsys.readouterr().out
     assert (tmp_path / "private.parquet").exists()
 

@@ -46,6 +46,7 @@ def fastapi(monkeypatch):
     if importlib.util.find_spec("fastapi") is None:
         module: Any = types.ModuleType("fastapi")
         module.FastAPI, module.HTTPException, module.Header = Server, RefusedError, str
+        module.Body = lambda default=None: default
         monkeypatch.setitem(sys.modules, "fastapi", module)
 
 
@@ -65,6 +66,9 @@ def test_the_endpoint_answers(tmp_path, monkeypatch, fastapi):
     (_, endpoint) = blocks()
     exec(compile(endpoint, str(PAGE), "exec"), names)
     report, errors = names["report"], names["HTTPException"]
+    assert "query" not in str(
+        getattr(names["server"], "openapi", dict)()
+    )  # addresses are logged: no place in them
 
     async def ask(lat=48.86, place=None, user="ada"):
         return await report(lat, 2.35, place, user)

@@ -33,8 +33,9 @@ WORDS = {"right-to-left"}
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
-    """Return the language and the text of each fenced or indented block."""
-    fenced = re.findall(r"^ *```(\S*)\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    """Return the language and the text of each fenced or indented block; cells that are run are Python."""
+    found = re.findall(r"^ *```(\S*)[^\n]*\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    fenced = [("python" if language == "{code-cell}" else language, block) for language, block in found]
     indented = re.findall(r"(?:^ {4}(?:sfumato|python3?|uv) .*\n?(?:^ {8}.*\n?)*)+", text, flags=re.MULTILINE)
     return [*fenced, *(("text", block) for block in indented)]
 
@@ -152,7 +153,8 @@ def test_commands_and_options_exist(document, known):
 
 def test_every_command_has_its_line(known):
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `sfumato (\w+)`", page, flags=re.MULTILINE) == [
+    table = page[: page.index("## Points or cells")]
+    assert re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE) == [
         name for name in known if name.isalpha() and name != "sfumato"
     ]
 

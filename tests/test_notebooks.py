@@ -51,6 +51,7 @@ def design():
     return sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy("0.7/year", metric))
 
 
+@pytest.mark.slow
 def test_a_design(design):
     text = read(design._repr_html_())
     epsilon = float(re.findall(r"epsilon at most ([\d.]+)/year", text)[0])
@@ -85,6 +86,7 @@ def test_an_audit(design):
         assert entry.standing in text
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_a_report(design):
     for shown, count in (
         (design, 3),
@@ -113,7 +115,9 @@ def test_places_are_maps():
     assert "Where people are" not in read(sf.Prior.uniform(many)._repr_html_())
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", [*HOSTILE[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in HOSTILE[2:])]
+)
 def test_labels_are_only_text(name):
     space = sf.Space([name, "b"])
     metric = sf.Metric(1.0 - np.eye(2), name=name)

@@ -65,7 +65,8 @@ def test_the_bounds_hold_the_exact_chance_of_few_points(seed, epsilon, radius):
     found = chance_within(mechanism, visits, radius)
     guesses = corners_of_discs(xy[inside], radius)
     assert found.lower <= best(joint[inside], xy[inside], guesses, radius + 1e-6)
-    assert best(joint[inside], xy[inside], guesses, radius - 1e-6) <= found.upper
+    # The sum that is searched for here is one of floats, and may itself be a last digit above one.
+    assert best(joint[inside], xy[inside], guesses, radius - 1e-6) * (1 - 1e-12) <= found.upper
     assert found.upper <= 1
 
 

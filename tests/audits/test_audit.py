@@ -1,13 +1,14 @@
 """Audits of mechanisms, samples and black boxes: the known bad are flagged, the known good never."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.audits import Outcome, Requirement, audit_black_box
-from sfumato.core import CoordinatePrivacy, Side
+from sfumato.core import Bracket, CoordinatePrivacy, Side
 from sfumato.errors import InputError
 from sfumato.geo import Lattice
 from sfumato.privacy import DifferentialPrivacy, Family, Relation
@@ -110,6 +111,15 @@ def test_a_black_box_that_keeps_its_claim_is_not_accused():
     assert found.fresh
 
 
+def test_all_calls_of_a_black_box_are_accounted_for():
+    honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(2)), 1.0))
+    text = str(audit_black_box(lambda s: int(honest.draw([s])[0]), range(2), 3.0, limit=2_000).audit)
+    first, further = (re.search(each, text) for each in (r"After (\d+) calls", r"(\d+) further calls"))
+    assert first
+    assert further
+    assert f"called {int(first[1]) + int(further[1]):,} times" in text
+
+
 @pytest.mark.parametrize("kind", ["ignores epsilon", "memo", "cycle"])
 def test_black_boxes_that_do_not_are(kind):
     drawer = sf.simulator(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0), seed=5)
@@ -142,6 +152,18 @@ def test_points_on_a_lattice_are_measured_too():
     assert "report x" in entry.witness
     for claim, outcome in (("1.5/km", Outcome.HOLDS), ("1.4/km", Outcome.FAILS)):
         assert Requirement.parse(f"coordinate-privacy <= {claim}").hold_against(found).outcome is outcome
+
+
+def test_a_promise_that_is_proved_is_not_undecided_for_rounding(monkeypatch):
+    lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
+    prior, loss = sf.Prior.uniform(lattice), lattice.metric("euclidean", "km")
+    made = sf.design(prior, loss=loss, guarantees=CoordinatePrivacy("1.5/km"), keep="program", tie_break=False)
+    above = Bracket(1.5 * (1 + 2e-10), 1.5 * (1 + 3e-10), 1.5 * (1 + 4e-10))
+    monkeypatch.setattr("sfumato.audits.measures.epsilon_between_points", lambda *_: above)
+    bare = sf.Mechanism(made.mechanism.matrix, lattice, made.mechanism.observables)
+    claim = Requirement.parse("epsilon <= 1.5/km")
+    for mechanism, outcome in ((made.mechanism, Outcome.HOLDS), (bare, Outcome.FAILS)):
+        assert claim.hold_against(sf.audit(mechanism)).outcome is outcome
 
 
 def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():

@@ -15,6 +15,15 @@ def test_the_table_is_in_step():
     assert table() in PAGE.read_text(encoding="utf-8")
 
 
+def test_the_sentences_are_those_of_the_matrix():
+    space = sf.Space(["yes", "no"])
+    mechanism = sf.Mechanism(np.array([[0.75, 0.25], [0.25, 0.75]]), space)
+    said = [f"{entry.title}: {entry.sentence}" for entry in sf.audit(mechanism, prior=sf.Prior.uniform(space))]
+    quoted = [line[4:] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("> - ")]
+    assert len(quoted) == 3
+    assert set(quoted) <= set(said)
+
+
 def test_the_table_says_what_an_audit_measures():
     space = sf.Space.numbers(range(3))
     mechanism = sf.mechanisms.geometric(space, 1.0)

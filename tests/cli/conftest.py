@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,10 +24,9 @@ class Outcome(NamedTuple):
         return " ".join(self.out.split())
 
 
-@pytest.fixture
-def run(monkeypatch, tmp_path):
-    """Run the command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def runner(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Callable[..., Outcome]:
+    """Return a function that runs the command line in a folder."""
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments: object) -> Outcome:
@@ -40,6 +41,32 @@ def run(monkeypatch, tmp_path):
         return Outcome(code, out.getvalue(), err.getvalue())
 
     return call
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Run the command line in an empty folder."""
+    return runner(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def city_folder(visits_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what ``design`` makes of the visits on twelve cells, and a release by it."""
+    folder = tmp_path_factory.mktemp("city")
+    with pytest.MonkeyPatch.context() as patch:
+        run = runner(patch, folder)
+        assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
+        released = run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
+        assert released.code == 0, released.err
+    return folder
+
+
+@pytest.fixture
+def designed(run: Callable[..., Outcome], city_folder: Path) -> sf.MechanismFile:
+    """The file that ``design`` made of the visits, with its report beside it in the folder of the test."""
+    for name in ("m.sfm", "m.md"):
+        shutil.copy(city_folder / name, name)
+    return sf.read_mechanism_file("m.sfm")
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import MechanismFile, save
+from tests.thinned import thinned
 
 DESIGN = """
 design nowhere.csv | nowhere.csv
@@ -518,7 +519,7 @@ def test_there_are_two_hundred():
     assert len(set(TABLE)) == len(TABLE) >= 200
 
 
-@pytest.mark.parametrize(("command", "named"), TABLE, ids=[command for command, _ in TABLE])
+@pytest.mark.parametrize(("command", "named"), thinned(TABLE, 4), ids=[command for command, _ in TABLE])
 def test_the_message_says_what_is_wrong_and_what_to_do(run, folder, monkeypatch, command, named):
     monkeypatch.chdir(folder)
     before = contents(folder)

@@ -3,12 +3,14 @@
 import csv
 import re
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.cli import main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "categories.md").read_text(encoding="utf-8")
 COMMANDS = [
@@ -63,6 +65,20 @@ def test_every_command_runs_and_prints_what_is_quoted(run, survey, tmp_path):
             assert abs(share - pairs.count(pair) / len(survey)) < margin * (2 if epsilon == 1 else 1)
 
 
+@pytest.fixture(scope="module")
+def designed(tmp_path_factory):
+    """The file of a design of both columns together."""
+    path = tmp_path_factory.mktemp("designed") / "j.sfm"
+    options = ["--column", "diagnosis", "--column", "age", "--labels", "flu,cold,none"]
+    options += ["--numbers", "age=18..97:40", "--epsilon", "2", "--split", "joint", "--output", str(path)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["sfumato", "design", *options])
+        with suppress(SystemExit):
+            main()
+    assert path.exists()
+    return path
+
+
 @pytest.mark.parametrize(
     "row",
     [
@@ -79,15 +95,12 @@ def test_every_command_runs_and_prints_what_is_quoted(run, survey, tmp_path):
         "flu,abc",
     ],
 )
-def test_rows_that_are_outside_are_refused(run, tmp_path, row):
-    options = ("--column", "diagnosis", "--column", "age")
-    values = ("--labels", "flu,cold,none", "--numbers", "age=18..97:40")
-    assert run("design", *options, *values, "--epsilon", 2, "--split", "joint", "-o", "j.sfm").code == 0
+def test_rows_that_are_outside_are_refused(run, designed, tmp_path, row):
     (tmp_path / "in.csv").write_text(f"diagnosis,age\nflu, 20 \n{row}\n", encoding="utf-8")
-    done = run("release", "j.sfm", "in.csv", "out.csv")
+    done = run("release", designed, "in.csv", "out.csv")
     assert done.code == 1
     assert "1 of 2 rows" in done.err
     assert "(the first is number 2)" in " ".join(done.err.split())
-    done = run("release", "j.sfm", "in.csv", "out.csv", "--outside", "drop", "--allow", 1)
+    done = run("release", designed, "in.csv", "out.csv", "--outside", "drop", "--allow", 1)
     assert done.code == 0, done.err
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 2

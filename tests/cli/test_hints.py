@@ -37,6 +37,7 @@ release m.sfm visits.csv --output out.csv | the last argument
 release m.sfm visits.csv --save out.csv | the last argument
 release m.sfm visits.csv | target: The table to write: .csv, .parquet or .arrow. For example: sfumato release
 release m.sfm visits.csv out.csv --seed 3 | no seed
+release m.sfm visits.csv out.csv --user rider | --user-column: The name of the user column.
 release m.sfm visits.csv out.csv --epsilon 1/km | make another design: sfumato design --epsilon
 estimate m.sfm | For example: sfumato estimate city.sfm reports.csv
 estimate m.sfm reports.csv --confidence 0.9 | --failure: The probability

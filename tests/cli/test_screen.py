@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,10 @@ HEADINGS = {
 
 
 @pytest.fixture
-def designed(run, visits_file, tmp_path):
-    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
-    released = run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
-    assert released.code == 0, released.err
-    return sf.read_mechanism_file("m.sfm")
+def released(run, city_folder):
+    """A design and a release by it, in the folder of the test."""
+    for path in city_folder.iterdir():
+        shutil.copy(path, path.name)
 
 
 def arguments(command, visits_file):
@@ -52,7 +52,7 @@ def arguments(command, visits_file):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("command", ["attack", "audit", "compare", "estimate", "sweep"])
-def test_no_heading_is_cut(run, designed, visits_file, monkeypatch, command, width):
+def test_no_heading_is_cut(run, released, visits_file, monkeypatch, command, width):
     monkeypatch.setenv("COLUMNS", str(width))
     done = run(*arguments(command, visits_file))
     assert done.code in (0, 3), done.err
@@ -180,7 +180,7 @@ def test_the_informed_never_errs_more_and_the_misinformed_never_less(run, design
     assert knows <= error("no report, knows this", text)
 
 
-def test_estimates_are_read_from_one_computation(run, designed):
+def test_estimates_are_read_from_one_computation(run, released):
     text = run("estimate", "m.sfm", "out.csv", "--column", "label", "-o", "e.csv").text
     with open("e.csv", newline="", encoding="utf-8") as file:
         largest = max(float(row["probability"]) for row in csv.DictReader(file))

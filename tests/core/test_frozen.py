@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.core import CoordinatePrivacy
 from sfumato.core.frozen import Frozen
-from sfumato.evidence import Multipliers, Optimality, VertexPrivacy
+from sfumato.evidence import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
 from sfumato.files import NoiseFile
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
@@ -46,6 +46,8 @@ THINGS = {
     "sets": LINE.grouped([[0.0, 1.0], [3.0]]),
     "grid": sf.Grid.covering("8 km x 6 km around 48.85,2.35", shape=(3, 2)),
     "lattice": LATTICE,
+    "steps": LATTICE.steps(),
+    "some places": sf.geo.ChosenPlaces(LATTICE, [0, 3, 7]),
     "convex part": LATTICE.convex_part,
     "visits": sf.Visits([48.85, 48.86], [2.35, 2.34], ["ann", 7], TIMES, {"home": ["a", "b"]}),
     "polar visits": sf.Visits([-77.85], [166.67], polar=True),
@@ -56,6 +58,8 @@ THINGS = {
     "goal of a loss": LossGoal("500 m"),
     "goal of an attacker": AttackerGoal(0.2, "500 m", sf.synthetic_city()),
     "best conceivable": coordinate_bound([[0, 0], [100, 0]], "1/km", time_limit=1.0),
+    "constraint": sf.optimal.LinearConstraint(np.ones((3, 3)), 4.0),
+    "prices of constraints": ManyMultipliers(PRICES, np.ones(1), (np.ones((3, 3)),), np.ones(2)),
     "region": Region.parse("8 km x 6 km around 48.85,2.35"),
     "polygon": Polygon([(48.85, 2.30), (48.85, 2.36), (48.88, 2.33)]),
     "prior": sf.Prior.uniform(LINE),
@@ -71,6 +75,7 @@ THINGS = {
     "distortion": sf.DistortionPrivacy(0.1, METRIC),
     "prices": PRICES,
     "optimality": Optimality("expected", PRICES),
+    "candidates": Candidates(LINE, sf.loss(LINE, LINE, "absolute")),
     "file": FILE,
     "tupling": TUPLING,
     "sampler": sf.sampler(MECHANISM),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sfumato.core import Loss, Metric, Space, as_distance, as_loss, hamming, loss
-from sfumato.errors import InputError, UnitError
+from sfumato.errors import InputError, UnitError, at_command_line
 
 from .arrays import refused
 
@@ -76,6 +76,13 @@ def test_any_form_is_a_loss():
 )
 def test_what_is_no_loss_is_refused(make, says):
     refused(make, says)
+
+
+def test_a_loss_of_other_reports_says_how_to_name_them():
+    with pytest.raises(InputError) as error:
+        as_loss([[1, 2, 3], [3, 2, 1]], 2, 2)
+    assert "pass observables=" in error.value.hint
+    assert "observables=" not in error.value.told(at_command_line)
 
 
 def test_units_must_fit():

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Loss, Mechanism, Metric, Prior, Space, hamming
+from sfumato.errors import InputError, at_command_line
 
 from ..catalogue import CASES, randomised_response
 from ..leakage.channels import cases
@@ -40,6 +41,34 @@ small = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 )
 def test_what_is_no_mechanism_is_refused(make, says):
     refused(make, says)
+
+
+@pytest.mark.parametrize(
+    ("rows", "python", "typed"),
+    [
+        ([[0.3333, 0.6666], [0.5, 0.5]], "divide each row by its sum", ""),
+        (np.array([[0.1, 0.9], [0.3, 0.7]], np.float32), "in double precision", ""),
+        ([[0.9, 0.3], [0.1, 0.7]], "pass matrix.T", "save the transpose"),
+    ],
+)
+def test_what_to_do_about_rows_that_do_not_sum_to_one(rows, python, typed):
+    with pytest.raises(InputError, match="do not sum to 1") as error:
+        Mechanism(rows)
+    assert python in str(error.value)
+    told = error.value.told(at_command_line)
+    assert typed in told
+    assert python not in told
+    rows = np.array(rows, float)
+    Mechanism(rows.T if typed else rows / rows.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "told"), [([[0.9, 0.2, 0.5], [0.1, 0.8, 0.5]], True), ([[0.9, 0.2], [0.2, 0.8]], False)]
+)
+def test_a_matrix_with_a_column_for_each_secret_is_told_to_turn(matrix, told):
+    with pytest.raises(InputError) as caught:
+        Mechanism(matrix)
+    assert caught.value.hint.endswith("or pass matrix.T, whose rows are distributions.") == told
 
 
 def test_spaces_are_numbered_where_left_out():

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Prior, Space, blind_error
+from sfumato.errors import InputError
 
 from .arrays import refused
 
@@ -36,6 +37,14 @@ counts = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1e3)), min_size=1, max
 )
 def test_what_is_no_prior_is_refused(make, says):
     refused(make, says)
+
+
+def test_a_row_of_a_matrix_is_no_prior_and_the_hint_says_what_makes_it_one():
+    row = np.array([[0.5, 0.25, 0.25]])
+    with pytest.raises(InputError, match="shape 1 x 3") as error:
+        Prior(ABC, row)
+    assert "array.ravel()" in error.value.hint
+    np.testing.assert_array_equal(Prior(ABC, row.ravel()).probabilities, [0.5, 0.25, 0.25])
 
 
 def test_nothing_is_renormalised():

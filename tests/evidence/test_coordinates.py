@@ -105,6 +105,7 @@ def test_any_two_points_keep_the_promise(kind, epsilon):
         assert (ratios <= limit + 1e-12).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(lattices(), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
 def test_outlines_of_any_shape_and_any_mechanism(lattice, epsilon, seed):

@@ -14,6 +14,7 @@ from sfumato.evidence import VertexPrivacy, prove_coordinate_privacy, steepest
 from sfumato.geo import Lattice, Projection
 from tests.evidence.exact_slope import keeps, likelihoods_at, promised_slope, slope_is_at_most, weights_at
 from tests.geo.test_lattice import KINDS, lattices
+from tests.thinned import thinned
 
 CRS = Projection(48.85, 2.35).crs
 
@@ -63,7 +64,7 @@ def random_mechanism(lattice, epsilon, rng):
     return sf.Mechanism(columns / columns.sum(axis=1, keepdims=True), lattice)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", thinned(DESIGNS, 3))
 @pytest.mark.parametrize(
     "epsilon", [pytest.param(0.3, marks=pytest.mark.slow), 1.0, pytest.param(4.0, marks=pytest.mark.slow)]
 )
@@ -103,6 +104,7 @@ def fine_points(lattice, n, rng):
     return [(int(a), int(b)) for a, b in found]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(lattices(), st.floats(0.05, 8), st.integers(0, 2**32 - 1))
 def test_random_pairs_keep_the_promise_in_exact_fractions(lattice, epsilon, seed):
@@ -124,6 +126,7 @@ def test_random_pairs_keep_the_promise_in_exact_fractions(lattice, epsilon, seed
         assert keeps(mechanism, one, other, epsilon)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted(DESIGNS)), st.floats(0.2, 4), st.integers(0, 2**32 - 1))
 def test_random_pairs_of_designs_keep_the_promise_in_exact_fractions(name, epsilon, seed):

@@ -91,7 +91,17 @@ def test_the_extreme_columns_are_all_there():
     assert images == {tuple(corner) for corner in corners}
 
 
-@pytest.mark.parametrize("slope", [1e-6, 0.05, 0.35, 1.0, 2.0, 6.0])
+@pytest.mark.parametrize(
+    "slope",
+    [
+        1e-6,
+        pytest.param(0.05, marks=pytest.mark.slow),
+        0.35,
+        pytest.param(1.0, marks=pytest.mark.slow),
+        6.0,
+        pytest.param(2.0, marks=pytest.mark.slow),
+    ],
+)
 def test_exponent_and_slope_invert_each_other(slope):
     exponent = octile_exponent(slope)
     assert slope_holds(exponent, slope)
@@ -124,7 +134,10 @@ def test_slopes_too_flat_for_a_proof_have_none(slope):
     assert octile_slope(slope) == math.inf
 
 
-@pytest.mark.parametrize("slope", [20.0, 50.0, 1e6, 1e300])
+@pytest.mark.parametrize(
+    "slope",
+    [20.0, pytest.param(50.0, marks=pytest.mark.slow), pytest.param(1000000.0, marks=pytest.mark.slow), 1e300],
+)
 def test_steep_slopes_have_an_exponent_that_is_proved(slope):
     exponent = octile_exponent(slope)
     assert 5 < exponent < 8

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.files import MechanismFile, read_mechanism_file, save
+from tests.thinned import thinned
 
 from .contents import assert_same, plain_file, rich_file
 from .forging import forged, npy, opened
@@ -218,7 +219,8 @@ def test_a_manifest_of_thirty_megabytes_is_refused_before_it_is_parsed(
 
 
 @pytest.mark.parametrize(
-    ("value", "most"), [("[]", 500_000), ('{"a":1}', 500_000), ("1.5", 1_000_000), ('"abcdef"', 1_000_000)]
+    ("value", "most"),
+    thinned([("[]", 500_000), ('{"a":1}', 500_000), ("1.5", 1_000_000), ('"abcdef"', 1_000_000)], 2),
 )
 def test_no_manifest_takes_much_memory(tmp_path: Path, value: str, most: int) -> None:
     _claiming(tmp_path / "most.sfm", ",".join([value] * most))

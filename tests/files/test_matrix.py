@@ -77,6 +77,7 @@ def test_a_wide_parquet(tmp_path):
         ("a.csv", "secret,observable,weight\na,x,5\n", "sum to 5"),
         ("a.csv", "secret,observable,weight\na,x,0.5\n", "is not an integer"),
         ("a.txt", "1", "names no kind of matrix"),
+        ("a.mat", "1", "loadmat"),
         ("a.npy", "1", "not an array|cannot be read"),
         ("a.parquet", "1", "not a valid Parquet file"),
     ],

@@ -32,7 +32,7 @@ def test_a_few_inputs_of_each_reader(name, tmp_path):
     assert counts["inputs"] > 0
 
 
-@pytest.mark.parametrize("kind", [MechanismFiles, NoiseFiles])
+@pytest.mark.parametrize("kind", [pytest.param(MechanismFiles, marks=pytest.mark.slow), NoiseFiles])
 def test_honest_files_with_numbers_at_the_ends_of_the_floats(kind, tmp_path):
     """Always the same inputs, so that no campaign finds one of them by luck."""
     reader = kind(tmp_path)

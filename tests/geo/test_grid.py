@@ -96,6 +96,7 @@ def test_outlines_surround_the_centres():
     assert corners.shape == (12, 4, 2)
     np.testing.assert_allclose(corners.mean(axis=1), grid.latlon, atol=1e-5)
     np.testing.assert_array_equal(corners[0, 1], corners[1, 0])
+    np.testing.assert_array_equal(corners[0, 2], corners[5, 0])
     (north1, east1), (north2, east2) = (np.diff(corners, axis=1)[:, k].T for k in (0, 1))
     assert (east1 * north2 - north1 * east2 > 0).all()  # counter-clockwise
 

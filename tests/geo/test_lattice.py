@@ -357,3 +357,15 @@ def test_spacings_at_the_ends_of_the_floats(spacing, words, kind):
     vertices = [(a, b) for a in range(4) for b in range(4)]
     with pytest.raises(InputError, match=words):
         Lattice(vertices, spacing, (1000.0, -1000.0), Projection(48.85, 2.35).crs, kind)
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_a_sublattice_is_a_lattice_of_its_vertices_that_is_coarser(kind):
+    lattice = Lattice.covering("3 km x 2 km around 48.85,2.35", "250 m", kind=kind)
+    found = lattice.sublattice(2)
+    assert len(found) == pytest.approx(len(lattice) / 4, rel=0.2)
+    steps = lattice.steps().array[np.ix_(found.chosen, found.chosen)]
+    np.fill_diagonal(steps, np.inf)
+    assert steps.min(axis=1) == pytest.approx(2)
+    with pytest.raises(InputError, match="a step of 0 leaves no vertices apart"):
+        lattice.sublattice(0)

@@ -223,6 +223,7 @@ class TestDropped:
         ):
             read_visits(write("v.csv", "lat,lon\n,\n0,0\n"))
 
+    @pytest.mark.slow
     def test_a_million_rows_do_not_take_long(self, tmp_path):
         n = 1_000_000
         random = np.random.default_rng(1)
@@ -345,10 +346,12 @@ class TestParquet:
         assert read_visits(write_table({"geometry": points}, meta)).lat[0] == 48.86
 
     def test_what_is_no_point_or_no_crs(self, write_table):
-        with pytest.raises(
-            DataError, match=r"row 2 of 'visits.parquet' holds a geometry of WKB type 3, not a point"
-        ):
+        with pytest.raises(DataError, match=r"row 2 of 'visits.parquet' holds a Polygon, not a point"):
             read_visits(write_table({"geometry": [wkb(2, 48), wkb(2, 48, kind=3)]}))
+        with pytest.raises(
+            DataError, match=r"row 1 .* holds a MultiPoint, not a point.*\s.*centroid in geopandas"
+        ):
+            read_visits(write_table({"geometry": [wkb(2, 48, kind=1004)]}))
         with pytest.raises(DataError, match=r"row 1 .* not a point"):
             read_visits(write_table({"geometry": [wkb(2, 48)[:12]]}))
         with pytest.raises(DataError, match=r"'geo' metadata of 'visits.parquet' are damaged"):
@@ -381,7 +384,7 @@ class TestRefused:
         with pytest.raises(DataError, match=missing) as caught:
             read_visits(write("v.csv", f"{header}\n1,2\n"))
         assert f"Its columns are: {header.replace(',', ', ')}." in caught.value.problem
-        assert "lat='column' and lon='column'" in caught.value.hint
+        assert "lat='column' and lon='column'; or rename them to lat and lon" in caught.value.hint
 
     def test_a_named_column_that_is_not_there(self, write):
         with pytest.raises(DataError, match=r"has no column 'wer'. Its columns are: user, time, lat, lon, area"):
@@ -410,6 +413,8 @@ class TestRefused:
             ("v.csv", b" \n\n", "the file .* is empty"),
             ("v.csv", b"lat,lon\n", "'v.csv' holds no rows"),
             ("v.csv", bytes(range(256)) * 9, "neither text nor Parquet"),
+            ("v.gpkg", b"SQLite format 3\0" + bytes(84), "is a GeoPackage or another database"),
+            ("v.shp", b"\0\0\x27\x0a" + bytes(96), "is a shapefile"),
             ("v.parquet", b"lat,lon\n1,2\n", "does not begin like one"),
             ("v.json", b'{"visits": []}', "looks like JSON"),
             ("v.xlsx", b"PK\x03\x04rest", "ZIP archive or a spreadsheet"),

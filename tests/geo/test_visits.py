@@ -68,8 +68,16 @@ def test_latitudes_beyond_90_name_the_first_row():
     with pytest.raises(DataError, match="row 2 has the latitude 95, beyond 90 degrees") as caught:
         Visits([10.0, 95.0, 99.0], [120.0, 20.0, 30.0])
     assert "swapped" not in str(caught.value)
-    with pytest.raises(DataError, match=r"row 1 has the latitude 5.4e\+06"):
+    assert "correct the rows" in caught.value.hint
+
+
+def test_metres_of_a_projection_are_recognised():
+    with pytest.raises(DataError, match=r"row 1 has the latitude 5.4e\+06") as caught:
         Visits([5.4e6], [4.5e5])
+    assert "metres of a map projection: convert them to degrees" in caught.value.hint
+    with pytest.raises(DataError, match="row 1 has the longitude 450000") as caught:
+        Visits([54.0], [4.5e5])
+    assert "metres of a map projection" in caught.value.hint
 
 
 def test_longitudes_beyond_180_name_the_first_row():

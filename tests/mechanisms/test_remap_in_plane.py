@@ -72,6 +72,17 @@ def instances(draw):
     return Mechanism(matrix, space, Space([f"z{i}" for i in range(m + 1)])), Prior.from_counts(space, belief)
 
 
+def test_a_median_beside_a_given_point_is_found():
+    """A whole Newton step is too long there, and Weiszfeld's steps are too short."""
+    x = np.array([[-17.17551892, -8.77042702], [-6.19948829, 14.64460816], [7.06692575, 10.23496222]])
+    x = np.vstack([x, [2.20501085, 5.43380275]])
+    w = np.array([0.142341, 0.00024325, 0.0248919, 0.11729171])
+    found = geometric_median(x, w)
+    assert found.total.upper - found.total.lower <= 1e-9 * found.total.value
+    exact = minimize(lambda y: total(x, w, y), x[3], method="Nelder-Mead", tol=1e-12)
+    assert found.total.value == pytest.approx(exact.fun, rel=1e-8)
+
+
 @given(instances())
 def test_the_plane_is_better_than_any_cells(instance):
     mechanism, prior = instance

@@ -54,6 +54,7 @@ def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     assert choice.noise.upper <= choice.program.lower <= alone.certificate.loss
 
 
+@pytest.mark.slow
 def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
     prior, loss = sf.Prior.from_visits(small, CITY), small.loss(CITY)

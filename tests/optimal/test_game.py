@@ -39,6 +39,7 @@ def test_strong_duality(request_):
     assert result.certificate.bound >= adversary - 1e-8
 
 
+@pytest.mark.slow
 @some
 @given(requests(kinds=("distortion",)))
 def test_the_two_games_are_inverse(request_):
@@ -67,6 +68,7 @@ def test_there_and_back(share):
     assert back.loss <= cost.loss
 
 
+@pytest.mark.slow
 @given(st.floats(0.05, 0.6))
 @settings(max_examples=15)
 def test_a_larger_budget_never_buys_less(budget):

@@ -51,6 +51,7 @@ def heard(folder, most=np.inf):
     return Heard(Structured(folder=folder), most)
 
 
+@pytest.mark.slow
 def test_a_search_for_epsilon(tmp_path):
     def found(solver, told):
         return find_epsilon(
@@ -79,6 +80,7 @@ def test_a_search_for_epsilon(tmp_path):
     assert len(early.lines) + len(late.lines) == len(whole.lines)
 
 
+@pytest.mark.slow
 def test_the_error_of_the_true_point(tmp_path):
     promise = sf.CoordinatePrivacy("4/km")
     plain = design(PRIOR, loss=LOSS, guarantees=promise, tie_break=False, keep="program").mechanism

@@ -48,7 +48,7 @@ class Recorded(LinearSolver):
 
 def few_rows(monkeypatch):
     """Let even a tiny problem start from some of its rows."""
-    monkeypatch.setattr(generation, "_ALL_AT_ONCE", 10)
+    monkeypatch.setattr(generation, "ALL_AT_ONCE", 10)
     monkeypatch.setattr(generation, "_FIRST_DILATION", 2.0)
 
 

@@ -32,7 +32,6 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
     [
         (lambda: least(guarantees=[]), "no guarantee was asked for"),
         (lambda: least(guarantees=[0.6]), "0.6 is not a guarantee"),
-        (lambda: least(guarantees=[DistortionPrivacy(0.1, WALK)] * 2), "two distortion guarantees"),
         (lambda: least(objective="median"), "'median' is unknown"),
         (lambda: least(loss=np.eye(3)), "for 3 secrets and 3 observables, but there are 4 and 4"),
         (lambda: least(loss=-np.eye(4), objective="worst-case"), "losses of at least 0"),

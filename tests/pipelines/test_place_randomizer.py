@@ -100,7 +100,7 @@ def test_rows_outside():
         made.transform(beyond)
     near = PlaceRandomizer(mechanism=BLUR, outside="nearest", within="9 km", allow=1).fit(GRID.latlon)
     assert near.transform(beyond).shape == (8, 2)
-    with pytest.raises(DataError, match="more than is allowed"):
+    with pytest.raises(DataError, match="more than the 50 % that is allowed"):
         near.set_params(allow=0.5).transform(beyond)
 
 

@@ -1,5 +1,6 @@
 """Fingerprints: one for each mechanism, whoever holds it, and another as soon as a report means something else."""
 
+import functools
 import json
 import os
 import pickle
@@ -51,6 +52,7 @@ def spaces():
     }
 
 
+@functools.cache
 def drawables() -> dict[str, Any]:
     """Many mechanisms, no two of which draw reports of one meaning in one way."""
     found: dict[str, Any] = {
@@ -97,6 +99,7 @@ def test_no_two_are_alike():
     assert {len(each) for each in found.values()} == {32}
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same():
     """Texts have other hashes in each process, so that sets of labels come in another order."""
     code = "import json; from tests.releases.test_fingerprint import hexadecimal; print(json.dumps(hexadecimal()))"

@@ -220,6 +220,9 @@ def test_rows_outside_are_moved_within_a_distance():
     assert (found.moved, found.dropped, found.batch.num_rows) == (2, 0, 3)
     assert found.farthest_m == pytest.approx(9000 - 3500, rel=0.01)
     nowhere = pa.record_batch({"lat": [48.85, None, 91.0, np.nan], "lon": [2.35, 2.35, 2.35, 2.35]})
-    with pytest.raises(DataError, match=r"3 of 4 rows .* no position .the first is number 2"):
+    with pytest.raises(
+        DataError,
+        match=r"3 of 4 rows .*the first is number 2.; 2 of these have no position. .* of number 3 are no degrees",
+    ):
         Kernel(lattice, batch.schema, Wishes(outside="nearest", within="30000 km")).release(nowhere)
     assert Kernel(lattice, batch.schema, Wishes(outside="drop")).release(nowhere).dropped == 3

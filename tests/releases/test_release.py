@@ -96,7 +96,7 @@ OUTSIDE = Visits([48.85, 48.95, 48.85], [2.351, 2.351, 2.05], user=["a", "b", "c
 
 def test_rows_outside_are_refused_by_default(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"2 of 3 rows are not at any .* 8 secrets, or .*the first is number 2."
+        DataError, match=r"2 of 3 rows are not at any .* 8 secrets .the first is number 2.\."
     ) as raised:
         release(IDENTITY, OUTSIDE, tmp_path / "private.csv")
     assert "outside='nearest'" in raised.value.hint
@@ -129,10 +129,27 @@ def test_all_rows_outside(tmp_path: Path) -> None:
 def test_rows_without_a_position(tmp_path: Path) -> None:
     lat, lon = GRID.latlon[0]
     (tmp_path / "v.csv").write_text(f"lat,lon\n{lat},{lon}\n,\n")
-    with pytest.raises(DataError, match=r"1 of 2 rows .* have no position .the first is number 2."):
+    with pytest.raises(DataError, match=r"1 of 2 rows has no position .the first is number 2.\.") as raised:
         release(IDENTITY, tmp_path / "v.csv", tmp_path / "p.csv")
+    assert "cannot be moved" in raised.value.hint
+    assert "nearest" not in raised.value.hint
+    (tmp_path / "w.csv").write_text(f"lat,lon\n{lat},{lon}\n,\n{lat + 1},{lon}\n")
+    with pytest.raises(DataError, match=r"2 of 3 rows .*the first is number 2.; 1 of these have no position\."):
+        release(IDENTITY, tmp_path / "w.csv", tmp_path / "p.csv")
     done = release(IDENTITY, tmp_path / "v.csv", tmp_path / "p.csv", outside="drop", allow=0.5)
     assert (done.rows, done.dropped) == (1, 1)
+
+
+def test_positions_that_are_not_in_degrees(tmp_path: Path) -> None:
+    lat, lon = GRID.latlon[0]
+    (tmp_path / "v.csv").write_text(f"lat,lon\n{lat},{lon}\n1905721.7,1167334.3\n,\n")
+    for outside in ("error", "nearest"):
+        with pytest.raises(
+            DataError, match=r"2 of 3 rows .* The latitude and longitude of number 2 are no degrees"
+        ) as raised:
+            release(IDENTITY, tmp_path / "v.csv", tmp_path / "p.csv", outside=outside)
+        assert "to degrees of WGS84" in raised.value.hint
+        assert "1905721" not in str(raised.value)  # messages are kept in logs, and this is where somebody truly is
 
 
 def test_columns_of_the_users_own_names(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ CITY = CITY.inside(CITY.region(trim=0.03))
 FAR = 5.0  # standard errors: a right statement fails once in two million numbers
 
 
-@pytest.mark.parametrize("kind", ["points", "cells"])
+@pytest.mark.parametrize("kind", ["points", pytest.param("cells", marks=pytest.mark.slow)])
 def test_a_file_of_the_synthetic_city(kind):
     found = measured("city", CITY, CITY.region(), "1/km", kind, rows=3000)
     assert found.rows >= 3000
@@ -21,6 +21,7 @@ def test_a_file_of_the_synthetic_city(kind):
     assert found.stated_error <= found.stated_loss
 
 
+@pytest.mark.slow
 def test_a_wrong_statement_would_be_noticed(monkeypatch):
     """Were the loss of a mechanism on cells stated between centres, a released file would show it."""
 

@@ -1,6 +1,7 @@
 """The panels of a sweep: none that must show y = x, and the numbers of its points."""
 
 import numpy as np
+import pytest
 
 import sfumato as sf
 from sfumato.optimal import Design, NoiseDesign, sweep
@@ -39,6 +40,7 @@ def test_hits_are_left_out_where_the_secret_is_found_just_where_it_is_reported()
     assert error.lines[0].get_ydata().tolist() == [point.distortion for point in points]
 
 
+@pytest.mark.slow
 def test_planar_noise_is_hollow_and_has_no_panel_of_its_own():
     visits = sf.synthetic_city(users=10, days=3)
     lattice = sf.Lattice.covering(visits, "2 km")

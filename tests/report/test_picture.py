@@ -95,7 +95,15 @@ def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_pictu
     assert sf.report.picture(exact, prior, ground).axes
 
 
-@pytest.mark.parametrize("area", ["9 km x 7 km", "2 km x 9 km", "12 km x 2 km", "4 km x 4 km"])
+@pytest.mark.parametrize(
+    "area",
+    [
+        pytest.param("9 km x 7 km", marks=pytest.mark.slow),
+        "2 km x 9 km",
+        "12 km x 2 km",
+        pytest.param("4 km x 4 km", marks=pytest.mark.slow),
+    ],
+)
 def test_titles_are_inside_of_the_picture(area):
     grid = sf.Grid.covering(f"{area} around 48.85,2.35", cell="1 km")
     prior = sf.Prior.uniform(grid)
@@ -108,7 +116,16 @@ def test_titles_are_inside_of_the_picture(area):
         assert box.y1 <= figure.bbox.y1
 
 
-@pytest.mark.parametrize("most", [0.02, 0.084, 0.159, 0.35, 1.0])
+@pytest.mark.parametrize(
+    "most",
+    [
+        pytest.param(0.02, marks=pytest.mark.slow),
+        0.084,
+        pytest.param(0.159, marks=pytest.mark.slow),
+        pytest.param(0.35, marks=pytest.mark.slow),
+        1.0,
+    ],
+)
 def test_numbers_of_a_bar_do_not_overlap(most):
     grid = sf.Grid.covering("9 km x 7 km around 48.85,2.35", cell="1 km")
     share = np.full(len(grid), (1 - most) / (len(grid) - 1))
@@ -183,3 +200,13 @@ def test_an_outline_of_the_whole_earth_is_drawn(city):
     figure = sf.report.picture(blurred(prior, ground), prior, ground, outline=outline)
     figure.draw_without_rendering()
     assert "Antipode" not in {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_where_all_places_are_alike_the_case_is_in_the_middle():
+    lattice = sf.Lattice.covering("4 km x 4 km around 47.99,0.20", "1 km")
+    ground, prior = lattice.metric("euclidean", unit="km"), sf.Prior.uniform(lattice)
+    figure = sf.report.picture(blurred(prior, ground), prior, ground)
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[1].lines}
+    assert lattice.coordinates is not None
+    middle = lattice.coordinates.mean(axis=0) / 1000
+    assert np.linalg.norm(marks["true place"] - middle) <= 0.5 * 2**0.5 + 1e-9

@@ -86,6 +86,7 @@ def rows(city):
     return list(sweep(groups, lines, (0, 2, 10)))
 
 
+@pytest.mark.slow
 def test_more_dummies_lower_both_epsilon_and_loss(rows):
     """Theorems: a dummy more is post-processing, and the best of more answers is no farther."""
     table = {(row.mechanism, row.parameter, row.dummies, row.source): row for row in rows}

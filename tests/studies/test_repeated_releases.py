@@ -53,12 +53,12 @@ def test_what_is_spent(found):
 
 
 def test_figure(found):
-    left, right = figures(found)["repeated-releases"].axes
-    assert "km" in left.get_ylabel()
+    upper, lower = figures(found)["repeated-releases"].axes
+    assert "km" in upper.get_ylabel()
     np.testing.assert_allclose(
-        np.asarray(left.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000
+        np.asarray(upper.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000
     )
-    assert right.get_yscale() == "log"
+    assert lower.get_yscale() == "log"
 
 
 def test_a_file_without_users_is_refused_before_the_work():

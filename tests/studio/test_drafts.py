@@ -109,6 +109,7 @@ def test_a_studio_that_stops_begins_no_draft_that_waited(jobs, store, acts, tmp_
     again.close()
 
 
+@pytest.mark.slow
 def test_jobs_that_ended_are_removed_and_their_designs_stay_unless_they_are_to_go(ages):
     job = ages.post("/designs", {"epsilon": 1.0, "draft": True}, 202)
     design = ages.ended(job)["result"]["design"]

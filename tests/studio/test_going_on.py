@@ -214,10 +214,13 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     cancelled = visitor.ended(job)
     assert cancelled["status"] == "cancelled"
     states = studio.app.state.studio.store.states(visitor.id, job["id"])
-    (file,) = states.iterdir()
+
+    def written():
+        return max(file.stat().st_mtime_ns for file in states.glob("*.npz"))
+
     visitor.post(f"{here}/resume")
-    began, first = time.monotonic(), file.stat().st_mtime_ns
-    while file.stat().st_mtime_ns == first:  # it is written every five seconds
+    began, first = time.monotonic(), written()
+    while written() == first:  # every five seconds, and where a smaller problem is done
         assert time.monotonic() < began + 200
         time.sleep(0.05)
     killed = visitor.get(here)["progress"]
@@ -236,8 +239,11 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     assert done["status"] == "done"
     told = done["progress"]
     assert told_of(told[: len(stopped["progress"])]) == told_of(stopped["progress"])
-    assert [line["step"] for line in told] == list(range(len(told)))
+    steps = [line["step"] for line in told]  # of smaller problems first, then of all of it
+    steps = steps[len(steps) - steps[::-1].index(0) - 1 :]
+    assert steps == list(range(steps[-1] + 1))
+    assert steps[-1] > 10
     for name in ("seconds", "bound"):
-        assert (row := [line[name] for line in told]) == sorted(row), name
+        assert (row := [line[name] for line in told if line[name] is not None]) == sorted(row), name
     assert told[-1]["gap"] <= 1e-4
     assert not states.exists()

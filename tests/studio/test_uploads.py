@@ -60,6 +60,13 @@ def test_a_file_is_read_as_places(visitor):
 
 
 @pytest.mark.slow
+def test_columns_without_a_known_name_are_to_be_renamed(visitor):
+    error = visitor.upload("log.csv", b"pos_lat,pos_lng\n48.1,7.8\n", 422, kind="places")
+    assert "no latitude and no longitude column" in error["message"]
+    assert error["hint"] == "Rename them to lat and lon."
+
+
+@pytest.mark.slow
 def test_tables_are_read_as_values(visitor):
     rng = np.random.default_rng(1)
     lines = ["answer,age,id"]

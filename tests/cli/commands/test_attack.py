@@ -7,12 +7,6 @@ import pytest
 import sfumato as sf
 
 
-@pytest.fixture
-def designed(run, visits_file):
-    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
-    return sf.read_mechanism_file("m.sfm")
-
-
 def test_attack_prints_the_errors(run, designed):
     done = run("attack", "m.sfm")
     assert done.code == 0, done.err

@@ -12,12 +12,6 @@ COIN = ",heads,tails\na,0.75,0.25\nb,0.25,0.75\n"
 
 
 @pytest.fixture
-def designed(run, visits_file):
-    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
-    return sf.read_mechanism_file("m.sfm")
-
-
-@pytest.fixture
 def coin(run, tmp_path):
     (tmp_path / "coin.csv").write_text(COIN)
     return "coin.csv"
@@ -79,6 +73,7 @@ def test_a_designed_file_keeps_requirements(run, designed):
     assert "attained by" in failed.text
 
 
+@pytest.mark.slow
 def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
     done = run("design", visits_file, "--spacing", "1.5 km", "--keep", "program", "-o", "l.sfm", "--no-picture")
     assert done.code == 0, done.err
@@ -125,6 +120,7 @@ def test_a_metric_of_ones_own(run, tmp_path):
     assert "choose one" in run("audit", "m.npy", "--metric", "absolute", "--distances", "d.csv").err
 
 
+@pytest.mark.slow
 def test_figures(run, coin, tmp_path):
     done = run("audit", coin, "--metric", "hamming", "--prior", "uniform", "--figures", "figures")
     assert done.code == 0, done.err
@@ -181,6 +177,7 @@ def test_samples_refute_but_never_prove(run, tmp_path):
     assert "no column" in run("audit", "seen.csv", "--samples").err
 
 
+@pytest.mark.slow
 def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
     (tmp_path / "noise_of_test_audit.py").write_text(
         "import secrets\n\n\ndef keep(secret):\n    return secret\n\n\n"

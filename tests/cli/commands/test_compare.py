@@ -16,6 +16,7 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_page_says_what_the_terminal_says(run, visits_file, tmp_path):
     done = run("compare", visits_file, "--cells", "3x2", "--epsilon", "1/km", "-o", "t.html")
     assert done.code == 0, done.err

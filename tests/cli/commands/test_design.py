@@ -226,6 +226,7 @@ def wait_until_busy(pid: int) -> None:
             return
 
 
+@pytest.mark.slow
 def test_ctrl_c_gives_a_proved_mechanism(tmp_path):
     command = [sys.executable, "-m", "sfumato", "design", "--cells", "24x18", "--no-picture"]
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -307,7 +308,7 @@ def test_it_says_where_on_earth_the_visits_lie(run, tmp_path):
     assert "placed in the open Atlantic" in run("design", "--cells", "2x2", "--no-picture").err
 
 
-@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("name", ["-", pytest.param("/dev/stdin", marks=pytest.mark.slow)])
 def test_visits_may_be_piped_in(tmp_path, name):
     done = subprocess.run(
         [sys.executable, "-m", "sfumato", "design", name, "--cells", "2x2", "--no-picture"],
@@ -344,6 +345,7 @@ def test_visits_held_out_are_judged_and_not_designed_for(run):
         assert "cannot be held out" in refused.err
 
 
+@pytest.mark.slow
 def test_distortion_is_that_of_the_true_point(run):
     """Also the most that a limit of the loss allows: what is said is proved of guesses anywhere."""
     visits = sf.synthetic_city()

@@ -125,6 +125,7 @@ def test_a_promise_that_the_file_breaks_is_refused(made, run, monkeypatch):
     assert "nothing was drawn" in found.err
 
 
+@pytest.mark.slow
 def test_what_fails_is_named_and_the_others_go_on(run, tmp_path):
     source = table(tmp_path / "visits.csv", ["ada"])
     with source.open("a") as file:
@@ -133,7 +134,7 @@ def test_what_fails_is_named_and_the_others_go_on(run, tmp_path):
     assert found.code == 1
     assert "still: no design: all visits are at one place" in found.err
     assert "NO DESIGN for 1 user: still." in found.out
-    assert "1 user with fewer visits than --least-visits: no design." in found.out
+    assert "1 user with fewer than 20 visits (--least-visits): no design." in found.out
     assert set(rows_of(tmp_path / "out")) == {"ada"}
 
 

@@ -51,7 +51,11 @@ def test_the_reason_for_a_spacing_is_the_true_one():
 
 @pytest.mark.parametrize(
     ("options", "kind"),
-    [((), "square"), (("--lattice", "triangular"), "triangular"), (("--near", "10 m"), "square")],
+    [
+        ((), "square"),
+        pytest.param(("--lattice", "triangular"), "triangular", marks=pytest.mark.slow),
+        pytest.param(("--near", "10 m"), "square", marks=pytest.mark.slow),
+    ],
 )
 def test_a_lattice_of_a_given_spacing(run, options, kind):
     done = run("design", *FAST, *options)
@@ -69,9 +73,9 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
     [
         (("--distortion", "1200 m"), "errs by at least 1.2 km on average from wh"),
         (("--max-loss", "1500 m", "--epsilon", "2/km"), "makes the best attacker err by more than"),
-        (("--loss", "manhattan"), "manhattan"),
+        pytest.param(("--loss", "manhattan"), "manhattan", marks=pytest.mark.slow),
         (("--epsilon", "1/mi"), "e^(0.62137"),
-        (("--pairs", "spanner"), "epsilon is at most"),
+        pytest.param(("--pairs", "spanner"), "epsilon is at most", marks=pytest.mark.slow),
     ],
 )
 def test_requests_on_a_lattice(run, options, sentence):
@@ -140,7 +144,7 @@ def test_refusals_explain_and_write_nothing(run, tmp_path, options, problem, hin
 
 
 def test_a_spacing_too_fine_for_the_memory_is_refused_with_one_that_fits(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.optimal.effort.free_bytes", lambda: 1e9)
+    monkeypatch.setattr("sfumato.optimal.effort.free_bytes", lambda: 3e8)
     done = run("design", "--spacing", "200 m")
     assert done.code == 1
     assert "of memory" in done.err
@@ -169,6 +173,7 @@ def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
     assert "Warning" not in run("design", *FAST).err
 
 
+@pytest.mark.slow
 def test_what_follows_a_design_of_points(run, visits_file):
     assert run("design", visits_file, *FAST, "-o", "m.sfm").code == 0
     assert run("audit", "m.sfm", "--require", "epsilon <= 1/km", "-o", "a.json").code == 0

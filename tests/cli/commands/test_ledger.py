@@ -32,7 +32,7 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     done = run("ledger", "show", "b.db", "--user", "ada")
     assert done.code == 0, done.err
     assert f"The end of its record: {ledger.head}" in done.out
-    assert "'ada' has spent 1.5/km in 1 report; 3.5/km is left." in done.out
+    assert "'ada' has spent 1.5/km in 1 report; 3.5/km is left now." in done.out
     assert "Today (UTC): 1.5/km of 5/km." in done.out
     assert "Amounts add up: " in done.out
     assert "e^(sum of their amounts x distance in km) times likelier" in done.out
@@ -87,7 +87,7 @@ def test_a_json_ledger_is_migrated(run, tmp_path):
     assert done.code == 0, done.err
     assert "The record is sound: 1 charge to 1 user" in done.out
     assert "as long as programs use old.json, too, users can spend twice what is left" in done.out
-    assert "0.5/km is left" in run("ledger", "show", "new.db", "--user", "ada").out
+    assert "0.5/km is left now" in run("ledger", "show", "new.db", "--user", "ada").out
     again = run("ledger", "migrate", "old.json", "new.db")
     assert again.code == 1
     assert "exists already" in again.err

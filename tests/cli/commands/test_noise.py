@@ -9,10 +9,14 @@ from sfumato.files import NoiseFile
 from sfumato.mechanisms.planar import CoordinateNoise
 
 
+@pytest.fixture(scope="module")
+def noise(visits_file):
+    return CoordinateNoise.for_visits(sf.read_visits(visits_file), "1/km", fineness=0.5)
+
+
 @pytest.fixture
-def noisy(tmp_path, visits_file):
+def noisy(tmp_path, visits_file, noise):
     visits = sf.read_visits(visits_file)
-    noise = CoordinateNoise.for_visits(visits, "1/km", fineness=0.5)
     cells = sf.Grid.covering(visits, shape=(4, 3))
     sf.save(NoiseFile(noise, sf.Prior.from_visits(cells, visits), "20 invented people"), tmp_path / "n.sfm")
     sf.save(CoordinateNoise("1/km", "2 m", noise.projection), tmp_path / "raw.sfm")
@@ -38,6 +42,7 @@ class TestCommands:
         assert done.code == 1
         assert "noise for coordinates is audited by its promise" in done.err
 
+    @pytest.mark.slow
     def test_attack(self, run, visits_file):
         done = run("attack", "n.sfm", "--visits", visits_file)
         assert done.code == 0, done.err
@@ -49,6 +54,7 @@ class TestCommands:
         assert "says nothing about where people are" in done.err
         assert run("attack", "raw.sfm", "--visits", visits_file).code == 0
 
+    @pytest.mark.slow
     def test_release_and_estimate(self, run, visits_file, tmp_path):
         done = run("release", "n.sfm", visits_file, "out.csv")
         assert done.code == 0, done.err

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.thinned import thinned
+
 FAST = ("--cells", "4x3", "--epsilon", "1/km", "-o", "m.sfm")
 SHORE = {
     "type": "Polygon",
@@ -11,7 +13,9 @@ SHORE = {
 }
 
 
-@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("a.pdf", b"%PDF"), ("a.PNG", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("name", "start"), thinned([("a.svg", b"<?xml"), ("a.pdf", b"%PDF"), ("a.PNG", b"\x89PNG")], 3)
+)
 def test_a_picture_has_the_format_of_its_name(run, tmp_path, name, start):
     done = run("design", *FAST, "--figure", name)
     assert done.code == 0

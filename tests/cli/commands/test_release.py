@@ -8,12 +8,6 @@ from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 
 
-@pytest.fixture
-def designed(run, visits_file):
-    assert run("design", visits_file, "--cells", "4x3", "-o", "m.sfm", "--no-picture").code == 0
-    return sf.read_mechanism_file("m.sfm")
-
-
 def test_release_draws_a_report_for_every_row(run, designed, visits_file, tmp_path):
     done = run(
         "release", "m.sfm", visits_file, "out.csv", "--outside", "nearest", "--allow", "0.2", "--within", "9 km"
@@ -34,14 +28,19 @@ def test_refusals(run, designed, source):
     assert "Traceback" not in done.err
 
 
-@pytest.fixture
-def lattice_file(tmp_path):
+@pytest.fixture(scope="module")
+def on_a_lattice():
     lattice = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "1 km")
-    promise = sf.CoordinatePrivacy("1/km")
+    loss = lattice.metric("euclidean", unit="km")
     made = sf.design(
-        sf.Prior.uniform(lattice), loss=lattice.metric("euclidean", unit="km"), guarantees=promise, tie_break=False
+        sf.Prior.uniform(lattice), loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), tie_break=False
     )
-    sf.save(made.mechanism, tmp_path / "points.sfm")
+    return made.mechanism
+
+
+@pytest.fixture
+def lattice_file(tmp_path, on_a_lattice):
+    sf.save(on_a_lattice, tmp_path / "points.sfm")
     (tmp_path / "seen.csv").write_text(
         "lat,lon,who,venue\n"
         + "".join(f"48.85{k % 3},2.35,u{k % 2},v{k % 2}\n" for k in range(8))

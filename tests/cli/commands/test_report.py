@@ -29,6 +29,7 @@ def test_the_report_of_a_file(run, answers, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["promises"][0]["holds"] is True
 
 
+@pytest.mark.slow
 def test_the_time_for_designs_with_other_epsilons(run, answers, tmp_path):
     assert run(*answers, "-o", "ages.sfm", "--no-picture").code == 0
     page = tmp_path / "report.html"
@@ -57,6 +58,7 @@ def test_exit_codes(run, answers):
     assert run("report", "noprior.sfm", "-o", "r.json").code == 0
 
 
+@pytest.mark.slow
 def test_what_an_audit_finds_may_be_required(run, answers, tmp_path):
     done = run(*answers, "-o", "ages.sfm", "--no-picture", "--require", "epsilon <= 1.001")
     assert done.code == 0, done.err
@@ -111,6 +113,7 @@ def test_at_the_end_of_a_design_of_places(run, visits_file, tmp_path):
     assert {each["what"] for each in facts["attacks"]} == {"point"}
 
 
+@pytest.mark.slow
 def test_at_the_end_of_a_design_of_answers(run, answers, tmp_path):
     done = run(*answers, "-o", "a.sfm", "--report", "a.json", "--require", "within 0: at most 1 %")
     assert done.code == 1

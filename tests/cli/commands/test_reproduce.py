@@ -1,8 +1,13 @@
 """``sfumato reproduce``: the studies are listed, run, refused, and gone on with."""
 
 import re
+import shutil
+
+import pytest
 
 from sfumato.studies import reproduction
+
+from ..conftest import runner
 
 QUICK = ("reproduce", "change-in-formalism", "--quick")
 
@@ -12,8 +17,18 @@ def test_without_a_name_the_studies_are_listed(run):
     assert [line.split()[0] for line in lines] == list(reproduction.NAMES)
 
 
-def test_a_study_is_written_with_its_claims(run, tmp_path):
-    out = run(*QUICK, "-o", tmp_path / "found").out
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder of a study, and what was printed."""
+    folder = tmp_path_factory.mktemp("written")
+    with pytest.MonkeyPatch.context() as patch:
+        return folder, runner(patch, folder)(*QUICK, "-o", folder).out
+
+
+@pytest.mark.slow
+def test_a_study_is_written_with_its_claims(run, written, tmp_path):
+    folder, out = written
+    shutil.copytree(folder, tmp_path / "found")
     assert "Figure 2.8: confirmed." in out
     assert re.search(r"\d+ confirmed, \d+ refuted, \d+ not checkable", out)
     assert (tmp_path / "found" / "index.html").is_file()
@@ -35,8 +50,9 @@ def test_wrong_requests_are_explained(run, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_the_size_of_a_kept_run_cannot_change(run, tmp_path):
-    run(*QUICK, "-o", tmp_path)
+@pytest.mark.slow
+def test_the_size_of_a_kept_run_cannot_change(run, written, tmp_path):
+    shutil.copytree(written[0], tmp_path, dirs_exist_ok=True)
     found = run("reproduce", "change-in-formalism", "-o", tmp_path)
     assert found.code == 1
     assert "holds another run: its size differs" in found.err

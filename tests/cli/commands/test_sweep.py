@@ -29,6 +29,7 @@ def test_sweep_writes_the_frontier(run, tmp_path):
     assert "Epsilon is between the centres of cells" in done.text
 
 
+@pytest.mark.slow
 def test_by_default_a_sweep_is_for_points(run, visits_file, tmp_path):
     options = ("--spacing", "2 km", "--epsilons", "0.4/km, 0.8/km")
     done = run("sweep", visits_file, *options)
@@ -100,6 +101,7 @@ def test_one_spacing_is_chosen_for_the_largest_epsilon(run, visits_file):
     assert "finds the vertex" in done.text
 
 
+@pytest.mark.slow
 def test_each_user_has_their_own_loss_and_attacker(run, visits_file, tmp_path):
     done = run("sweep", visits_file, "--spacing", "2 km", "--epsilons", "1/km", "--users", "2", "--no-picture")
     assert done.code == 0, done.err

@@ -30,8 +30,11 @@ def channel(x, rate, step, reach):
     return points, np.array(rows)
 
 
-@pytest.mark.parametrize("fineness", [0.1, 0.3, 1.0])
-@pytest.mark.parametrize(("seed", "n"), [(1, 6), (2, 1), (3, 3), pytest.param(4, 15, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fineness", [0.1, pytest.param(0.3, marks=pytest.mark.slow), 1.0])
+@pytest.mark.parametrize(
+    ("seed", "n"),
+    [(1, 6), pytest.param(2, 1, marks=pytest.mark.slow), (3, 3), pytest.param(4, 15, marks=pytest.mark.slow)],
+)
 def test_brackets_hold_the_sums_over_the_lattice(seed, n, fineness):
     rate, step = Fraction(1, 16), Fraction(2)
     x, w = town(seed, n, 60.0)

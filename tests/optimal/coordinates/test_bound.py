@@ -128,6 +128,7 @@ def test_no_mechanism_with_the_promise_is_better(seed, epsilon, loss):
     assert found.lower <= float(weights @ (remapped.matrix * worse).sum(axis=1))
 
 
+@pytest.mark.slow
 def test_order_and_repetition_of_places_do_not_matter():
     rng = np.random.default_rng(5)
     places = rng.random((10, 2))
@@ -280,7 +281,7 @@ def test_it_stops_on_request_and_in_time():
     assert hurried.seconds < 8
 
 
-@pytest.mark.parametrize(("places", "points"), [(1000, 1000), (40_000, 3000)])
+@pytest.mark.parametrize(("places", "points"), [(1000, 1000), pytest.param(40_000, 3000, marks=pytest.mark.slow)])
 def test_many_places_and_points_stay_in_time(places, points):
     x = np.random.default_rng(12).normal(size=(places, 2)) * 3
     found = bound(x, "1/km", points=points, time_limit=4.0)

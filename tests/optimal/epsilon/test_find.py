@@ -70,7 +70,7 @@ def test_two_homes_have_a_closed_form(share):
     assert found.unit == "km"
 
 
-@pytest.mark.parametrize("most", ["1.45 km", "1.2 km"])
+@pytest.mark.parametrize("most", [pytest.param("1.45 km", marks=pytest.mark.slow), "1.2 km"])
 def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     found = search(LossGoal(most))
     limit = sf.core.units.parse(most, unit="km", what="it")
@@ -281,6 +281,7 @@ def test_cells_need_a_promise_of_their_own():
         find_epsilon(sf.Prior.from_visits(cells, VISITS), loss=cells.loss(VISITS), goal=LossGoal("1 km"))
 
 
+@pytest.mark.slow
 def test_the_unit_of_a_loss_is_needed():
     with pytest.raises(UnitError, match="no unit"):
         search(LossGoal("500"))

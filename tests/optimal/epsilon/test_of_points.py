@@ -107,6 +107,7 @@ def test_no_loss_and_too_much_loss_are_refused():
         asked(coarse, LossGoal("20 km"))
 
 
+@pytest.mark.slow
 def test_a_search_stopped_after_the_noise_keeps_it_and_says_so():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
     seen: list[EpsilonTrial] = []

@@ -1,13 +1,14 @@
 """Rounds against a general solver, from good and from deliberately poor sets of observables."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from sfumato.optimal.generated import coarse
+from sfumato.optimal.generated import coarse, pricing
 from sfumato.optimal.generated.rounds import generate
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress, Status
@@ -68,7 +69,9 @@ def test_poor_starts_end_at_the_optimum(seed, kind, size):
         check(given, solved(given, chosen), exact)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(0.1, marks=pytest.mark.slow), 1.0, pytest.param(2.5, marks=pytest.mark.slow)]
+)
 def test_weak_and_strong_promises(epsilon):
     given = town(7, size="3 km x 2 km", epsilon=epsilon)
     check(given, solved(given), optimum(given))
@@ -82,9 +85,9 @@ def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
     smaller, net, kept = found
     assert 5 < len(net) < 0.5 * given.shape[0]
     assert smaller.prior.sum() == pytest.approx(1)
-    near = coarse.around(given, net, kept)
-    assert len(near) == given.shape[1]  # near every observable of the net are all others
-    few = coarse.around(given, net, kept[:1])
+    near = coarse.beside(given, kept)
+    assert len(near) == given.shape[1]  # beside the observables of the net are all others
+    few = coarse.beside(given, kept[:1])
     assert 1 <= len(few) < given.shape[1]
     check(given, solved(given), optimum(given))
 
@@ -116,3 +119,49 @@ def test_progress_tells_what_is_proved_of_the_whole_problem():
     assert bounds[0] == -np.inf
     assert bounds[-1] == ended.proved.bound
     assert lines[-1].gap <= 1e-5
+
+
+def test_the_net_begins_where_reports_are(monkeypatch):
+    monkeypatch.setattr(coarse, "_FEW", 20)
+    given = town(4)
+    found = coarse.coarser(given)
+    assert found is not None
+    _, _, kept = found
+    others = np.setdiff1d(np.arange(given.shape[1]), kept)[::3]
+    few = replace(given, costs=given.costs[others], anchors=given.anchors[others])
+    again = coarse.coarser(few)
+    assert again is not None
+    assert len(again[2]) > 0
+    check(few, solved(few), optimum(few))
+
+
+def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monkeypatch):
+    monkeypatch.setattr(coarse, "_FEW", 20)
+    given = town(4)
+    lines: list[Progress] = []
+    ended = solved(given, gap=1e-3, progress=lines.append)
+    first = [line for line in lines if line.coarse]
+    rest = [line for line in lines if not line.coarse]
+    assert first == lines[: len(first)]
+    assert first
+    assert rest == list(ended.log)
+    assert all(0 < line.coarse < given.shape[0] for line in first)
+    assert all((line.value, line.bound, line.gap) == (math.inf, -math.inf, math.inf) for line in first)
+    assert all(line.value >= ended.value * (1 - 1e-9) for line in rest)
+    assert all(line.bound <= ended.value for line in rest)
+    seconds = [line.seconds for line in lines]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch, seed):
+    monkeypatch.setattr(coarse, "_FEW", 10)
+    monkeypatch.setattr(pricing, "ALONE", 10)
+    given = town(seed)
+    lines: list[Progress] = []
+    check(given, solved(given, gap=1e-2, progress=lines.append), optimum(given), gap=1e-2)
+    assert any(line.coarse for line in lines)
+    stopped: list[Progress] = []
+    ended = solved(given, gap=1e-2, stop=lambda: len(stopped) > 3, progress=stopped.append)
+    assert ended.status is Status.INTERRUPTED
+    assert ended.proved.bound <= ended.value

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.optimal.interior.banded import fold
+
 from .parts import (
     BandedBlocks,
     DenseBlocks,
@@ -136,6 +138,7 @@ def test_the_newton_system_is_the_same(worst, size):
     np.testing.assert_allclose(whole, wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max())
 
 
+@pytest.mark.slow
 def test_whole_solves_agree(monkeypatch):
     distance = grid(9, 9)
     prior = skewed(81, seed=3, unvisited=15)
@@ -146,3 +149,11 @@ def test_whole_solves_agree(monkeypatch):
     assert max(dense.gap, banded.gap) <= 2e-6
     assert banded.cost >= dense.lower_bound
     assert dense.cost >= banded.lower_bound
+
+
+@pytest.mark.parametrize("size", [1, 5, 512, 513, 1200])
+def test_a_matrix_is_folded_onto_its_transpose(size):
+    matrix = np.random.default_rng(size).random((size, size))
+    wanted = matrix + matrix.T - np.diag(np.diagonal(matrix))
+    fold(matrix)
+    assert np.array_equal(matrix, wanted)

@@ -167,6 +167,7 @@ def test_factors_near_the_diagonal_prove_the_same(whole, monkeypatch, tmp_path):
     check(CASE, late, whole.cost, tolerance=1.1 * GAP)
 
 
+@pytest.mark.slow
 def test_other_programs_have_files_of_their_own(whole, stopped):
     others = (
         Case(skewed(N, seed=2, unvisited=3), D, D),
@@ -400,6 +401,7 @@ sf.design(prior, loss=metric, guarantees=promise, solver=Auto(folder=sys.argv[1]
 """
 
 
+@pytest.mark.slow
 def test_a_design_whose_process_was_killed(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=120)
     assert done.returncode == -signal.SIGKILL

@@ -89,6 +89,7 @@ def test_progress_is_the_log(best):
     assert all(entry.bound <= best + 1e-7 <= entry.value + 2e-7 for entry in result.log)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_the_optimum(best):
     for threads in (1, 2, 3):
         result = CASE.solve(gap=1e-6, threads=threads)

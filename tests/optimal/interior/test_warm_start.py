@@ -18,6 +18,7 @@ def check_same(case, result, other):
     assert max(result.lower_bound, other.lower_bound) <= min(result.cost, other.cost) + 1e-9
 
 
+@pytest.mark.slow
 def test_a_sweep_of_epsilon_both_ways():
     cold = {e: replace(CASE, ratio=e * D).solve(gap=1e-6) for e in (0.8, 1.0, 1.2)}
     for path in ([0.8, 1.0, 1.2], [1.2, 1.0, 0.8]):
@@ -28,6 +29,7 @@ def test_a_sweep_of_epsilon_both_ways():
             check_same(case, earlier, cold[epsilon])
 
 
+@pytest.mark.slow
 def test_a_sweep_of_distortion():
     most = float((D @ CASE.prior).min())
     earlier = None

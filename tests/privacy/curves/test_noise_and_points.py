@@ -142,7 +142,9 @@ def test_points_enclose_the_curve_that_they_are_of(case):
     curve, x, y = case
     upper, lower = TradeOff.through(x, y), TradeOff.below(x, y)
     assert (upper(GRID) >= curve(GRID) - 1e-11).all()
-    assert (lower(GRID) <= curve(GRID) + 1e-15).all()
+    assert (
+        lower(GRID) <= curve(GRID) + 1e-15 / x[x > 0].min(initial=1.0)
+    ).all()  # y is rounded, and x at least .01
     assert upper(x) == pytest.approx(y, abs=1e-11)
 
 

@@ -78,6 +78,7 @@ def test_what_a_product_cannot_hold_is_refused():
     assert product([]).least_total_error == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(several(largest=4), several(largest=3), st.floats(-1, 3), st.sampled_from([1e-3, 0.0123, 0.2]))
 def test_bounds_enclose_the_exact_composition(first, second, epsilon, spacing):

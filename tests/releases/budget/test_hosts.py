@@ -13,6 +13,7 @@ import pytest
 
 from sfumato.errors import FileError
 from sfumato.releases.budget import BudgetError, Ledger
+from tests.thinned import thinned
 
 from .altered import alter, rows
 from .processes import (
@@ -91,8 +92,17 @@ def test_hosts_with_other_clocks_and_zones_spend_one_budget(shared, clients):
     assert max(abs(each - time.time()) for each in times) < 600  # the server's clock
 
 
+def wait_for(shared, charges):
+    """Wait until there are so many charges, a minute at most."""
+    for _ in range(600):
+        if len(rows(shared, "charges")) >= charges:
+            return
+        time.sleep(0.1)
+
+
 @clients
-@pytest.mark.parametrize("border", ["2027-01-20", "2027-01-18"])  # a midnight, and that of a Sunday
+# A midnight, and that of a Sunday.
+@pytest.mark.parametrize("border", thinned(("2027-01-20", "2027-01-18"), 2))
 def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, clients, border):
     """The server's clock is replaced by one that comes to midnight while all are charging."""
     midnight = dt.datetime.fromisoformat(border).replace(tzinfo=dt.UTC).timestamp()
@@ -109,15 +119,18 @@ def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, clien
     ledger = Ledger.create(shared, ["1 per day", "1.5 per week"])
     hosts = [Worker(charge_until_told, shared, zone, ahead) for zone, ahead in HOSTS[:clients]]
     assert [host.pipe.recv() for host in hosts] == ["open"] * clients
+    monday = border == "2027-01-18"
+    expected = {False: 10, True: 10 if monday else 5}
+    wait_for(shared, expected[False])  # the first day is spent before midnight on a slow machine, too
     alter(shared, f"UPDATE clock SET ahead = {until_midnight(0.5)}")
-    time.sleep(2)
+    wait_for(shared, sum(expected.values()))
+    time.sleep(0.5)
     for host in hosts:
         host.pipe.send("stop")
     granted = sum(host.told()[-1] for host in hosts)
     days = Counter(row["time"] >= midnight for row in rows(shared, "charges"))
-    monday = border == "2027-01-18"
-    assert days == {False: 10, True: 10 if monday else 5}
-    assert granted == sum(days.values())
+    assert days == expected
+    assert granted == days.total()
     assert ledger.check().sound
 
 
@@ -155,7 +168,7 @@ def test_clients_that_are_killed_among_others_lose_and_hold_nothing(shared, time
 
 
 @crashes
-@pytest.mark.parametrize("crash", ["immediate", "killed", "a part killed"])
+@pytest.mark.parametrize("crash", thinned(("immediate", "killed", "a part killed"), 3))
 def test_a_server_that_crashes_forgets_no_charge_and_no_report(server, shared, crash, times):
     ledger = Ledger.create(shared, 10**9)
     before = 0

@@ -164,6 +164,7 @@ def test_no_more_is_asked_for_than_about_the_least(k, epsilon, margin):
     assert margin * 0.97 <= found <= margin * (1 + 2e-3)
 
 
+@pytest.mark.slow
 def test_more_answers_more_epsilon_and_fewer_categories_tell_more():
     margins = [sf.accuracy(6, epsilon=1, answers=n).margin for n in (300, 3_000, 30_000, 300_000)]
     assert margins == sorted(margins, reverse=True)

@@ -38,8 +38,13 @@ CELLS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 2.0]])
     [
         lambda r, seed: unbiased(r).intervals(CELLS),
         lambda r, seed: profile_intervals(r, CELLS),
-        lambda r, seed: bootstrap_intervals(r, CELLS, replicates=200, seed=seed),
-        lambda r, seed: bootstrap_intervals(r, CELLS, method="least-squares", replicates=100, seed=seed),
+        pytest.param(
+            lambda r, seed: bootstrap_intervals(r, CELLS, replicates=200, seed=seed), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            lambda r, seed: bootstrap_intervals(r, CELLS, method="least-squares", replicates=100, seed=seed),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["normal", "profile", "bootstrap", "bootstrap of least squares"],
 )
@@ -49,6 +54,7 @@ def test_intervals_of_95_percent_cover_in_95_percent(make):
     assert (hits < REPETITIONS).any(), "intervals that always cover are too wide to be of 95 %"
 
 
+@pytest.mark.slow
 def test_profile_intervals_cover_a_secret_that_nobody_has():
     truth = population(4)
     assert truth[0] == 0

@@ -96,6 +96,7 @@ def test_it_is_hardly_ever_wrong():
     assert wrong <= 60 * 0.5
 
 
+@pytest.mark.slow
 def test_with_a_table_reports_are_its_places():
     xy = PLANE.forward(*town(300, 4).T)
     tabled, other = (

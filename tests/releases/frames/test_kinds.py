@@ -125,10 +125,12 @@ def test_a_row_without_a_position_is_refused_or_dropped(kind):
         0,
         2,
     ]
-    with pytest.raises(DataError, match="more than is allowed"):
+    with pytest.raises(DataError, match="more than the 1 % that is allowed") as caught:
         sf.release(IDENTITY, there(table), outside="drop")
+    assert "for places that latitude" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_chunks_are_drawn_as_one_table():
     cells = np.arange(600_000) % 8
     parts = [visits(cells[at : at + 90_000]) for at in range(0, 600_000, 90_000)]

@@ -123,6 +123,7 @@ def test_wherever_it_ends(folder):
     assert seen == {(0, True), (0, False), (1, False), (1, True)}
 
 
+@pytest.mark.slow
 def test_a_release_that_ended_after_its_record_says_how_to_go_on(folder):
     prepared(folder, "a", 0).run()
     assert Fork(stopping, folder, "os.rename table").rest() == ["os.rename table"]

@@ -80,6 +80,7 @@ def test_beliefs_by_brute_force(kind):
                 assert after <= belief.belief.upper * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_beliefs_of_points_hold_for_the_mechanism():
     """Two true points at the stated distance: reports drawn through the lattice's own rounding."""
     file, facts = held("points"), report_of("points").facts
@@ -138,17 +139,17 @@ def test_repeated_reports_of_points_find_the_nearer_guess():
     assert many.error.upper < 5.0
 
 
-def test_true_points_agree_with_the_attacks_room():
-    for kind in ("points", "cells"):
-        file, facts = held(kind), report_of(kind, visits=True).facts
-        exact = sf.attacks.true_place(file.mechanism, CITY, unit="m")
-        informed = next(each for each in facts.attacks if each.who == "informed")
-        assert informed.error.lower == exact.error.lower
-        chance = sf.attacks.chance_within(file.mechanism, CITY, "500 m")
-        assert facts.risks[1].chance.upper == chance.upper
-        assert facts.risks[0].radius.value == pytest.approx(1850 * 0.3048)
-        worse = next(each for each in facts.attacks if each.who == "misinformed")
-        assert worse.error.value >= informed.error.lower
+@pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells"])
+def test_true_points_agree_with_the_attacks_room(kind):
+    file, facts = held(kind), report_of(kind, visits=True).facts
+    exact = sf.attacks.true_place(file.mechanism, CITY, unit="m")
+    informed = next(each for each in facts.attacks if each.who == "informed")
+    assert informed.error.lower == exact.error.lower
+    chance = sf.attacks.chance_within(file.mechanism, CITY, "500 m")
+    assert facts.risks[1].chance.upper == chance.upper
+    assert facts.risks[0].radius.value == pytest.approx(1850 * 0.3048)
+    worse = next(each for each in facts.attacks if each.who == "misinformed")
+    assert worse.error.value >= informed.error.lower
 
 
 def test_designs_among_others_cost_less_with_more_epsilon():

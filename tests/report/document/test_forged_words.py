@@ -50,6 +50,7 @@ def test_claims_are_quoted():
     assert "'proved. Nothing is learned, by law'" in said
 
 
+@pytest.mark.slow
 def test_a_table_of_losses_says_nothing_of_people():
     """A name that ends like that of a loss from true points is no such loss, on places and elsewhere."""
     name = "euclidean distance of the true point"
@@ -67,6 +68,7 @@ def test_a_table_of_losses_says_nothing_of_people():
     assert seen.checked
 
 
+@pytest.mark.slow
 def test_a_distance_under_another_name_is_no_distance_between_centres():
     city = held("cells")
     tiny = Loss(np.full(city.mechanism.shape, 1e-3), "km", name="on foot")

@@ -20,7 +20,7 @@ def section(found):
     return next(each for each in found.page.sections if each.title.startswith("What more or less"))
 
 
-@pytest.mark.parametrize("kind", ["points", "cells", "numbers", "near"])
+@pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells", "numbers", "near"])
 def test_the_least_loss_lies_between_the_two_numbers(kind):
     file, others = held(kind), beside(report_of(kind))
     assert len(others) == 4
@@ -47,6 +47,7 @@ def test_this_design_is_told_by_the_prior_and_loss_of_the_file_whatever_the_visi
     assert this[0].loss.lower == plain.cost.best.lower
 
 
+@pytest.mark.slow
 def test_other_promises_are_kept():
     space = sf.Space.numbers(range(4), unit="km")
     metric = space.metric("absolute")
@@ -93,7 +94,7 @@ def test_losses_that_nothing_confirms_are_stated():
         ("error", "promises no epsilon"),
         ("broken", "is not proved"),
         ("unused", "is not known"),
-        ("noise", "--frontier-time 60"),
+        pytest.param("noise", "--frontier-time 60", marks=pytest.mark.slow),
     ],
 )
 def test_the_page_says_why_there_are_none(kind, why):
@@ -104,6 +105,7 @@ def test_the_page_says_why_there_are_none(kind, why):
     assert why in said
 
 
+@pytest.mark.slow
 def test_several_epsilons_and_no_time_are_told():
     space = sf.Space.numbers(range(3), unit="km")
     metric = space.metric("absolute")
@@ -141,6 +143,7 @@ def test_noise_is_shown_beside_noise_with_other_epsilons():
     assert section(found).tables[0].headings[1] == "distance from the truth on average, at most"
 
 
+@pytest.mark.slow
 def test_losses_of_true_points_are_confirmed_by_the_visits(tmp_path):
     sf.save(held("cells"), tmp_path / "cells.sfm")
     read = sf.read_mechanism_file(tmp_path / "cells.sfm")

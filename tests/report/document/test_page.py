@@ -13,8 +13,10 @@ import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.files import MechanismFile
 from sfumato.mechanisms.tupling import Tupling
+from sfumato.releases import read_mark
 from sfumato.report.document import Origin, OtherDesigns, report_file
 from sfumato.report.document import report as report_among_others
+from tests.thinned import thinned
 
 from .conftest import CITY, KINDS, held, report_of
 
@@ -104,7 +106,7 @@ def test_pages_with_visits(kind):
     assert "svg" in found.tags
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", thinned(HOSTILE, 3))
 def test_hostile_texts_are_only_text(name, tmp_path):
     labels = [name, "b", f"c{name}"]
     space = sf.Space(labels)
@@ -160,6 +162,17 @@ def test_the_report_is_made_again_by_its_script(tmp_path, monkeypatch):
     assert (tmp_path / "report.html").stat().st_size > 1000
     with pytest.raises(InputError, match="neither"):
         first.save("report.pdf")
+
+
+def test_the_report_names_the_mark_of_the_tables_that_its_mechanism_released(tmp_path):
+    sf.files.save(held("numbers"), tmp_path / "mine.sfm")
+    (tmp_path / "true.csv").write_text("age\n0\n1\n")
+    found = report_file(tmp_path / "mine.sfm")
+    sf.release(sf.load(tmp_path / "mine.sfm"), tmp_path / "true.csv", tmp_path / "private.parquet", column="age")
+    mark = read_mark(tmp_path / "private.parquet")
+    assert mark is not None
+    assert list(mark.mechanisms) == [json.loads(found.json())["file"]["mark"]]
+    assert mark.mechanisms[0] in found.html()
 
 
 def test_the_date_is_the_one_given():
@@ -242,6 +255,7 @@ def test_a_radius_is_never_written_larger_than_it_is():
     assert "564 m" not in said
 
 
+@pytest.mark.slow
 def test_radii_that_fit_no_secret_are_refused():
     for kind, text in (
         ("categories", "within 5 m: at most 10 %"),

@@ -27,6 +27,7 @@ NAMES = (
     "last",
     "name",
     "sha256",
+    "mark",
     "written",
     "command",
     "script",

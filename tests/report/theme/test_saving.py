@@ -24,7 +24,7 @@ def drawn():
     return figure
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".PNG"])
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", pytest.param(".PNG", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_same_figure_is_the_same_file(tmp_path, suffix, theme):
     start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix.lower()]

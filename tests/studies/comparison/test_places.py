@@ -223,6 +223,7 @@ def test_a_bar_that_would_hide_the_others_is_cut_off(at_epsilon):
     assert [text.get_text() for text in ax.texts if "cut off" in text.get_text()] == ["2000 km, cut off"]
 
 
+@pytest.mark.slow
 def test_of_many_visits_the_same_ones_are_drawn():
     region = VISITS.region()
     one, other = (

@@ -71,6 +71,7 @@ def test_broken_pairs_by_hand():
     assert share == pytest.approx(1 / 3)  # ln 2.5 over 2 and over 3: the second is kept
 
 
+@pytest.mark.slow
 def test_on_a_city_only_what_promises_keeps_it():
     city = sf.synthetic_city()
     parts = (interpolated("a city", city, 0.8, 200, 3, 1), certified("a city", city, 0.8, 200, 3, 25, 8))

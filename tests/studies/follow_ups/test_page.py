@@ -20,12 +20,13 @@ PAGE = (ROOT / "docs" / "follow-ups.md").read_text(encoding="utf-8")
 TABLES = RunTables(ROOT / "docs" / "data" / "follow-ups")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 CITY = TABLES.texts("board-cities")[0]["city"]
-FIXED = {"2014", "2017", "2023", "2026", "2011", "5", "20"}  # years, 5 x 5 cells, and the reports of AIPO
+LEVELS_KM = (0.1, 0.5, 1, 2, 5)
+FIXED = {"2014", "2015", "2017", "2022", "2026", "2011", "5", "20"}  # years, 5 x 5 cells, and the reports of AIPO
 
 
 def test_tables_are_those_of_the_run():
     assert spanner_table(TABLES.rows("spanners", SpannerRow)) in PAGE
-    assert board_table(means(TABLES.rows("board", Measure)), CITY) in PAGE
+    assert board_table(means(TABLES.rows("board", Measure)), CITY, LEVELS_KM) in PAGE
     assert anchor_table(TABLES.rows("anchors", AnchorRow)) in PAGE
 
 

@@ -29,9 +29,8 @@ def test_the_documentation_puts_them_into_the_page():
     conf = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(conf)
     source = [(DOCS / "reproduce.md").read_text(encoding="utf-8")]
-    conf.list_papers(None, "reproduce", source)
-    assert paper_words() in source[0]
-    assert conf.PAPERS not in source[0]
-    other = ["nothing"]
-    conf.list_papers(None, "other", other)
-    assert other == ["nothing"]
+    asked = "<!-- papers: written here by conf.py -->"
+    assert asked in source[0]
+    assert paper_words() in conf.completed(source[0])
+    assert asked not in conf.completed(source[0])
+    assert conf.completed("nothing") == "nothing"

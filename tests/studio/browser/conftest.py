@@ -88,6 +88,12 @@ def city(studio: Studio) -> str:
     return studio.prepared("city", {"kind": "places", "detail": 30})
 
 
+@pytest.fixture
+def fresh_city(studio: Studio) -> str:
+    """A workspace like `city` in which no other test left stops or suspicions."""
+    return studio.prepared("city", {"kind": "places", "detail": 30})
+
+
 @pytest.fixture(scope="session")
 def ages(studio: Studio) -> str:
     """A workspace with the ages and their frontier."""

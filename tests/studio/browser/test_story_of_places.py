@@ -149,8 +149,8 @@ def test_a_click_on_the_map_is_to_be_there(visit, city):
     expect(chosen).not_to_have_value(before)
 
 
-def test_a_walk_sharpens_the_attackers_belief(visit, city):
-    visitor = visit(workspace=city, view="walk")
+def test_a_walk_sharpens_the_attackers_belief(visit, fresh_city):
+    visitor = visit(workspace=fresh_city, view="walk")
     visitor.read("Walk, and be watched")
     for place in (3, 9, 15):
         visitor.page.get_by_label("Next stop").select_option(index=place)

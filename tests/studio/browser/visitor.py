@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Locator, Page
 
-LONGEST = 120_000
+LONGEST = 300_000
 """Milliseconds that a design may take on a busy machine."""
 
 
@@ -73,7 +73,7 @@ class Visitor:
 
     def __post_init__(self) -> None:
         """Listen before anything is opened."""
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(120_000)
         self.page.on("console", self._says)
         self.page.on("pageerror", lambda error: self.note(str(error)))
         self.page.on("request", lambda request: self._leaves(request.url))
@@ -127,7 +127,7 @@ class Visitor:
         self.reach(name)
         self.page.keyboard.press("Enter")
 
-    def read(self, text: str, *, timeout: int = 30_000) -> Locator:
+    def read(self, text: str, *, timeout: int = LONGEST) -> Locator:
         """Return the first element with a text, once it is seen."""
         found = self.page.get_by_text(text).first
         found.wait_for(timeout=timeout)

@@ -1,0 +1,90 @@
+"""What the wheel and the sdist must hold, and must not."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from collections.abc import Collection
+from email import message_from_string
+from email.message import Message
+from pathlib import Path, PurePosixPath
+
+from . import ROOT
+
+MOST_BYTES = 4 * 2**20
+"""A wheel above this holds something that nobody meant to publish."""
+
+_PAGE = "sfumato/studio/page"
+NEEDED = ("sfumato/py.typed", "sfumato/__init__.pyi", f"{_PAGE}/index.html", f"{_PAGE}/licences.txt")
+ALLOWED = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".mjs", ".txt"}
+"""The kinds of files of the package: no data, no pictures, no maps of compiled code."""
+
+SHIPPED = (
+    *("pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
+    *("conftest.py", "tests/conftest.py", "docs/index.md", "studio/build.py", "release/__main__.py", ".ci/run"),
+)
+"""Some files of each folder of the sdist: all tests ship, with what they read."""
+
+
+def of_wheel(names: Collection[str], page: str, size: int) -> list[str]:
+    """Return what is wrong with a wheel.
+
+    Args:
+        names: The names of its files.
+        page: The text of the studio's page, whose scripts and styles must be there.
+        size: Its size in bytes.
+    """
+    package = [name for name in names if not re.match(r"sfumato-[^/]+\.dist-info/", name)]
+    asked = [
+        f"{_PAGE}/{target.removeprefix('./').lstrip('/')}"
+        for target in re.findall(r'(?:src|href)="([^"]+)"', page)
+    ]
+    assets = [name for name in asked if "/assets/" in name]
+    wrong = [f"has no {name}" for name in (*NEEDED, *assets) if name not in names]
+    wrong += ["its page of the studio names no script"] if not assets else []
+    for name in package:
+        path = PurePosixPath(name)
+        if path.parts[0] != "sfumato" or "tests" in path.parts or path.suffix not in ALLOWED:
+            wrong.append(f"holds {name}")
+    return wrong + ([f"has {size:,} bytes, more than {MOST_BYTES:,}"] if size > MOST_BYTES else [])
+
+
+def of_metadata(metadata: Message, version: str, known: Collection[str]) -> list[str]:
+    """Return what is wrong with the metadata of a wheel of this version, if these classifiers are known."""
+    given = metadata.get_all("Classifier", [])
+    wrong = [f"has the unknown classifier {each!r}" for each in given if each not in known]
+    if metadata["Version"] != version:
+        wrong.append(f"says version {metadata['Version']}, but the package is {version}")
+    needed = ("Summary", "License-Expression", "License-File", "Requires-Python", "Keywords", "Author")
+    wrong += [f"has no {name}" for name in needed if not metadata[name]]
+    floors = [each for each in given if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)]
+    least = metadata["Requires-Python"].removeprefix(">=")
+    if floors and min(floors, key=lambda each: int(each.rpartition(".")[2])).rpartition(" ")[2] != least:
+        wrong.append(f"needs Python {least}, but its classifiers begin elsewhere")
+    return wrong
+
+
+def inspect(wheel: Path, sdist: Path, version: str) -> list[str]:
+    """Return what is wrong with the two files, in words that name them."""
+    from trove_classifiers import classifiers
+
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        page = archive.read(f"{_PAGE}/index.html").decode() if f"{_PAGE}/index.html" in names else ""
+        metadata = message_from_string(archive.read(f"sfumato-{version}.dist-info/METADATA").decode())
+    with tarfile.open(sdist) as source:
+        inside = {name.partition("/")[2] for name in source.getnames()}
+    wrong = [f"{wheel.name} {each}" for each in of_wheel(names, page, wheel.stat().st_size)]
+    wrong += [f"{wheel.name} {each}" for each in of_metadata(metadata, version, classifiers)]
+    wrong += [f"{sdist.name} has no {name}" for name in SHIPPED if name not in inside]
+    ours = {f"src/{name}" for name in names if name.startswith("sfumato/")}
+    theirs = {name for name in inside if name.startswith("src/sfumato/")}
+    return wrong + [f"only one of wheel and sdist has {name}" for name in sorted(ours ^ theirs)]
+
+
+def version_of_sources() -> str:
+    """Return the version that the sources state."""
+    text = (ROOT / "src" / "sfumato" / "_version.py").read_text(encoding="utf-8")
+    (found,) = re.findall(r'__version__ = "(.+)"', text)
+    return str(found)

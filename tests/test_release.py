@@ -1,0 +1,236 @@
+"""The check of releases: what it finds wrong, what it tries again, and that versions and licences agree."""
+
+import json
+import re
+import sys
+import tomllib
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import pytest
+from release import bom, trying
+from release.building import compared, sha256, write_sums
+from release.contents import NEEDED, of_metadata, of_wheel
+from release.interpreters import Interpreter, found, torch_wheel
+from release.running import ReleaseError, environment, run
+from release.trials import BARE, PARTS, Trial, trials
+
+import sfumato as sf
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYTHON = Interpreter(Path(sys.executable), 12, "3.12.1")
+
+
+def reached() -> dict[str, set[str]]:
+    """Return which packages the lock file has for each extra, and for none, by following its edges ourselves."""
+    packages: dict[str, list[dict[str, Any]]] = {}
+    for each in tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]:
+        packages.setdefault(each["name"], []).append(each)
+
+    def follow(edges, seen):
+        for edge in edges:
+            extras = edge.get("extra", [])
+            if (edge["name"], *extras) in seen:
+                continue
+            seen.add((edge["name"], *extras))
+            for package in packages[edge["name"]]:
+                follow(package.get("dependencies", []), seen)
+                for extra in extras:
+                    follow(package.get("optional-dependencies", {}).get(extra, []), seen)
+        return seen
+
+    (ours,) = packages["sfumato"]
+    parts = {BARE: ours["dependencies"], **ours["optional-dependencies"]}
+    return {part: {name for name, *_ in follow(edges, set())} - {"sfumato"} for part, edges in parts.items()}
+
+
+def test_all_places_state_one_version():
+    plain = re.sub(r"\.dev\d+$", "", sf.__version__)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
+    interface = json.loads((ROOT / "studio" / "openapi.json").read_text(encoding="utf-8"))
+    assert interface["info"]["version"] == sf.__version__
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert headings[1].startswith(f"{plain} - ")
+    dated = re.search(r"\d{4}-\d{2}-\d{2}$", headings[1])
+    released = re.findall(r"^date-released: (.+)$", citation, flags=re.MULTILINE)
+    assert released == ([dated[0]] if dated else [])
+    assert (dated is None) or plain == sf.__version__
+
+
+def test_every_extra_is_tried():
+    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE} == set(bom.EXTRAS)
+    for extra, part in PARTS.items():
+        assert (ROOT / "release" / "smoke" / f"{'bare' if extra == BARE else extra}.py").exists()
+        assert all((ROOT / path).exists() for path in part.tests)
+
+
+def test_licences_are_known_of_all_that_may_be_installed():
+    known = bom.known_licences()
+    assert set().union(*reached().values()) == set(known)
+    assert all(known[name] for name in reached()[BARE])
+
+
+def test_the_wheels_licence_names_those_in_the_page():
+    inside = bom.libraries(bom.PAGE_LICENCES.read_text(encoding="utf-8"))
+    assert len(inside) > 50
+    lock = json.loads((ROOT / "studio" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    for name, version, licence in inside:
+        locked = lock[f"node_modules/{name}"]
+        assert (version, licence) == (locked["version"], locked["license"].strip("()"))
+    first, *others = PROJECT["license"].split(" AND ")
+    assert first == "Apache-2.0"
+    needed = {licence for *_, licence in inside if " OR " not in licence} | {"MIT"}
+    assert set(others) == needed - {"Apache-2.0"}
+    assert others == sorted(others)
+
+
+def test_the_bill_of_materials_says_what_needs_what():
+    purls = ["pkg:pypi/always@1", "pkg:pypi/both@2", "pkg:pypi/some@3"]
+    exported = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "serialNumber": "another each time",
+        "metadata": {"timestamp": "now", "tools": [], "component": {"bom-ref": "sfumato-1", "name": "sfumato"}},
+        "components": [{"name": purl[9:-2], "purl": purl, "bom-ref": purl} for purl in purls],
+        "dependencies": [{"ref": "sfumato-1", "dependsOn": purls}, *({"ref": purl} for purl in purls)],
+    }
+    needed = {"hex": {*purls[:2]}, "report": set(purls)}
+    licences = {"always": "MIT", "both": "MIT AND ISC", "some": ""}
+    made = bom.completed(exported, needed, {purls[0]}, licences, [("@a/b", "4.5.6", "ISC")])
+    assert "serialNumber" not in made
+    assert "timestamp" not in made["metadata"]
+    always, both, some, inside = made["components"]
+    assert (always["scope"], always.get("properties")) == ("required", None)
+    assert always["licenses"] == [{"license": {"id": "MIT"}}]
+    assert both["licenses"] == [{"expression": "MIT AND ISC"}]
+    assert [each["value"] for each in both["properties"]] == ["hex", "report"]
+    assert [each["value"] for each in some["properties"]] == ["report"]
+    assert "licenses" not in some
+    assert inside["purl"] == "pkg:npm/%40a/b@4.5.6"
+    assert made["dependencies"][0]["dependsOn"] == [*purls, inside["purl"]]
+    with pytest.raises(ReleaseError, match=r"no licence of some"):
+        bom.completed(exported, needed, set(), {"always": "MIT", "both": "MIT"}, [])
+
+
+PAGE = '<script src="./assets/x.js"></script><link rel="icon" href="data:," />'
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (lambda names: names, []),
+        (lambda names: names - {"sfumato/py.typed"}, ["has no sfumato/py.typed"]),
+        (lambda names: names - {"sfumato/studio/page/assets/x.js"}, ["has no sfumato/studio/page/assets/x.js"]),
+        (lambda names: names | {"sfumato/tests/a.py"}, ["holds sfumato/tests/a.py"]),
+        (lambda names: names | {"sfumato/visits.parquet"}, ["holds sfumato/visits.parquet"]),
+        (lambda names: names | {"tests/a.py"}, ["holds tests/a.py"]),
+    ],
+)
+def test_a_wheel_has_all_that_it_needs_and_nothing_else(change, wrong):
+    names = {*NEEDED, "sfumato/core/a.py", "sfumato/studio/page/assets/x.js", "sfumato-1.dist-info/METADATA"}
+    assert of_wheel(change(names), PAGE, 1000) == wrong
+    assert len(of_wheel(names, PAGE, 10**9)) == 1
+
+
+def test_builds_with_other_bytes_are_told_apart(tmp_path):
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.whl").write_bytes(b"same")
+    assert compared(tmp_path / "one", tmp_path / "other") == []
+    (tmp_path / "other" / "a.whl").write_bytes(b"else")
+    (tmp_path / "one" / "b.tar.gz").write_bytes(b"")
+    found_out = compared(tmp_path / "one", tmp_path / "other")
+    assert found_out == ["b.tar.gz is built once only", "a.whl has other bytes"]
+    sums = write_sums(tmp_path / "one").read_text(encoding="utf-8").splitlines()
+    assert [line.split("  ")[1] for line in sums] == ["a.whl", "b.tar.gz"]
+    assert sums[0].split("  ")[0] == sha256(tmp_path / "one" / "a.whl")
+    assert write_sums(tmp_path / "one").read_text(encoding="utf-8").splitlines() == sums
+
+
+def test_what_passed_with_the_same_bytes_is_not_tried_again(tmp_path, monkeypatch):
+    (file := tmp_path / "x.whl").write_bytes(b"1")
+    given = trials([file], [PYTHON], [BARE, "hex"])
+    tried, broken = [], {"wheel-3.12.1-hex"}
+
+    def pretend(trial: Trial, log: Path) -> str:
+        tried.append(trial.name)
+        if trial.name in broken:
+            raise ReleaseError("it broke")
+        return "its command works"
+
+    monkeypatch.setattr(trying, "_try", pretend)
+    monkeypatch.setattr(trying, "FOLDER", ROOT / "build" / "release-of-tests")
+    told: list[str] = []
+
+    def go(again: bool = False) -> list[str]:
+        tried.clear()
+        return [each.status for each in trying.try_all(given, tmp_path / "kept.json", told.append, again)]
+
+    assert go() == ["passed", "FAILED"]
+    assert "it broke" in told[-1]
+    assert (go(), tried) == (["passed", "FAILED"], ["wheel-3.12.1-hex"])
+    broken.clear()
+    assert (go(), tried) == (["passed", "passed"], ["wheel-3.12.1-hex"])
+    assert (go(), tried) == (["passed", "passed"], [])
+    assert (go(again=True), len(tried)) == (["passed", "passed"], 2)
+    file.write_bytes(b"2")
+    assert (go(), len(tried)) == (["passed", "passed"], 2)
+
+
+def test_what_cannot_be_tried_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    learn = Trial(tmp_path / "x.tar.gz", PYTHON, "learn")
+    assert learn.left_out() == "no torch for processors and Python 3.12 in PIP_FIND_LINKS"
+    (wheel := tmp_path / "torch-2.13.0+cpu-cp312-cp312-manylinux_2_28_x86_64.whl").touch()
+    assert torch_wheel(12) == wheel
+    assert torch_wheel(13) is None
+    assert learn.left_out() is None
+    assert learn.wanted == [f"sfumato[learn] @ {(tmp_path / 'x.tar.gz').as_uri()}", wheel]
+    outcome = trying.Outcome(learn.name, "0", trying.LEFT_OUT, "no torch")
+    heading, row = trying.table([learn], [outcome]).splitlines()
+    assert row.split() == ["sdist", "3.12.1", "learn", "left", "out", "0", "no", "torch"]
+    assert row.index("left out") == heading.index("outcome")
+
+
+def test_programs_say_how_they_ended(tmp_path, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    assert "CI" not in environment()
+    log = tmp_path / "log.txt"
+    assert run([sys.executable, "-c", "print(5)"], tmp_path, log=log) == "5\n"
+    with pytest.raises(ReleaseError, match="code 3:\nwhy"):
+        run([sys.executable, "-c", "import sys; print('why'); sys.exit(3)"], tmp_path, log=log)
+    assert "why" in log.read_text(encoding="utf-8")
+
+
+def test_this_python_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))  # asking all that are there takes seconds
+    (here,) = found("running")
+    assert here.minor == sys.version_info.minor
+    with pytest.raises(ReleaseError, match=r"no Python 3\.99"):
+        found("3.99")
+
+
+def test_metadata_that_is_wrong_is_named():
+    known = {"Programming Language :: Python :: 3.11", "Typing :: Typed"}
+    message = Message()
+    for name in ("Summary", "License-Expression", "License-File", "Keywords", "Author"):
+        message[name] = "x"
+    message["Version"], message["Requires-Python"] = "2", ">=3.11"
+    for classifier in sorted(known):
+        message["Classifier"] = classifier
+    assert of_metadata(message, "2", known) == []
+    assert of_metadata(message, "3", known) == ["says version 2, but the package is 3"]
+    assert of_metadata(message, "2", {"Typing :: Typed"}) == [
+        "has the unknown classifier 'Programming Language :: Python :: 3.11'"
+    ]
+    del message["Summary"], message["Requires-Python"]
+    message["Requires-Python"] = ">=3.12"
+    assert of_metadata(message, "2", known) == [
+        "has no Summary",
+        "needs Python 3.12, but its classifiers begin elsewhere",
+    ]
