@@ -157,6 +157,14 @@ def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch
     assert np.array_equal(again.mechanism.weights, unbroken.mechanism.weights)
     assert again.certificate.bound == unbroken.certificate.bound
 
+    def said(lines):
+        return [(line.coarse, line.step, line.rows, line.value, line.bound, line.gap) for line in lines]
+
+    # Steps are counted on: all is told as without a stop, and nothing is left out.
+    everything = said(whole)
+    assert set(said(lines)) <= set(everything)
+    assert {*said(seen), *said(lines)} >= set(everything)
+
 
 def test_a_forged_state_is_not_gone_on_from(tmp_path):
     prior, kept = town(2), Generating(threads=1, folder=tmp_path)

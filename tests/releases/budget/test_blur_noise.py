@@ -18,7 +18,7 @@ from .altered import alter, rows
 
 PLANE = Projection(48.86, 2.34)
 NOISE = CoordinateNoise("1/km", "2 m", PLANE, "30 km")
-HOME = 48.851, 2.3512
+HOME = 48.851234567, 2.351234567  # finer than any report, which so cannot hold it by chance
 
 
 def metered(path, limit="3/km", noise=NOISE):

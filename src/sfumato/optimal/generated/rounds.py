@@ -286,19 +286,29 @@ class _Rounds:
         return Present(now.chosen, course.rows, course.point)
 
     def _course(self, now: Present, gap: float) -> Course:
-        control = replace(self._control, gap=gap, progress=self._tell)
+        before = len(self._log)
+
+        def tell(line: Progress) -> None:
+            self._tell(self._line(line, before + line.step))
+
+        control = replace(self._control, gap=gap, progress=tell)
         file = None if self._folder is None else StateFile(self._folder, now.rows.form, gap, None)
-        return loop.follow(
+        course = loop.follow(
             now.rows, now.point, None, control, self._workers, started=self._started, most=self._most, file=file
         )
+        # Also the lines that a state on disk holds: they were told before, and steps are counted on from them.
+        self._log += [self._line(line, before + line.step) for line in course.log]
+        return course
 
-    def _tell(self, line: Progress) -> None:
-        """Pass a line on with the best value, and the bound of the whole problem."""
+    def _line(self, line: Progress, step: int) -> Progress:
+        """Return a line with the best value, and the bound of the whole problem."""
         value = min(self._value, line.value)
         gap = max(0.0, (value - self._bound) / abs(value)) if value else np.inf
-        self._log.append(replace(line, step=len(self._log), value=value, bound=self._bound, gap=gap))
+        return replace(line, step=step, value=value, bound=self._bound, gap=gap)
+
+    def _tell(self, line: Progress) -> None:
         if self._control.progress is not None:
-            self._control.progress(self._log[-1])
+            self._control.progress(line)
 
     def _proved(
         self,
@@ -340,5 +350,6 @@ class _Rounds:
             hoped,
         )
         self._value, self._bound = min(self._value, found.value), max(self._bound, found.bound)
-        self._tell(course.log[-1])
+        self._log.append(self._line(course.log[-1], len(self._log)))
+        self._tell(self._log[-1])
         return found
