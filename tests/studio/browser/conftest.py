@@ -90,7 +90,7 @@ def city(studio: Studio) -> str:
 
 @pytest.fixture
 def fresh_city(studio: Studio) -> str:
-    """A workspace like `city` in which no other test left stops or suspicions."""
+    """A workspace like `city` in which no other test left a level, stops or suspicions."""
     return studio.prepared("city", {"kind": "places", "detail": 30})
 
 

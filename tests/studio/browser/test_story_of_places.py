@@ -163,8 +163,8 @@ def test_a_walk_sharpens_the_attackers_belief(visit, fresh_city):
     visitor.meets_no_barrier()
 
 
-def test_mechanisms_are_compared_at_equal_loss(visit, city):
-    visitor = visit(workspace=city, view="compare")
+def test_mechanisms_are_compared_at_equal_loss(visit, fresh_city):
+    visitor = visit(workspace=fresh_city, view="compare")
     visitor.press("Compare at this loss")
     visitor.page.locator(".panel table").wait_for(timeout=LONGEST)
     assert visitor.page.locator(".panel tbody tr").count() >= 3
