@@ -191,7 +191,8 @@ def test_a_design_runs_beside_the_page_and_is_taken_along(visit, city, tmp_path)
     visitor = visit(workspace=city, view="design")
     visitor.page.get_by_label("thorough").uncheck()
     visitor.press("Design it")
-    link = visitor.page.get_by_role("link", name="Mechanism").first
+    own = visitor.page.locator("ul.designs.own")  # those of the slider are below, and close then
+    link = own.get_by_role("link", name="Mechanism").first
     link.wait_for(timeout=LONGEST)
     visitor.meets_no_barrier()
     with visitor.page.expect_download() as download:
@@ -200,15 +201,15 @@ def test_a_design_runs_beside_the_page_and_is_taken_along(visit, city, tmp_path)
     assert isinstance(mechanism := sf.load(tmp_path / "mechanism.sfm"), sf.Mechanism)
     assert mechanism.matrix.shape[0] >= 20
     with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("link", name="Script").first.click()
+        own.get_by_role("link", name="Script").first.click()
     download.value.save_as(tmp_path / "script.py")
     compile((tmp_path / "script.py").read_text(encoding="utf-8"), "script.py", "exec")
     with visitor.page.expect_download(timeout=LONGEST) as download:
-        visitor.page.get_by_role("button", name="Report", exact=True).first.click()
+        own.get_by_role("button", name="Report", exact=True).first.click()
     download.value.save_as(tmp_path / "report.html")
     assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
     with visitor.page.expect_download(timeout=LONGEST) as download:
-        visitor.page.get_by_role("button", name="Report as data").first.click()
+        own.get_by_role("button", name="Report as data").first.click()
     download.value.save_as(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
 
