@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
+
+import sfumato as sf
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?"
 _CLOSE = 0.03  # relative: what another processor or another version of a solver may change in a decimal number
@@ -63,6 +66,21 @@ def run_page(page: Path, *, without: str | None = None) -> dict[str, object]:
         else:
             raise AssertionError(f"{where}: nobody runs a block of {block.language!r}")
     return known
+
+
+def shown_below(page: Path) -> tuple[str, list[str]]:
+    """Return the one block of python of a page, and the lines that the page says it prints."""
+    (block,) = (each for each in blocks_of(page) if each.language == "python")
+    said = page.read_text(encoding="utf-8").partition("This prints")[2]
+    return block.text, re.findall(r"^    (.*)$", said, flags=re.MULTILINE)
+
+
+def names_on(page: Path) -> set[str]:
+    """Return the names of ours on a page, such as ``sf.leakage.refines``; each must be there."""
+    found = set(re.findall(r"\bsf(?:\.[A-Za-z_]+)+", page.read_text(encoding="utf-8")))
+    for name in found:
+        attrgetter(name.removeprefix("sf."))(sf)
+    return found
 
 
 def _run_python(block: Block, where: str, known: dict[str, object]) -> str:

@@ -13,20 +13,16 @@ from scipy.optimize import linprog
 from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
 from ..errors import InputError, SolverError
 from ..rounding import float_above, float_below
+from .nearest import MOST, NOISE, TOLERANCES, Nearest
 from .separation import SCALE, Whole, separation, whole
 
-_MOST: Final = 4_000_000  # entries of the program that are quickly looked at
-_CLOSE: Final = 1e-9  # a distance that floats do not tell from none
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
-_TOLERANCE: Final = 1e-10  # the least that HiGHS takes
-_NOISE: Final = 1e-12  # what a solver leaves of a zero
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Factorisation(Short):
+class Factorisation(Nearest):
     """The processing of one mechanism that comes nearest to another one, with both witnesses.
 
     Attributes:
@@ -42,15 +38,6 @@ class Factorisation(Short):
     distance: Bracket
     prior: Prior
     gain: Floats
-
-    @property
-    def exact(self) -> bool:
-        """Whether the processing makes the mechanism to the last of its integers."""
-        return self.distance.upper == 0
-
-    def __bool__(self) -> bool:
-        """Whether the processing makes the mechanism within 1e-9 in total variation, which is proved."""
-        return self.distance.upper <= _CLOSE
 
 
 @checked
@@ -96,10 +83,10 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     (n, wanted), (secrets, given) = mechanism.shape, other.shape
     if n != secrets:
         raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")
-    if n * wanted * given > _MOST:
+    if n * wanted * given > MOST:
         raise InputError(
             f"factorisation for {n:,} secrets and {given:,} by {wanted:,} observables is a program of "
-            f"{n * wanted * given:,} entries; {_MOST:,} are possible.",
+            f"{n * wanted * given:,} entries; {MOST:,} are possible.",
             "merge secrets or observables first.",
         )
     if prior is not None:
@@ -151,14 +138,14 @@ def _solved(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
         A_eq=sparse.hstack([ones, sparse.csr_array((given, columns - given * wanted))], format="csr"),
         b_eq=np.ones(given),
         method="highs",
-        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+        options=TOLERANCES,
     )
     if found.x is None:
         raise SolverError(
             f"the program of factorisation was not solved: {found.message}.", "try smaller mechanisms."
         )
     processing = found.x[: given * wanted].reshape(given, wanted)
-    processing = np.where(processing < _NOISE, 0.0, processing)
+    processing = np.where(processing < NOISE, 0.0, processing)
     processing /= processing.sum(axis=1, keepdims=True)
     prices = np.maximum(-found.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
     return processing, prices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
 import numpy as np
 from scipy.optimize import linprog
@@ -12,19 +11,14 @@ from scipy.optimize import linprog
 from ..core import Bracket, Mechanism
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
 from ..errors import InputError, SolverError
 from ..rounding import float_above, float_below
+from .nearest import MOST, NOISE, TOLERANCES, Nearest
 from .separation import SCALE, whole
-
-_MOST: Final = 4_000_000  # entries of the programs that are quickly looked at
-_CLOSE: Final = 1e-9  # a distance that floats do not tell from none
-_TOLERANCE: Final = 1e-10  # the least that HiGHS takes
-_NOISE: Final = 1e-12  # what a solver leaves of a zero
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LeftFactorisation(Short):
+class LeftFactorisation(Nearest):
     """The mixtures of one mechanism's rows that come nearest to another one's, with both witnesses.
 
     Attributes:
@@ -40,15 +34,6 @@ class LeftFactorisation(Short):
     distance: Bracket
     secret: int
     score: Floats
-
-    @property
-    def exact(self) -> bool:
-        """Whether the mixing makes the mechanism to the last of its integers."""
-        return self.distance.upper == 0
-
-    def __bool__(self) -> bool:
-        """Whether the mixing makes the mechanism within 1e-9 in total variation, which is proved."""
-        return self.distance.upper <= _CLOSE
 
 
 @checked
@@ -84,10 +69,10 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
             f"the mechanisms have {wanted:,} and {columns:,} observables.",
             "compare two on the same observables.",
         )
-    if n * wanted * given > _MOST:
+    if n * wanted * given > MOST:
         raise InputError(
             f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables, is a program of "
-            f"{n * wanted * given:,} entries; {_MOST:,} are possible.",
+            f"{n * wanted * given:,} entries; {MOST:,} are possible.",
             "merge secrets or observables first.",
         )
     solved = [_nearest(row, other.matrix) for row in mechanism.matrix]
@@ -114,11 +99,11 @@ def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
         A_eq=np.append(np.ones(given), np.zeros(wanted))[None],
         b_eq=[1.0],
         method="highs",
-        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+        options=TOLERANCES,
     )
     if found.x is None:
         raise SolverError(f"the program of mixing was not solved: {found.message}.", "try smaller mechanisms.")
-    mixture = np.where(found.x[:given] < _NOISE, 0.0, found.x[:given])
+    mixture = np.where(found.x[:given] < NOISE, 0.0, found.x[:given])
     return mixture / mixture.sum(), np.clip(-found.ineqlin.marginals, 0.0, 1.0)
 
 

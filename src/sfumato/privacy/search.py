@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -84,6 +84,32 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
         if found.value == math.inf:
             break
     return found.top()
+
+
+def falling(
+    mask: Mask, rows: Positions, of: Callable[[Positions], Floats], known: Callable[[], float], size: int
+) -> Iterator[Positions]:
+    """Yield the pairs of a mask whose limit is above what is known, block after block, arrays (k, 2).
+
+    Args:
+        mask: Ordered pairs, array (n, n).
+        rows: The rows s to look at, in turn: each block of them is sorted from the largest limit.
+        of: See `Limits`.
+        known: Returns what is known by now.
+        size: The most pairs that are yielded together.
+    """
+    step = max(1, _ENTRIES // len(mask))
+    for first in range(0, len(rows), step):
+        part = rows[first : first + step]
+        bounds = np.where(mask[part], of(part), -np.inf)
+        at, others = np.nonzero(bounds > known())
+        order = np.argsort(-bounds[at, others], kind="stable")
+        at, others = at[order], others[order]
+        for begin in range(0, len(at), size):
+            if bounds[at[begin], others[begin]] <= known():
+                break
+            here = slice(begin, begin + size)
+            yield np.stack([part[at[here]], others[here]], axis=1)
 
 
 @dataclass(slots=True)

@@ -31,7 +31,8 @@ from .processes import (
     same_places,
 )
 
-FEW, MANY = 3, 50  # of as few, by chance none may come in the middle of a transaction
+FEW, MANY = 3, 50
+MOST = 10  # times as many, where by chance too few come in the middle of a transaction
 LONGEST_S = 0.25
 times = pytest.mark.parametrize("kills", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 
@@ -55,7 +56,9 @@ class TestKilled:
     def test_while_charging(self, address, kills):
         ledger = Ledger.create(address, 10**9)
         before, hits = 0, 0
-        for _ in range(kills):
+        for number in range(MOST * kills):
+            if number >= kills and hits >= kills // 3:
+                break
             middle = flag()
             granted = Worker(charge_for_ever, address, middle).kill(random.uniform(0, LONGEST_S))[-1]
             hits += middle.value
@@ -65,13 +68,15 @@ class TestKilled:
             before = soon(lambda: ledger.charge("ada", 1)).reports
             assert before == now + 1
         assert ledger.check().sound
-        assert hits >= kills // 3 or kills == FEW  # the signal came in the middle of a transaction
+        assert hits >= kills // 3  # the signal came in the middle of a transaction
 
     @times
     def test_while_remembering(self, address, kills):
         ledger = Ledger.create(address, 10**9)
         hits = 0
-        for number in range(kills):
+        for number in range(MOST * kills):
+            if number >= kills and hits >= kills // 3:
+                break
             middle = flag()
             told = Worker(report_for_ever, address, f"{number} ", middle).kill(random.uniform(0, LONGEST_S))
             hits += middle.value
@@ -83,7 +88,7 @@ class TestKilled:
             again = soon(lambda p=places: ledger.reports(["ada"] * len(p), p, 1, drawn, b"m"))
             assert again == [report for _, report in told]
             assert ledger.check().places == kept.places
-        assert hits >= kills // 3 or kills == FEW
+        assert hits >= kills // 3
 
     @times
     def test_while_charging_the_batches_of_a_run(self, address, kills):

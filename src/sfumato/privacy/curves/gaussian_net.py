@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ..rows import Mask
-from ..search import Positions
+from ..search import Positions, falling
 
-_ENTRIES: Final = 2**20  # limits held at a time
 _AT_ONCE: Final = 2**12  # pairs that are looked at together
 _CENTRES: Final = 10  # times the root of the number of rows
 _SLACK: Final = 1e-7  # far more than floating point takes away; rows may sum to one within 1e-9 only
@@ -71,15 +70,4 @@ def farthest_first(mask: Mask, net: Net, known: Callable[[], float]) -> Iterator
     """Yield the pairs of a mask that may need more than is known, mostly the largest first, arrays (k, 2)."""
     rows = np.flatnonzero(mask.any(axis=1))
     rows = rows[np.argsort(-(net.between.max(axis=1)[net.centre[rows]] + net.radius[rows]), kind="stable")]
-    step = max(1, _ENTRIES // len(mask))
-    for first in range(0, len(rows), step):
-        part = rows[first : first + step]
-        limits = np.where(mask[part], net.limits(part), 0.0)
-        at, others = np.nonzero(limits > known())
-        order = np.argsort(-limits[at, others], kind="stable")
-        at, others = at[order], others[order]
-        for begin in range(0, len(at), _AT_ONCE):
-            if limits[at[begin], others[begin]] <= known():
-                break
-            here = slice(begin, begin + _AT_ONCE)
-            yield np.stack([part[at[here]], others[here]], axis=1)
+    yield from falling(mask, rows, net.limits, known, _AT_ONCE)

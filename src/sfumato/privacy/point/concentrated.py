@@ -18,12 +18,11 @@ from ..limits import divergence_limits, rho_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, span
-from ..search import Positions, search
+from ..search import Positions, falling, search
 from ..witness import Witness
 from .renyi_over_order import Search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together
-_ENTRIES: Final = 2**20  # limits held at a time
 
 
 CONCENTRATED: Final = Description(
@@ -119,18 +118,6 @@ def _farthest(matrix: Floats, mask: Mask) -> Iterator[Positions]:
 
 
 def _above(matrix: Floats, mask: Mask, known: Callable[[], float]) -> Iterator[Positions]:
-    """Yield the pairs that may need more than is known, those that may need most first, arrays (k, 2)."""
-    limits = rho_limits(matrix)
-    size, step = max(1, _BLOCK // matrix.shape[1]), max(1, _ENTRIES // len(mask))
-    rows = np.flatnonzero(mask.any(axis=1))
-    for first in range(0, len(rows), step):
-        part = rows[first : first + step]
-        bounds = np.where(mask[part], limits.of(part), -np.inf)
-        at, others = np.nonzero(bounds > known())
-        order = np.argsort(-bounds[at, others], kind="stable")
-        at, others = at[order], others[order]
-        for begin in range(0, len(at), size):
-            if bounds[at[begin], others[begin]] <= known():
-                break
-            here = slice(begin, begin + size)
-            yield np.stack([part[at[here]], others[here]], axis=1)
+    """Yield the pairs that may need more than is known, mostly those that may need most first, arrays (k, 2)."""
+    size = max(1, _BLOCK // matrix.shape[1])
+    yield from falling(mask, np.flatnonzero(mask.any(axis=1)), rho_limits(matrix).of, known, size)
