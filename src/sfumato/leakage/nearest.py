@@ -1,4 +1,4 @@
-"""What both sides of factorisation share: how near they come, and what their programs may be."""
+"""Shared by both sides of factorisation: how near they come, and what their programs may be."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLOSE: Final = 1e-9  # a distance that floats do not tell from none
 
 
 class Nearest(Short):
-    """What comes nearest to a mechanism, with the total variation that is left."""
+    """The channel that comes nearest to a mechanism, with the total variation that is left."""
 
     __slots__ = ()
 
