@@ -69,8 +69,7 @@ class UnaryEncoding(FrequencyOracle):
     @property
     def support(self) -> tuple[float, float]:
         """(p, q), the probabilities of a 1."""
-        bit = self._bit(1.0)
-        return float(bit[1, 1]), float(bit[0, 1])
+        return bit_probabilities(self.kind, self._epsilon)
 
     @property
     def hamming_loss(self) -> float:
@@ -108,12 +107,21 @@ class UnaryEncoding(FrequencyOracle):
         return Bits(len(self.space), lowered(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
 
     def _bit(self, scale: float) -> Floats:
-        epsilon = self._epsilon * scale
-        if self.kind == "symmetric":
-            odds = math.exp(-epsilon / 2)
-            return np.array([[1, odds], [odds, 1]]) / (1 + odds)
-        odds = math.exp(-epsilon)
-        return np.array([[1 / (1 + odds), odds / (1 + odds)], [0.5, 0.5]])
+        return _bit_matrix(self.kind, self._epsilon * scale)
+
+
+def bit_probabilities(kind: Kind, epsilon: float) -> tuple[float, float]:
+    """Return (p, q): how likely the bit of the own category, and that of any other, is 1."""
+    bit = _bit_matrix(kind, epsilon)
+    return float(bit[1, 1]), float(bit[0, 1])
+
+
+def _bit_matrix(kind: Kind, epsilon: float) -> Floats:
+    if kind == "symmetric":
+        odds = math.exp(-epsilon / 2)
+        return np.array([[1, odds], [odds, 1]]) / (1 + odds)
+    odds = math.exp(-epsilon)
+    return np.array([[1 / (1 + odds), odds / (1 + odds)], [0.5, 0.5]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,16 @@ def test_each_of_three_numbers_is_found_from_the_others(run):
     assert "at epsilon 1.6" in done.text
 
 
+def test_unary_encoding_is_planned_by_its_name(run):
+    done = run("accuracy", "--categories", 64, "--epsilon", 1, "--answers", 20_000, "--by", "optimised-unary")
+    assert done.code == 0, done.err
+    assert "from answers by optimised unary encoding" in done.text
+    margin = sf.accuracy(64, epsilon=1, answers=20_000, by="optimised-unary").margin
+    told = re.search(r"known to within ([\d.]+) points, all at once", done.text)
+    assert told is not None
+    assert 100 * margin <= float(told[1]) < 100 * margin + 0.1
+
+
 @pytest.mark.parametrize("margin", ["1.2", "0.012", "x", "0 points", "100 points", "-1 points", "nan points", ""])
 def test_a_margin_is_in_points(run, margin):
     done = run("accuracy", "--categories", 8, "--epsilon", 1, f"--margin={margin}")
@@ -58,6 +68,7 @@ def test_noise_on_whole_numbers(run):
         (("--sensitivity", 1, "--epsilon", 1, "--off-by", 1), "both --epsilon and --off-by were given"),
         (("--sensitivity", 1, "--epsilon", 1, "--answers", 1), "--answers was given with --sensitivity"),
         (("--categories", 3, "--epsilon", 1, "--off-by", 1), "--off-by was given without --sensitivity"),
+        (("--sensitivity", 1, "--epsilon", 1, "--by", "optimised-unary"), "--by was given with --sensitivity"),
         (("--sensitivity", 1, "--epsilon", "nan"), "epsilon"),
         (("--sensitivity", 1, "--off-by", -1), "--off-by -1"),
     ],

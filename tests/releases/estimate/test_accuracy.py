@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.mechanisms import RandomisedResponse
+from sfumato.mechanisms import RandomisedResponse, UnaryEncoding
 from sfumato.releases.estimate import Reports, unbiased
 
 
@@ -22,9 +22,9 @@ def support(k, epsilon):
     return RandomisedResponse(sf.Space(range(k)), epsilon).support
 
 
-def missed_by_coins(k, epsilon, people, margin):
+def missed_by_coins(k, epsilon, people, margin, found=None):
     """Return the exact probability that each share of these very people is off by the margin or more."""
-    p, q = support(k, epsilon)
+    p, q = found or support(k, epsilon)
     found = []
     for own in people:
         law = np.convolve(
@@ -41,6 +41,69 @@ def test_exact_sums_of_coins_miss_no_more_often(people, epsilon):
     found = sf.accuracy(3, epsilon=epsilon, answers=40, failure=0.1)
     assert sum(missed_by_coins(3, epsilon, people, found.margin)) <= 0.1
     assert max(missed_by_coins(3, epsilon, people, found.single)) <= 0.1
+
+
+@pytest.mark.parametrize("kind", ["optimised", "symmetric"])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 2.0, 30), (3, 4.0, 12), (4, 3.0, 12)])
+def test_all_shares_at_once_by_unary_encoding_for_every_small_survey(kind, k, epsilon, n):
+    failure = 0.2
+    bits = UnaryEncoding(sf.Space(range(k)), epsilon, kind).support
+    found = sf.accuracy(k, epsilon=epsilon, answers=n, failure=failure, by=f"{kind}-unary")
+    assert found.margin < 1
+    for people in product(range(n + 1), repeat=k):
+        if sum(people) == n:
+            missed = missed_by_coins(k, epsilon, people, found.margin, bits)  # bits are drawn independently
+            assert 1 - np.prod(1 - np.array(missed)) <= failure
+            assert max(missed_by_coins(k, epsilon, people, found.single, bits)) <= failure
+
+
+@pytest.mark.parametrize("kind", ["optimised", "symmetric"])
+def test_the_typical_margin_by_unary_encoding_is_that_of_the_closed_form_variance(kind):
+    oracle = UnaryEncoding(sf.Space(range(40)), 1.0, kind)
+    p, q = oracle.support
+    share = (0.5 - q) / (p - q)  # whose bit is as likely 1 as 0
+    found = sf.accuracy(40, epsilon=1, answers=2_000, by=f"{kind}-unary")
+    drawn = oracle.estimate_variance(share, 2_000) + share * (1 - share) / 2_000  # and from a population
+    assert found.typical == pytest.approx(1.959964 * math.sqrt(drawn), rel=1e-6)
+    assert found.by == f"{kind}-unary"
+
+
+def test_simulated_surveys_by_unary_encoding_are_within_the_margin():
+    n, surveys, shares = 400, 300, np.array([0.6, 0.2, 0.1, 0.1, 0.0])
+    oracle = UnaryEncoding(sf.Space(range(5)), 2.0, "optimised")
+    found = sf.accuracy(5, epsilon=2, answers=n, by="optimised-unary")
+    p, q = oracle.support
+    rng = np.random.default_rng(11)
+    own = np.repeat(np.arange(5), np.rint(shares * n).astype(int))
+    chance = np.where(own[:, None] == np.arange(5), p, q)
+    off = [
+        np.abs(((rng.random(chance.shape) < chance).mean(axis=0) - q) / (p - q) - shares).max()
+        for _ in range(surveys)
+    ]
+    assert np.mean(np.array(off) >= found.margin) <= 0.05
+    assert np.quantile(off, 0.95) > 0.6 * found.margin
+
+
+def test_many_categories_are_known_better_by_unary_encoding_and_few_by_randomised_response():
+    for k, better in ((4, "randomised-response"), (64, "optimised-unary")):
+        margins = {
+            by: sf.accuracy(k, epsilon=1, answers=100_000, by=by).margin
+            for by in ("randomised-response", "optimised-unary", "symmetric-unary")
+        }
+        assert min(margins, key=margins.get) == better
+
+
+def test_another_mechanism_is_refused():
+    with pytest.raises(InputError, match="by='oue' is unknown") as caught:
+        sf.accuracy(3, epsilon=1, answers=10, by="oue")
+    assert "'optimised-unary'" in caught.value.hint
+
+
+def test_unary_encoding_is_noisy_at_any_epsilon():
+    with pytest.raises(InfeasibleError, match="even at epsilon 40") as caught:
+        sf.accuracy(3, answers=10, margin=0.01, by="optimised-unary")
+    enough = int(caught.value.hint.split()[0].replace(",", ""))
+    assert sf.accuracy(3, answers=enough, margin=0.01, by="optimised-unary").epsilon <= 40
 
 
 def law_of_answers(k, epsilon, people):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
@@ -12,6 +13,14 @@ from ..messages import check_failure, say
 from ..options import Failure
 
 _MARGIN: Final = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(points?|%)\s*")
+
+
+class By(StrEnum):
+    """The mechanism of the answers."""
+
+    RANDOMISED_RESPONSE = "randomised-response"
+    OPTIMISED_UNARY = "optimised-unary"
+    SYMMETRIC_UNARY = "symmetric-unary"
 
 
 def command(
@@ -28,13 +37,14 @@ def command(
     off_by: Annotated[
         int | None, typer.Option(help="With --sensitivity: how far a noisy number may be off, a whole number.")
     ] = None,
+    by: Annotated[By | None, typer.Option(help="With --categories: the mechanism of the answers.")] = None,
     failure: Failure = 0.05,
 ) -> None:
     """Say how accurate private answers are, before anybody is asked.
 
     With --categories give two of --epsilon, --answers and --margin: the third is found. It is for answers by
-    randomised response, which 'sfumato design --column' makes. The margin is proved for whatever the true
-    shares are, and for all of them at once.
+    randomised response, which 'sfumato design --column' makes, or with --by for unary encoding, which is better
+    for many categories. The margin is proved for whatever the true shares are, and for all of them at once.
 
     With --sensitivity give --epsilon or --off-by: how far a whole number with discrete Laplace noise is off, or
     the least epsilon for which it is off by no more. Both are exact.
@@ -47,25 +57,28 @@ def command(
             "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
         )
     if sensitivity is not None:
-        for name, given in (("--answers", answers), ("--margin", margin)):
+        for name, given in (("--answers", answers), ("--margin", margin), ("--by", by)):
             if given is not None:
                 raise InputError(f"{name} was given with --sensitivity, but it is about shares.", "leave it out.")
         sentences = _of_noise(epsilon, off_by, sensitivity, failure)
     else:
         if off_by is not None:
             raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
-        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure)
+        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure, by or By.RANDOMISED_RESPONSE)
     for sentence in sentences:
         say(sentence)
 
 
 def _of_shares(
-    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float
+    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, by: By
 ) -> tuple[str, ...]:
     from ...releases.estimate import accuracy
 
     wanted = None if margin is None else _share(margin)
-    return accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure).sentences
+    found = accuracy(
+        categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by.value
+    )
+    return found.sentences
 
 
 def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:

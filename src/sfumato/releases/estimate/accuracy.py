@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import betainc, ndtri
@@ -14,8 +14,11 @@ from ...core.arguments import checked
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InfeasibleError, InputError, argument
+from ...mechanisms.unary import bit_probabilities
 from ...rounding import about, at_least, at_most
 from .result import check_failure
+
+By = Literal["randomised-response", "optimised-unary", "symmetric-unary"]
 
 MOST_ANSWERS: Final = 10**12
 MOST_CATEGORIES: Final = 10**6
@@ -25,14 +28,41 @@ _CELLS_PER_ROOT: Final = 40  # cells of means per root of the answers: they add 
 _MOST_CELLS: Final = 50_000
 _NEAR: Final = 1e-3  # relative: how near to the least a number found by halving is
 _OUTWARD: Final = 1e-9  # relative: more than the rounding of means and counts
+_IN_WORDS: Final[dict[By, str]] = {
+    "randomised-response": "randomised response",
+    "optimised-unary": "optimised unary encoding",
+    "symmetric-unary": "symmetric unary encoding",
+}
+
+
+class _Oracle(NamedTuple):
+    """A mechanism for categories, of whose reports each supports every category or not."""
+
+    categories: int
+    by: By
+
+    @property
+    def apart(self) -> int:
+        """How many shares can be off by themselves: of two by randomised response, both are off by the same."""
+        return 1 if self.categories == 2 and self.by == "randomised-response" else self.categories
+
+    def support(self, epsilon: float) -> tuple[float, float]:
+        """Return (p, q): how likely a report supports the true category, and any other."""
+        if self.by == "optimised-unary":
+            return bit_probabilities("optimised", epsilon)
+        if self.by == "symmetric-unary":
+            return bit_probabilities("symmetric", epsilon)
+        p = 1 / (1 + (self.categories - 1) * math.exp(-epsilon))
+        return p, p * math.exp(-epsilon)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Accuracy(Short):
-    """Randomised response of k categories: epsilon, answers, and how well the shares are then known.
+    """Private answers of k categories: epsilon, answers, and how well the shares are then known.
 
     Attributes:
         categories: The number k of possible answers.
+        by: The mechanism: ``"randomised-response"``, ``"optimised-unary"`` or ``"symmetric-unary"``.
         epsilon: Of each answer: any two true answers are indistinguishable up to the factor e**epsilon.
         answers: People who answer, each once.
         margin: With probability at least 1 - failure, no estimated share is off by this or more: an upper bound,
@@ -43,6 +73,7 @@ class Accuracy(Short):
     """
 
     categories: int
+    by: By
     epsilon: float
     answers: int
     margin: float
@@ -67,7 +98,7 @@ class Accuracy(Short):
             f"By the normal approximation, one share is known to within about {about(100 * self.typical, 3)} "
             "points, which is no bound.",
             "This holds for the shares among the people who answer, and for the population that they are drawn "
-            "from independently. It is for the unbiased estimate from answers by randomised response, one per "
+            f"from independently. It is for the unbiased estimate from answers by {_IN_WORDS[self.by]}, one per "
             "person.",
         )
 
@@ -83,17 +114,18 @@ def accuracy(
     answers: int | None = None,
     margin: float | None = None,
     failure: float = 0.05,
+    by: By = "randomised-response",
 ) -> Accuracy:
-    """Return how well shares are known from answers by randomised response, or what it takes to know them so well.
+    """Return how well shares are known from private answers, or what it takes to know them so well.
 
     Two of ``epsilon``, ``answers`` and ``margin`` are given, and the third is found.
 
-    An answer is a category with probability q + f (p - q), where f is the category's share,
-    p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon. The estimate of f is
-    (share of answers - q) / (p - q). It is off by the margin t or more where a sum of independent coins is
-    n t (p - q) or more from its mean. For n t (p - q) >= 1 that is likeliest for equal coins, a binomial law,
-    whose tails are bounded on small intervals of its mean. The j-th largest of all shares is at most 1/j, and the
-    tails are added up.
+    An answer supports a category with probability q + f (p - q), where f is the category's share. By randomised
+    response p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon; by unary encoding they are those of a bit.
+    The estimate of f is (share of answers that support it - q) / (p - q). It is off by the margin t or more where
+    a sum of independent coins, one for each person, is n t (p - q) or more from its mean. For n t (p - q) >= 1 that
+    is likeliest for equal coins, a binomial law, whose tails are bounded on small intervals of its mean. The j-th
+    largest of all shares is at most 1/j, and the tails are added up.
 
     Args:
         categories: The number k of possible answers, at least 2.
@@ -101,9 +133,11 @@ def accuracy(
         answers: People who answer, each once.
         margin: How far an estimated share may be off, such as 0.012 for 1.2 points.
         failure: The probability that a share is off by more.
+        by: ``"randomised-response"``, or ``"optimised-unary"`` or ``"symmetric-unary"`` for
+            `mechanisms.UnaryEncoding`, which is better for many categories.
 
     Raises:
-        InputError: If not two of the three are given, or one is out of range.
+        InputError: If not two of the three are given, one is out of range, or the mechanism is none of these.
         InfeasibleError: If no epsilon, or no number of answers that is tried, suffices.
 
     Source:
@@ -117,7 +151,13 @@ def accuracy(
         True
         >>> sf.accuracy(4, epsilon=1, margin=0.05).answers < 10_000
         True
+        >>> sf.accuracy(64, epsilon=1, answers=10_000, by="optimised-unary").margin < 0.09
+        True
     """
+    if by not in get_args(By):
+        raise InputError(
+            f"{argument('by', by)} is unknown.", f"use one of {', '.join(map(repr, get_args(By)))}."
+        )
     if not 2 <= categories <= MOST_CATEGORIES:
         raise InputError(
             f"{argument('categories', categories)} is not between 2 and {MOST_CATEGORIES:,}.",
@@ -145,31 +185,33 @@ def accuracy(
             f"{argument('margin', margin)} is not between 0 and 1.",
             f"use {argument('margin', 0.012)} for 1.2 points.",
         )
+    oracle = _Oracle(categories, by)
     if answers is None and epsilon is not None and margin is not None:
-        answers = _answers_for(categories, epsilon, margin, missed)
+        answers = _answers_for(oracle, epsilon, margin, missed)
     elif epsilon is None and answers is not None and margin is not None:
-        epsilon = _epsilon_for(categories, answers, margin, missed)
+        epsilon = _epsilon_for(oracle, answers, margin, missed)
     if epsilon is None or answers is None:
         raise AssertionError  # two of three were given
-    found = _margin_of(categories, epsilon, answers, missed, _apart(categories))
+    found = _margin_of(oracle, epsilon, answers, missed, oracle.apart)
     return Accuracy(
         categories,
+        by,
         float(epsilon),
         int(answers),
         found if margin is None else min(found, float(margin)),
-        _margin_of(categories, epsilon, answers, missed, 1),
-        _typical(categories, epsilon, answers, missed),
+        _margin_of(oracle, epsilon, answers, missed, 1),
+        _typical(oracle, epsilon, answers, missed),
         missed,
     )
 
 
-def _margin_of(categories: int, epsilon: float, answers: int, failure: float, counted: int) -> float:
+def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, counted: int) -> float:
     """Return a margin that the failure suffices for; 1 where none below 1 was found."""
 
     def held(margin: float) -> bool:
-        return _missed(categories, epsilon, answers, margin, counted) <= failure
+        return _missed(oracle, epsilon, answers, margin, counted) <= failure
 
-    guess = min(0.999, _typical(categories, epsilon, answers, failure / counted))
+    guess = min(0.999, _typical(oracle, epsilon, answers, failure / counted))
     if not held(0.999999):
         return 1.0
     low, high = 0.0, guess
@@ -180,12 +222,12 @@ def _margin_of(categories: int, epsilon: float, answers: int, failure: float, co
     return _halved(held, low, high)
 
 
-def _answers_for(categories: int, epsilon: float, margin: float, failure: float) -> int:
+def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float) -> int:
 
     def held(n: float) -> bool:
-        return _missed(categories, epsilon, int(n), margin, _apart(categories)) <= failure
+        return _missed(oracle, epsilon, int(n), margin, oracle.apart) <= failure
 
-    high = max(1, math.ceil((_typical(categories, epsilon, 1, failure / categories) / margin) ** 2))
+    high = max(1, math.ceil((_typical(oracle, epsilon, 1, failure / oracle.categories) / margin) ** 2))
     low = 0
     while not (high <= MOST_ANSWERS and held(high)):
         if high > MOST_ANSWERS:
@@ -203,30 +245,26 @@ def _answers_for(categories: int, epsilon: float, margin: float, failure: float)
     return high
 
 
-def _epsilon_for(categories: int, answers: int, margin: float, failure: float) -> float:
+def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:
 
     def held(epsilon: float) -> bool:
-        return _missed(categories, epsilon, answers, margin, _apart(categories)) <= failure
+        return _missed(oracle, epsilon, answers, margin, oracle.apart) <= failure
 
     if not held(_LARGEST_EPSILON):
+        without = "without privacy" if oracle.by == "randomised-response" else f"at epsilon {_LARGEST_EPSILON:g}"
         try:
-            enough = f"{_answers_for(categories, _LARGEST_EPSILON, margin, failure):,}"
+            enough = f"{_answers_for(oracle, _LARGEST_EPSILON, margin, failure):,}"
         except InfeasibleError:
             enough = f"more than {MOST_ANSWERS:,}"
         raise InfeasibleError(
-            f"{answers:,} answers are too few for a margin of {100 * margin:g} points, even without privacy.",
-            f"{enough} answers would be enough without privacy",
+            f"{answers:,} answers are too few for a margin of {100 * margin:g} points, even {without}.",
+            f"{enough} answers would be enough {without}",
             f"raise {argument('margin')}.",
         )
     low, high = 0.0, _SMALLEST_EPSILON
     while not held(high):
         low, high = high, min(_LARGEST_EPSILON, 2 * high)
     return _halved(held, low, high) if low else high
-
-
-def _apart(categories: int) -> int:
-    """Return how many shares can be off by themselves: of two, both are off by the same."""
-    return 1 if categories == 2 else categories
 
 
 def _halved(held: Callable[[float], bool], low: float, high: float) -> float:
@@ -237,9 +275,9 @@ def _halved(held: Callable[[float], bool], low: float, high: float) -> float:
     return high
 
 
-def _missed(categories: int, epsilon: float, answers: int, margin: float, counted: int) -> float:
+def _missed(oracle: _Oracle, epsilon: float, answers: int, margin: float, counted: int) -> float:
     """Return an upper bound of the probability that one of the ``counted`` largest shares is off by the margin."""
-    p, q = _support(categories, epsilon)
+    p, q = oracle.support(epsilon)
     reach = margin * (p - q) * (1 - _OUTWARD)
     if answers * reach < 1:
         return 1.0
@@ -273,12 +311,7 @@ def _tails(answers: int, reach: float, low: Floats, high: Floats) -> Floats:
     return found
 
 
-def _typical(categories: int, epsilon: float, answers: int, failure: float) -> float:
-    p, q = _support(categories, epsilon)
+def _typical(oracle: _Oracle, epsilon: float, answers: int, failure: float) -> float:
+    p, q = oracle.support(epsilon)
     mean = min(max(0.5, q), p)
     return float(ndtri(1 - failure / 2) * math.sqrt(mean * (1 - mean) / answers) / (p - q))
-
-
-def _support(categories: int, epsilon: float) -> tuple[float, float]:
-    p = 1 / (1 + (categories - 1) * math.exp(-epsilon))
-    return p, p * math.exp(-epsilon)
