@@ -109,10 +109,12 @@ def test_places_are_maps():
     grid = sf.Grid.covering("4 km x 3 km around 48.85,2.35", "1 km")
     prior = sf.Prior.uniform(grid)
     mechanism = sf.Mechanism(np.full((len(grid), len(grid)), 1 / len(grid)), grid, grid)
-    assert "Where people are" in read(prior._repr_html_())
+    assert "All places are alike" in read(prior._repr_html_())
+    visited = sf.Prior(grid, np.arange(1, len(grid) + 1) / sum(range(1, len(grid) + 1)))
+    assert "Where people are" in read(visited._repr_html_())
     assert "What the attacker believes" in read(mechanism._repr_html_())
     many = sf.Grid.covering("30 km x 30 km around 48.85,2.35", "1 km")
-    assert "Where people are" not in read(sf.Prior.uniform(many)._repr_html_())
+    assert "All places are alike" not in read(sf.Prior.uniform(many)._repr_html_())
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,16 @@ def check_stochastic(matrix: Floats) -> None:
         turned = (np.abs(matrix.sum(axis=0) - 1.0) <= ROW_TOLERANCE).all()
         rounded = (np.abs(sums - 1.0) <= _ROUNDED).all()
         raise InputError(
-            f"{int(wrong.sum())} rows of the matrix do not sum to 1; row {s} sums to {sums[s]:.12g}.",
+            f"{_rows(int(wrong.sum()))} not sum to 1; row {s} sums to {sums[s]:.12g}.",
             "every row is a distribution over observables; nothing is renormalised silently.",
             python("pass matrix.T, whose rows are distributions.") if turned else "",
             typed("save the transpose, whose rows are distributions.") if turned else "",
             python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
         )
+
+
+def _rows(count: int) -> str:
+    return "1 row of the matrix does" if count == 1 else f"{count:,} rows of the matrix do"
 
 
 def needed_bits(matrix: Floats) -> int:

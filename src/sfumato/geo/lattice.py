@@ -368,7 +368,8 @@ class Lattice(Places):
         found = integer(step)
         if found is None or found < 1:
             raise InputError(
-                f"a step of {found} leaves no vertices apart.", "use a whole number of at least 1, such as 2."
+                f"{argument('step', step)} is not a whole number of at least 1.",
+                f"use {argument('step', 2)} for every second vertex.",
             )
         chosen = np.flatnonzero((self.vertices % found == 0).all(axis=1))
         if not len(chosen):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core import Mechanism
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..errors import InputError
+from ..errors import InputError, argument
 from ..evidence import Certificate, Multipliers, certify, distortion_bound, loss_bound, relative_gap
 from ..geo import among
 from ..mechanisms import made_private
@@ -156,9 +156,12 @@ class Solver(ABC):
 
 
 def check_gap(gap: float) -> None:
-    """Refuse a relative gap that is not positive."""
-    if not gap > 0:
-        raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+    """Refuse a relative gap that is not positive, or that any bound would reach."""
+    if not 0 < gap < 1:
+        raise InputError(
+            f"{argument('gap', gap)} is not between 0 and 1.",
+            f"use {argument('gap', 0.01)} for a loss within 1 % of the best possible.",
+        )
 
 
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:

@@ -39,6 +39,7 @@ _OFTEN: Final = 0.02  # the least probability of a report that is shown as an ex
 _PANEL: Final = 3.95  # inches: the width of a map
 _CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
 _CLEAR: Final = 0.001  # shares below are not coloured, on a map of up to 200 cells
+_EVEN: Final = 1e-9  # a difference of probabilities that no map shows
 _DOT: Final = 0.012  # of the width of a map: the side of a dot at least
 
 
@@ -125,8 +126,7 @@ class Scene(Short):
         belief = self.mechanism.posterior(self.prior)[self.report]
         free = observables != self.space
         if which == 0:
-            shares = self.prior.probabilities
-            _panel(ax, self.corners, shares, "Where people are", "share of visits (%)", self.clear)
+            _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior), self.clear)
         elif which == 1:
             cells = _dots_km(self.reports, self.corners) if free else self.corners
             label = "share of reports from the true place (%)"
@@ -162,7 +162,7 @@ def prior_panel(prior: Prior) -> Figure:
     space = prior.space
     if not isinstance(space, Places):
         raise InputError("only a prior on places has a map.", "make it on a Lattice or a Grid.")
-    return places_panel(space, prior.probabilities, "Where people are", "share of visits (%)")
+    return places_panel(space, prior.probabilities, *_words_of(prior))
 
 
 def places_panel(
@@ -237,6 +237,13 @@ def _instructive(
             return int(rows[s]), int(o)
     s, o = np.unravel_index(int(np.argmax(weights)), weights.shape)
     return int(rows[s]), int(o)
+
+
+def _words_of(prior: Prior) -> tuple[str, str]:
+    """Return the title of a prior's map and of its colours; an even one knows of no visits."""
+    if np.ptp(prior.probabilities) <= _EVEN:
+        return "All places are alike", "probability (%)"
+    return "Where people are", "share of visits (%)"
 
 
 def _corners_km(space: Places) -> Floats:

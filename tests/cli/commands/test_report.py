@@ -82,6 +82,15 @@ def test_what_an_audit_finds_may_be_required(run, answers, tmp_path):
     assert "per unit" in again.err
 
 
+def test_the_head_says_which_requirements_are_kept(run, tmp_path):
+    sf.save(sf.mechanisms.randomised_response(sf.Space(["a", "b"]), 1.0), "m.sfm")
+    asked = ("--require", "epsilon <= 2", "--require", "epsilon <= 0.5")
+    assert run("report", "m.sfm", "-o", "r.html", *asked).code == 1
+    head = (tmp_path / "r.html").read_text(encoding="utf-8").partition("<h2")[0]
+    assert "NOT KEPT: epsilon &lt;= 0.5." in head
+    assert "Kept: epsilon &lt;= 2." in head
+
+
 def test_a_false_promise_fails(run):
     space = sf.Space(["a", "b"])
     metric = sf.hamming(space)

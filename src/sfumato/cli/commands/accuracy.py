@@ -75,9 +75,7 @@ def _of_shares(
     from ...releases.estimate import accuracy
 
     wanted = None if margin is None else _share(margin)
-    found = accuracy(
-        categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by.value
-    )
+    found = accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by.value)
     return found.sentences
 
 

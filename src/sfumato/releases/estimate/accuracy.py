@@ -121,11 +121,11 @@ def accuracy(
     Two of ``epsilon``, ``answers`` and ``margin`` are given, and the third is found.
 
     An answer supports a category with probability q + f (p - q), where f is the category's share. By randomised
-    response p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon; by unary encoding they are those of a bit.
-    The estimate of f is (share of answers that support it - q) / (p - q). It is off by the margin t or more where
-    a sum of independent coins, one for each person, is n t (p - q) or more from its mean. For n t (p - q) >= 1 that
-    is likeliest for equal coins, a binomial law, whose tails are bounded on small intervals of its mean. The j-th
-    largest of all shares is at most 1/j, and the tails are added up.
+    response p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon; by unary encoding they are a bit's.
+    The estimate of f is (share of answers that support it - q) / (p - q). It is off by the margin t or more
+    where a sum of independent coins, one for each person, is n t (p - q) or more from its mean. For
+    n t (p - q) >= 1 that is likeliest for equal coins, a binomial law, whose tails are bounded on small
+    intervals of its mean. The j-th largest of all shares is at most 1/j, and the tails are added up.
 
     Args:
         categories: The number k of possible answers, at least 2.
@@ -155,9 +155,7 @@ def accuracy(
         True
     """
     if by not in get_args(By):
-        raise InputError(
-            f"{argument('by', by)} is unknown.", f"use one of {', '.join(map(repr, get_args(By)))}."
-        )
+        raise InputError(f"{argument('by', by)} is unknown.", f"use one of {', '.join(map(repr, get_args(By)))}.")
     if not 2 <= categories <= MOST_CATEGORIES:
         raise InputError(
             f"{argument('categories', categories)} is not between 2 and {MOST_CATEGORIES:,}.",

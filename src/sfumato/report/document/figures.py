@@ -56,9 +56,8 @@ def map_figures(
     noise = isinstance(held, NoiseFile)
     seen = " They show the noise as it is seen on the cells of the file's prior." if noise else ""
     caption = (
-        "Where people are, by the prior; where you appear, if you are at the true place, which is marked; and "
-        "what an "
-        "attacker who knows the prior believes after one report. "
+        "How likely each place is, by the prior; where you appear, if you are at the true place, which is marked; "
+        "and what an attacker who knows the prior believes after one report. "
         f"Lines are around the fewest cells that hold 50 % and 90 %.{seen}"
     )
     return (side_by_side(maps, [f"Maps of the {name}" for name in _PANELS], caption),)

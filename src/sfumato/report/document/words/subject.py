@@ -17,6 +17,7 @@ _NOUNS: Final = {
     "cells": ("cell", "cells"),
     "ranges": ("range", "ranges"),
 }
+_OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
@@ -25,13 +26,17 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
-    """Return the state of the promises in a sentence, for the head of the report."""
-    return (*_required(facts), *_promised(facts))
-
-
-def _required(facts: ReportFacts) -> tuple[str, ...]:
-    failed = [text for text, outcome in facts.outcomes if outcome is Outcome.FAILS]
-    return tuple(f"NOT KEPT: {plain(text)}." for text in failed)
+    """Return the state of requirements and promises in sentences, for the head of the report."""
+    required = {
+        each: [f"{word}: {plain(text)}." for text, outcome in facts.outcomes if outcome is each]
+        for each, word in _OUTCOMES.items()
+    }
+    return (
+        *required[Outcome.FAILS],
+        *_promised(facts),
+        *required[Outcome.UNDECIDED],
+        *required[Outcome.HOLDS],
+    )
 
 
 def _promised(facts: ReportFacts) -> tuple[str, ...]:
