@@ -31,6 +31,11 @@ from sfumato.optimal import (
     Structured,
     equilibrium,
 )
+from sfumato.optimal.constrained.demands import Demands
+from sfumato.optimal.constrained.room import with_most_room
+from sfumato.optimal.constrained.search import _Search
+from sfumato.optimal.highs import Highs
+from sfumato.optimal.problem import least_loss
 
 from ..evidence import exact
 
@@ -388,3 +393,49 @@ def test_a_file_keeps_the_design_without_prices(tmp_path):
     loaded = sf.load(tmp_path / "limited.sfm")
     assert isinstance(loaded, sf.Mechanism)
     assert (loaded.weights == found.mechanism.weights).all()
+
+
+def test_a_product_below_all_floats_is_rounded_up():
+    space = sf.Space("ab")
+    prior = sf.Prior(space, [1e-300, 1.0])
+    found = LinearConstraint.expected_loss(prior, np.array([[1e-30, 0.0], [0.5, 0.0]]), 0.1)
+    assert found.coefficients[0, 0] > 0
+    assert found.coefficients[:, 1].tolist() == [0.0, 0.0]
+    assert found.coefficients[1, 0] >= 0.5
+
+
+def test_room_is_mixed_into_an_answer_that_breaks_a_constraint():
+    space, metric = line(4)
+    prior, promise = sf.Prior(space, [0.1, 0.2, 0.3, 0.4]), sf.MetricPrivacy(2.0, metric)
+    often = np.zeros((4, 4))
+    often[3, 3] = 1.0  # how often the last reports itself
+    problem = least_loss(prior, metric, promise, "expected", None, constraints=(LinearConstraint(often, 0.5),))
+    control = Control(1e-6, math.inf, lambda: False, None, "generated", 1.1)
+    free = sf.design(prior, loss=metric, guarantees=promise).mechanism.matrix
+    found = _Search(Demands.of(problem), control, problem.negligible)
+    found.last = free
+    assert found.demands.lacking(free).max() > 0.1
+    roomy, _ = with_most_room(found.demands, control, [Highs()], found.triples)
+    assert roomy is not None
+    found.make_room([Highs()])
+    share = (free[3, 3] - 0.5) / (free[3, 3] - roomy[3, 3])
+    own, other = (float(prior.probabilities @ (metric.array * each).sum(axis=1)) for each in (free, roomy))
+    assert found.value == pytest.approx((1 - share) * own + share * other, rel=1e-5)
+    assert found.value < other
+
+
+def test_a_constraint_is_named_alone_only_where_it_is_impossible_alone():
+    space, metric = line(3)
+    prior, promise = sf.Prior.uniform(space), sf.MetricPrivacy(1.0, metric)
+    own = np.eye(3)
+    few = LinearConstraint(own, 0.01, name="true reports")
+    other = LinearConstraint(1 - own, 1.5, name="other reports")
+    with pytest.raises(InfeasibleError, match=r"together: true reports at most .*; other reports at most"):
+        sf.design(prior, loss=metric, guarantees=promise, constraints=[few, other])
+    with pytest.raises(InfeasibleError, match=r"keeps the constraint \(other reports at most"):
+        sf.design(
+            prior,
+            loss=metric,
+            guarantees=promise,
+            constraints=[LinearConstraint(1 - own, 0.5, name="other reports")],
+        )

@@ -1,6 +1,7 @@
 """The method that is chosen, and what it is expected to take: where it says so, it is so."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,3 +149,26 @@ def test_what_does_not_fit_into_memory_is_refused_with_what_does(monkeypatch):
 def test_a_gap_is_between_none_and_all(gap):
     with pytest.raises(InputError, match=r"gap=.* is not between 0 and 1"):
         forecast(skewed(), loss=KM, guarantees=sf.CoordinatePrivacy("0.5/km"), gap=gap)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_forecast_needs_a_thread(threads):
+    with pytest.raises(InputError, match=f"threads={threads} is not at least 1"):
+        forecast(skewed(), loss=KM, guarantees=sf.CoordinatePrivacy("0.5/km"), threads=threads)
+
+
+def test_what_was_not_measured_is_not_forecast():
+    several: list[Any] = [
+        sf.MetricPrivacy("0.5/km", KM),
+        sf.DistortionPrivacy("1 m", KM),
+        sf.DistortionPrivacy("2 m", KM),
+    ]
+    with pytest.raises(InputError, match="no time was measured"):
+        forecast(skewed(), loss=KM, guarantees=several)
+
+
+def test_little_is_said_in_the_singular():
+    few = sf.Space("abc")
+    promise = sf.MetricPrivacy(1.0, sf.hamming(few))
+    found = forecast(sf.Prior.uniform(few), loss=sf.hamming(few), guarantees=promise)
+    assert found.sentence == "up to 1 second and less than 0.1 GB of memory"

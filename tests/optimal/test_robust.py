@@ -1,6 +1,7 @@
 """Designs for several priors: a linear program with all rows, hand cases, the witness, and what is refused."""
 
 import math
+import time
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, cast
@@ -13,9 +14,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import sfumato as sf
-from sfumato.errors import InputError
+from sfumato.errors import InputError, SolverError
 from sfumato.optimal import RobustDesign, Status, design_robust
 from sfumato.optimal.robust.master import best_mixture
+from sfumato.optimal.run import Run
 
 from ..evidence import exact
 
@@ -201,3 +203,26 @@ def test_what_does_not_fit_is_refused():
         design_robust([prior], loss=metric, guarantees=promise, time_limit=0)
     with pytest.raises(InputError, match="unknown"):
         design_robust([prior], loss=metric, guarantees=promise, solver="oracle")
+
+
+@pytest.mark.parametrize(
+    ("limit", "waits", "status"),
+    [(3600.0, 0.0, Status.INACCURATE), (math.inf, 0.0, Status.INACCURATE), (1.0, 0.5, Status.TIME_LIMIT)],
+)
+def test_a_later_design_that_fails_leaves_the_first(monkeypatch, limit, waits, status):
+    space, metric = line(4)
+    leaning = [sf.Prior(space, [0.7, 0.1, 0.1, 0.1]), sf.Prior(space, [0.05, 0.05, 0.4, 0.5])]
+    solve, calls = Run.solve, []
+
+    def fails(run, *asked):
+        calls.append(run)
+        if len(calls) > 1:
+            time.sleep(waits)
+            raise SolverError("it broke off.", "allow more time.")
+        return solve(run, *asked)
+
+    monkeypatch.setattr(Run, "solve", fails)
+    promise = sf.MetricPrivacy("1/km", metric)
+    found = design_robust(leaning, loss=metric, guarantees=promise, time_limit=limit)
+    assert found.status is status
+    assert math.isfinite(found.value)

@@ -246,3 +246,12 @@ def test_what_cannot_be_asked_together_is_refused():
     assert "epsilon 1" in repr(
         SensitiveProblem(joint, bit, loss, 0.4, "vulnerability", None, MetricPrivacy(1, loss))
     )
+
+
+def test_a_usual_gap_is_enough_where_the_attacker_succeeds_almost_surely_without_a_report():
+    bit = Space([0, 1])
+    promise = MetricPrivacy(1.0, hamming(bit))
+    found = least_vulnerability([[0.5, 0.497], [0, 0.003]], bit, hamming(bit), 0.3, guarantees=promise, gap=0.01)
+    assert found.status is Status.OPTIMAL
+    assert found.lower_bound <= found.value <= found.lower_bound * 1.011
+    assert found.value == pytest.approx(0.997, abs=1e-6)  # no report makes the rare class the likelier one

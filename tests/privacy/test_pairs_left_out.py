@@ -33,7 +33,7 @@ from sfumato.privacy import (
 )
 from sfumato.privacy.curves.errors_of_tests import errors
 from sfumato.privacy.curves.gaussian import _shifts
-from sfumato.privacy.limits import divergence_limits, range_limits, ratio_limits, rho_limits
+from sfumato.privacy.limits import affinity_limits, divergence_limits, range_limits, ratio_limits, rho_limits
 from sfumato.privacy.point.renyi_over_order import Search
 from sfumato.privacy.search import Limits, search
 
@@ -174,6 +174,22 @@ def test_mu_and_rho_are_those_of_all_pairs(mechanism):
     assert found.value == pytest.approx(everything.value, rel=2e-9, abs=1e-15)
 
 
+def test_gaussian_privacy_of_related_rows_whose_outputs_others_do_not_have():
+    c = np.random.default_rng(0).uniform(0.3, 0.7, 92)
+    rows = np.zeros((94, 4))
+    rows[:92, 0], rows[:92, 1] = c, 1 - c
+    rows[92:, 2] = 1e-30, 1e-8
+    rows[92:, :2] = rows[0, :2] * (1 - rows[92:, 2:3])
+    related = np.zeros((94, 94), dtype=bool)
+    related[:92, :92] = ~np.eye(92, dtype=bool)
+    related[92, 93] = related[93, 92] = True  # more pairs than are looked at together
+    found = GaussianPrivacy(Relation(related)).measure(rows)
+    pair = GaussianPrivacy().measure(rows[92:])
+    assert found.value == pytest.approx(pair.value, rel=1e-12)
+    assert found.value > 5
+    assert found.witness.pair == (92, 93)
+
+
 @pytest.mark.parametrize("mechanism", [*(channel(seed) for seed in SEEDS), city()])
 def test_limits_are_above_what_they_limit(mechanism):
     matrix = mechanism.matrix
@@ -244,3 +260,11 @@ def test_limits_of_rho_where_reports_are_impossible():
     alone = ((matrix[:, None] > 0) & (matrix[None] == 0)).any(axis=2)
     assert np.array_equal(np.isinf(limits), alone)
     assert not np.isnan(limits).any()
+
+
+@pytest.mark.parametrize("epsilon", [300.0, 354.0, 400.0, 599.0, 699.0, 750.0])
+def test_a_large_epsilon_leaves_what_only_one_can_report(epsilon):
+    rows = np.array([[0.5, 0.5], [1e-200, 1.0], [0.5, 0.5]])
+    wanted = max(0.0, 0.5 - math.exp(epsilon + math.log(1e-200))) if epsilon < 460 else 0.0
+    assert DeltaOfDifferentialPrivacy(epsilon).measure(rows).value == pytest.approx(wanted, abs=1e-12)
+    assert (affinity_limits(rows, math.exp(min(epsilon, 700.0))).of(np.arange(3)) >= 0).all()

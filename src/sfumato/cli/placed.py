@@ -178,7 +178,7 @@ def _solved(
         guarantees.append(_error_asked(asked.distortion, site, prior, used if points else None))
     if points and not (asked.distortion is None and asked.max_loss is None):
         say_how_long(len(site.places), asked.time_limit)
-    elif asked.solver == "auto" and asked.keep != "noise":
+    elif asked.solver == "auto" and asked.keep != "noise" and asked.max_loss is None:
         say_forecast(
             prior,
             site,

@@ -78,8 +78,9 @@ class LinearConstraint(Frozen):
         """
         shape = np.shape(loss.array if isinstance(loss, Loss | Metric) else loss)
         found = as_loss(loss, len(prior), shape[-1] if shape else 0)
-        products = prior.probabilities[:, None] * found.array
-        above = np.where(products == 0, 0.0, np.nextafter(products, np.inf))
+        mass = prior.probabilities[:, None]
+        none = (mass == 0) | (found.array == 0)
+        above = np.where(none, 0.0, np.nextafter(mass * found.array, np.inf))
         return cls(readonly(above), at_most, unit=found.unit, name=f"expected {found.name}")
 
     def check_shape(self, secrets: int, observables: int) -> None:

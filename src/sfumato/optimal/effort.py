@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -13,13 +14,16 @@ from ..core.arrays import Floats
 from ..errors import InputError, argument
 from ..rounding import at_most
 
+MOST_PRICES: Final = 8_000_000
+"""Most prices of absent observables that are kept: they take 40 bytes each, in memory and in a file."""
+
 # Measured: factors of 8 bytes an entry, and pair rows of about 2,000 bytes for each probability.
 _PER_ENTRY, _PER_PROBABILITY = 8, 2_000
 # Measured where observables are generated: arrays of all pairs, what each probability of a present observable
 # takes, the share of these, which is smaller where the gap is wide, and what prices take while they prove a bound.
 _ARRAYS, _PER_PRESENT = 12, 3_000
 _WIDE, _PRESENT, _PRESENT_WIDE = 2e-3, 0.12, 0.03
-_EDGES, _MOST_PRICES, _PER_PRICE = 6, 8_000_000, 120
+_EDGES, _PER_PRICE = 6, 120
 _SHARE = 0.9  # of the free memory that may be taken
 _PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
 _OVERHEAD_S = 0.1
@@ -119,7 +123,7 @@ def needed_bytes(blocks: int, size: int) -> float:
 def needed_bytes_of_generated(secrets: int, observables: int, gap: float) -> float:
     """Return about how much memory a program takes whose observables are generated, with its problem and proof."""
     present = (_PRESENT_WIDE if gap >= _WIDE else _PRESENT) * observables
-    prices = min(_EDGES * secrets * observables, _MOST_PRICES)
+    prices = min(_EDGES * secrets * observables, MOST_PRICES)
     arrays = _ARRAYS * secrets * max(secrets, observables)
     return 8.0 * arrays + _PER_PRESENT * present * secrets + float(_PER_PRICE * prices)
 
@@ -197,4 +201,6 @@ def _seconds_of(rows: Floats) -> float:
 def gigabytes(size: float) -> str:
     """Return a number of bytes in words."""
     gigabytes = size / 2**30
+    if gigabytes < 0.1:
+        return "less than 0.1 GB"
     return f"{gigabytes:,.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"

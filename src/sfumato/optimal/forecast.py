@@ -11,6 +11,7 @@ import numpy as np
 from ..core import AnyLoss, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.frozen import Short
+from ..errors import InputError, argument
 from ..rounding import about
 from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage
 from .generated.edges import edges_of, nearest_of
@@ -87,6 +88,8 @@ def forecast(
 ) -> Forecast:
     """Return what `design` is expected to take with these arguments, without solving anything.
 
+    Linear constraints and several distortions are solved by another method, of which no time was measured.
+
     Args:
         prior: See `design`.
         loss: See `design`.
@@ -98,16 +101,19 @@ def forecast(
         threads: By default one per core.
 
     Raises:
-        InputError: If sizes or units do not fit, or the gap is not positive.
+        InputError: If sizes or units do not fit, the gap is not between 0 and 1, no thread is left, or several
+            distortions are asked for, of which no time was measured.
         InfeasibleError: If more distortion is asked for than any mechanism can give.
     """
     check_gap(gap)
+    workers = min(cores() if threads is None else threads, _SPEED_UP)
+    if workers < 1:
+        raise InputError(f"{argument('threads', threads)} is not at least 1.", "leave it out for one per core.")
     problem = least_loss(prior, loss, guarantees, objective, observables)
-    return forecast_of(problem, gap, cores() if threads is None else threads, pairs)
-
-
-def forecast_of(problem: Problem, gap: float, threads: int, pairs: str = "generated") -> Forecast:
-    """Return what a problem is expected to take; see `forecast`."""
+    if problem.general:
+        raise InputError(
+            "no time was measured for several distortions at once.", "give one, or design with a time limit."
+        )
     n, m = problem.shape
     chosen = selected(problem, pairs)
     generated, reason = chosen.generated, chosen.reason
@@ -123,7 +129,6 @@ def forecast_of(problem: Problem, gap: float, threads: int, pairs: str = "genera
     digits = math.log10(_GAP / gap)
     seconds *= 1 + _FINER * digits if digits > 0 else max(_LEAST_SHARE, 1 + _WIDER * digits)
     low = _LOW / (_SYMMETRIC if _even(problem) and not generated else 1)
-    workers = min(threads, _SPEED_UP)
     method = GENERATED if generated else STRUCTURED
     return Forecast(method, reason, low * seconds / workers, _HIGH * seconds / math.sqrt(workers), memory)
 
@@ -187,4 +192,6 @@ def _range(low: float, high: float) -> str:
     else:
         unit, size, step = "hours", 3600.0, 1
     first, last = math.floor(low / size / step) * step, math.ceil(high / size / step) * step
+    if high <= 1:
+        return "up to 1 second"
     return f"up to {last:,} {unit}" if first < 1 else f"about {first:,} to {last:,} {unit}"

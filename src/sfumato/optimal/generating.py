@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
 from ..core.arrays import Floats
 from ..evidence import LeastCosts, Multipliers
+from .effort import MOST_PRICES
 from .generated.coarse import beside
 from .generated.edges import Ints
 from .generated.program import Program, program
@@ -20,9 +20,6 @@ from .problem import EXPECTED, Problem
 from .reduction import Positions, Reduced, reduce
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 from .structured import ALMOST, MENDED, Structured, cores, narrowed
-
-KEPT: Final = 8_000_000
-"""Most prices of absent observables that are kept: they take 40 bytes each, in memory and in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +146,7 @@ def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
     """Return what looks at multipliers where there are too many to keep; None where they are kept."""
     n, m = problem.shape
     edges, exponents = given.edges, problem.exponents
-    if len(edges.upper) * m <= KEPT or given.shape[0] != n or exponents is None:
+    if len(edges.upper) * m <= MOST_PRICES or given.shape[0] != n or exponents is None:
         return None
     secrets = reduced.heads[given.order]
     s, t = secrets[edges.upper], secrets[edges.lower]

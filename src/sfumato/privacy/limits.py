@@ -90,7 +90,7 @@ def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
 
     def of(rows: Positions) -> Floats:
         gap = np.maximum(1 - (roots[rows] @ roots.T) ** 2, 0.0) + _SLACK
-        root = np.sqrt((factor - 1) ** 2 + 4 * factor * gap)
+        root = np.hypot(factor - 1, 2 * np.sqrt(factor * gap))  # squares of large factors would overflow
         return np.asarray(2 * factor * gap / (root + factor - 1) + _SLACK)
 
     return Limits(of)

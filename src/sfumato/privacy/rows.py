@@ -86,25 +86,21 @@ def grown(rows: Floats, epsilon: float | Floats) -> Floats:
         return np.asarray(rows * half * half)
 
 
-def excesses(matrix: Floats, mask: Mask, epsilon: float | Floats) -> Floats:
+def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
     """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')) of the pairs in a mask.
 
     Args:
         matrix: Array (n, m).
         mask: Which ordered pairs are wanted, array (n, n).
-        epsilon: A number, or an array (n, n) with one for each pair.
+        epsilon: A number.
 
     Returns:
         Array (n, n), zero outside the mask. Memory stays at a few times the matrix.
     """
-    answer, ones = np.zeros(mask.shape), np.ones(matrix.shape[1])
-    shared = grown(matrix, epsilon) if isinstance(epsilon, float) else None
+    answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), grown(matrix, epsilon)
     for s in np.flatnonzero(mask.any(axis=1)):
         targets = np.flatnonzero(mask[s])
-        if isinstance(epsilon, float):
-            others = shared[targets] if shared is not None else matrix[targets]
-        else:
-            others = grown(matrix[targets], epsilon[s, targets, None])
+        others = shared[targets]
         np.subtract(matrix[s], others, out=others)
         answer[s, targets] = np.maximum(others, 0.0, out=others) @ ones
     return answer
@@ -116,12 +112,6 @@ def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:
         return 0.0, None
     s, t = np.unravel_index(int(np.argmax(np.where(mask, values, -np.inf))), values.shape)
     return float(values[s, t]), (int(s), int(t))
-
-
-def per_unit(values: Floats, distances: Floats, mask: Mask) -> Floats:
-    """Return values over distances on the mask, zero elsewhere, array (n, n)."""
-    with np.errstate(over="ignore"):
-        return np.divide(values, distances, out=np.zeros_like(values), where=mask)
 
 
 def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:

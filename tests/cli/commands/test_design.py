@@ -81,6 +81,11 @@ def test_every_kind_of_request(run, options, sentence):
     assert sentence in done.text
 
 
+def test_a_limit_of_the_loss_alone_with_another_metric(run):
+    done = run("design", "--cells", "3x3", "--metric", "manhattan", "--max-loss", "1 km", "--no-picture")
+    assert done.code == 0, done.err
+
+
 def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
     user = next(iter(sf.read_visits(visits_file).users()))
     region = "6 km x 5 km around 40,-30"

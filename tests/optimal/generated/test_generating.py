@@ -86,7 +86,7 @@ def test_a_time_limit_leaves_a_proved_mechanism():
 
 def test_the_bound_is_the_same_where_prices_are_not_kept(monkeypatch):
     one = design(town(3), solver="generating", gap=1e-4)
-    monkeypatch.setattr(generating, "KEPT", 0)
+    monkeypatch.setattr(generating, "MOST_PRICES", 0)
     other = design(town(3), solver="generating", gap=1e-4)
     assert one.optimality is not None
     assert other.optimality is None
@@ -113,14 +113,14 @@ def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
         )
 
     one = made()
-    monkeypatch.setattr(generating, "KEPT", 0)
+    monkeypatch.setattr(generating, "MOST_PRICES", 0)
     other = made()
     assert other.optimality is None
     assert other.certificate.bound == pytest.approx(one.certificate.bound, rel=1e-12)
 
 
 def test_a_report_says_that_the_file_will_not_prove_the_bound(monkeypatch):
-    monkeypatch.setattr(generating, "KEPT", 0)
+    monkeypatch.setattr(generating, "MOST_PRICES", 0)
     found = design(town(3), solver="generating", gap=1e-4)
     assert "the file does not prove it again" in " ".join(summarise(found, LATTICE.metric()).markdown().split())
 

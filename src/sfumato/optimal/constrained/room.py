@@ -58,6 +58,13 @@ def with_most_room(
     )
 
 
+def _alone(prices: ManyMultipliers, kept: int) -> ManyMultipliers:
+    """Return prices of which that of one constraint is kept: of an attacker, or of a linear one after these."""
+    attackers = [each * (k == kept) for k, each in enumerate(prices.attackers)]
+    others = np.arange(len(prices.constraints)) + len(attackers) != kept
+    return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
+
+
 def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     """Raise an error if prices prove that no mechanism keeps the constraints; it names those that have a price."""
     bound = demands.without_loss().bound(prices)
@@ -67,11 +74,15 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     weight = own * demands.scales
     named = np.flatnonzero(weight > _COUNTS * weight.max())
     names = [demands.names[k] for k in named]
-    if len(named) > 1:
+    k = int(named[0])
+    if len(named) == 1:
+        prices = _alone(prices, k)
+        bound = demands.without_loss().bound(prices)
+        names = names if bound > 0 else demands.names
+    if len(names) > 1:
         raise InfeasibleError(
             f"no mechanism keeps these together: {'; '.join(names)}.", "ask for less of at least one of them."
         )
-    k = int(named[0])
     if k < len(demands.attackers):
         raise InfeasibleError(f"no mechanism keeps the {names[0]}.", "ask for less.")
     limit = demands.constraints[k - len(demands.attackers)]

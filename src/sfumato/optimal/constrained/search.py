@@ -134,16 +134,17 @@ class _Search:
         roomy, self.triples = with_most_room(self.demands, self.control, back_ends, self.triples)
         if roomy is None:
             return
-        self._offered(roomy, back_ends[0].name)
         if self.infeasible and self.control.stopped is None:
             self.ask(back_ends[0], 0.0)  # what was kept back is more than the room
-        if self.last is None:
+        best = self.last
+        self._offered(roomy, back_ends[0].name)
+        if best is None:
             return
-        over, room = self.demands.lacking(self.last), self.demands.lacking(roomy)
+        over, room = self.demands.lacking(best), self.demands.lacking(roomy)
         needed = np.maximum(over + 2 * ENOUGH, 0.0)
         # Errors of attackers are concave: a mixture has at least the mixed room.
         share = float((needed / np.maximum(needed - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
-        self._offered((1 - share) * self.last + share * roomy, self.solver)
+        self._offered((1 - share) * best + share * roomy, self.solver)
         self._told()
 
     def outcome(self) -> Searched:

@@ -159,6 +159,11 @@ def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
     return tell
 
 
+def _proved_of(found: Proved) -> tuple[float, float]:
+    """Return what a program proves, and what it would if no observable that was left out costs anything."""
+    return found.bound, found.hoped
+
+
 class _Rounds:
     """The rounds of one problem."""
 
@@ -192,7 +197,7 @@ class _Rounds:
             used = found.chosen[found.x.max(axis=1) > _USED]
             early = self._joined(early, used, found)
             found = self._solved(self._thinned(early) if _rough(control) else early)
-            best = found if found.bound > best.bound else best
+            best = max(best, found, key=_proved_of)
             least = found if found.value < least.value else least
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE

@@ -208,9 +208,9 @@ def follow(
             return Course(rows, point, best, Status.INACCURATE, tuple(log))
         point = moved
         short = short + 1 if max(primal, dual) < SHORTEST_STEP else 0
+        residual = (1 - dual) * float(np.abs(system.dual_residual).max())
+        del system, step, d, tails, there, moved, z, state  # before the next factors need memory
         if len(new):
-            residual = (1 - dual) * float(np.abs(system.dual_residual).max())
-            del system, step, d, tails, there, moved, z, state
             rows, point, best = extend(rows, point, best, new, residual)
 
 

@@ -34,9 +34,19 @@ class Direction:
     mu: Floats
     z: Floats
 
-    def plus(self, other: Direction, primal: float, dual: float, workers: Workers) -> Direction:
-        """Return this direction with shares of another one's primal and dual parts added."""
-        lam, z = np.empty_like(self.lam), np.empty_like(self.z)
+    def plus(
+        self, other: Direction, primal: float, dual: float, workers: Workers, *, last: bool = False
+    ) -> Direction:
+        """Return this direction with shares of another one's primal and dual parts added.
+
+        Args:
+            other: The other.
+            primal: The share of its primal part.
+            dual: The share of its dual part.
+            workers: The pool.
+            last: Whether the other is not needed any more: then its memory is used.
+        """
+        lam, z = (other.lam, other.z) if last else (np.empty_like(self.lam), np.empty_like(self.z))
 
         def add(part: slice) -> None:
             for one, more, share, out in ((self.lam, other.lam, dual, lam), (self.z, other.z, primal, z)):
@@ -142,7 +152,7 @@ class System:
         mu, v = self._coupled(rest, free)
         nothing = np.zeros(self._rows.count)
         step, w = self._apply(np.zeros_like(direction.u), nothing[self._rows.cut :], mu)
-        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0, self._workers)
+        return direction.plus(self._complete(nothing, step, w, v, mu), 1.0, 1.0, self._workers, last=True)
 
     def _complete(self, wanted: Floats, step: tuple[Floats, Floats], w: Floats, v: float, mu: Floats) -> Direction:
         rows, z, lam = self._rows, self._z, self._point.lam

@@ -114,13 +114,14 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
     lam = point.lam
     product = lam * z
     mean = float(product.sum()) / len(z)
-    affine = system.direction(-product)
+    affine = system.direction(np.negative(product, out=product))
+    del product
     primal, dual = length(affine.z, z, workers), length(affine.lam, lam, workers)
     after = float((lam + dual * affine.lam) @ (z + primal * affine.z)) / len(z)
     target = max(min(min(after / mean, 1.0) ** POWER, most) * mean, min(mean, least))
     centre = system.correction(np.full(len(z), mean))
     central = affine.plus(centre, 1.0, 1.0, workers)
-    best = affine.plus(centre, target / mean, target / mean, workers)
+    best = affine.plus(centre, target / mean, target / mean, workers, last=True)
     change = -affine.z * affine.lam
     del affine, centre
     primal, dual = length(best.z, z, workers), length(best.lam, lam, workers)
@@ -133,7 +134,8 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
         one, longer = best_share(best.z, extra.z, z, primal, workers)
         other, further = best_share(best.lam, extra.lam, lam, dual, workers)
         gain, primal, dual = longer - primal + further - dual, longer, further
-        best = best.plus(extra, one, other, workers)
+        best = best.plus(extra, one, other, workers, last=True)
+        del extra
         if count and gain < GAIN:
             break
     best = system.refined(best)

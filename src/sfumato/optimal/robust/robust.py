@@ -19,7 +19,7 @@ import numpy as np
 from ...core import AnyLoss, Guarantees, Mechanism, MetricPrivacy, Prior, Space
 from ...core.arguments import checked
 from ...core.arrays import Floats, readonly
-from ...errors import InputError, SfumatoError, SolverError, python
+from ...errors import InputError, SolverError, python
 from ...evidence import expected_loss_above, prove, relative_gap
 from ...rounding import UNIT, below, underflow
 from ..problem import EXPECTED, Problem, least_loss
@@ -33,6 +33,7 @@ _PATIENCE: Final = 8  # designs that changed neither value nor bound
 _SHARE: Final = 0.2  # of the wanted gap, for the single designs
 _FIRST: Final = 1e-2  # the gap of the first designs, which only show where to look,
 _OF_GAP: Final = 0.1  # and of later ones, as a share of the gap so far
+_LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
 _KEPT: Final = 12  # mechanisms that are remembered though the best mixture does not use them
 
 
@@ -131,13 +132,14 @@ class _Game:
         """Add designs until the gap is reached, nothing is gained, or time is over."""
         weights, status, idle = self.weights, Status.INACCURATE, 0
         for _ in range(_ROUNDS):
-            before = self.value, self.bound
+            before, begun = (self.value, self.bound), time.monotonic()
             try:
                 self._designed(weights)
-            except SfumatoError:
+            except (SolverError, InputError) as error:  # the latter where the time left is too short for a proof
                 if not self.matrices:
                     raise
-                status = self._ended or (Status.TIME_LIMIT if math.isfinite(self.deadline) else status)
+                late = isinstance(error, InputError) or self._late(begun)
+                status = self._ended or (Status.TIME_LIMIT if late else status)
                 break
             mixture = best_mixture(np.array(self.losses))
             self._mixed(mixture)
@@ -158,6 +160,10 @@ class _Game:
         if not math.isfinite(self.value):
             return math.inf
         return relative_gap(self.value, self.bound, self.even.negligible)
+
+    def _late(self, begun: float) -> bool:
+        """Return whether a design that began then ended for want of time, some of which is kept for its proof."""
+        return time.monotonic() - begun >= _LATE * (self.deadline - begun)
 
     @property
     def _ended(self) -> Status | None:

@@ -15,7 +15,7 @@ from ...core import AnyLoss, Guarantees, Mechanism, Space
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...evidence import relative_gap
-from ..solver import Control, OnProgress, Progress, Status, Stop
+from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap
 from .finish import Found, candidates_of, finished
 from .information import InformationSteps
 from .private import least_private
@@ -163,8 +163,7 @@ def least_information(
 def _solved(
     problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, progress: OnProgress | None
 ) -> SensitiveDesign:
-    if not gap > 0:
-        raise InputError(f"a gap of {gap} is not positive.", "use 1e-6.")
+    check_gap(gap)
     if not time_limit > 0:
         raise InputError(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."

@@ -48,7 +48,7 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
         max_loss=problem.max_loss - problem.rounding,
         guarantees=problem.guarantees,
         observables=problem.observables,
-        gap=_SHARE * control.gap * max(blind, problem.negligible) / most,
+        gap=min(_SHARE, _SHARE * control.gap * max(blind, problem.negligible) / most),
         time_limit=control.remaining if math.isfinite(control.deadline) else math.inf,
         stop=control.stop,
         progress=None if told is None else _turned(problem, told),

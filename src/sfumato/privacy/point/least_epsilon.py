@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...rounding.errors import inversion_error, log_error
+from ..exact import Pair
 from ..limits import ratio_limits
 from ..rows import Mask, grown, span
 from ..search import Limits, Positions, Top, search
 
 _ENTRIES: Final = 2**20  # bounds held at a time
-
-Pair = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,7 @@ class _Oracle(NamedTuple):
 
     @property
     def apart(self) -> int:
-        """How many shares can be off by themselves: of two by randomised response, both are off by the same."""
+        """The shares that can be off by themselves: by randomised response both of two are off by the same."""
         return 1 if self.categories == 2 and self.by == "randomised-response" else self.categories
 
     def support(self, epsilon: float) -> tuple[float, float]:
