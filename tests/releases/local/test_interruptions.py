@@ -16,6 +16,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.releases import prepare, read_mark
+from sfumato.releases.local import Workplace
 from tests.releases.forks import Fork
 
 ROWS, BATCH = 120_000, 1_000
@@ -26,6 +27,21 @@ def going(say, folder):
     made = prepared(folder, resume=(folder / ".out.parquet.release" / "run.json").exists())
     say("ready")
     made.run()
+
+
+def halting(say, folder):
+    """Release in a process of its own; say so once a part is on the disk, and wait until the test goes on."""
+    keep, halts = Workplace.keep, ["kept"]
+
+    def kept(*given: Any) -> None:
+        keep(*given)
+        if halts:
+            say(halts.pop())
+            while not (folder / "go").exists():
+                time.sleep(0.002)
+
+    Workplace.keep = kept  # type: ignore[method-assign]
+    prepared(folder).run()
 
 
 @pytest.fixture
@@ -204,16 +220,16 @@ def test_a_damaged_part_is_noticed(folder):
 
 
 def test_two_releases_to_one_target_do_not_meet(folder):
-    run = Fork(going, folder)
-    assert run.line() == "ready"
+    run = Fork(halting, folder)
+    assert run.line() == "kept"
     made = prepare(
         sf.load(folder / "m.sfm"), folder / "in.parquet", folder / "out.parquet", column="answer", again=True
     )
-    end = time.monotonic() + 20
-    while not (folder / ".out.parquet.release" / "run.json").exists() and time.monotonic() < end:
-        time.sleep(0.002)
-    with pytest.raises(FileError, match="another process is writing"):
-        made.run()
+    try:
+        with pytest.raises(FileError, match="another process is writing"):
+            made.run()
+    finally:
+        (folder / "go").touch()
     assert run.rest() == ["done"]
     assert pq.read_metadata(folder / "out.parquet").num_rows == ROWS
 
