@@ -6,7 +6,7 @@ import random
 import shutil
 import stat
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +40,7 @@ def halting(say, folder):
             while not (folder / "go").exists():
                 time.sleep(0.002)
 
-    Workplace.keep = kept  # type: ignore[method-assign]
+    cast(Any, Workplace).keep = kept
     prepared(folder).run()
 
 
