@@ -110,12 +110,8 @@ def _try(trial: Trial, log: Path) -> str:
         with_pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
         run([*(with_pip if trial.extra == BARE else with_uv), *trial.wanted], place, env, log)
         (work := place / "work").mkdir()
-        run(
-            [python, ROOT / "release" / "smoke" / f"{trial.extra if trial.extra != BARE else 'bare'}.py"],
-            work,
-            env,
-            log,
-        )
+        program = ROOT / "release" / "smoke" / f"{trial.extra if trial.extra != BARE else 'bare'}.py"
+        run([python, "-P", program], work, env, log)  # its folder has files named like the libraries it needs
         if trial.kind == "wheel":
             return "its command works"
         part = PARTS[trial.extra]

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from opendp.mod import OpenDPException
 
@@ -149,6 +149,7 @@ def test_secrets_at_distance_zero():
     assert not truth.check(1, 1e300)
 
 
+@example(np.int64(2**62 + 1))
 @given(
     st.one_of(
         st.integers(0, 10**400),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +179,8 @@ def _distance(given: object, unit: str) -> float:
             f"d_in is of type {type(given).__name__}, but a number is needed.",
             f"pass the largest distance of two secrets{f' in {plain(unit)}' if unit else ''}, such as 1.0.",
         )
-    number: Any = given  # Real knows no comparisons
+    # An integer of NumPy would be rounded before it is compared; and Real knows no comparisons.
+    number: Any = int(given) if isinstance(given, Integral) else given
     try:
         nearest = float(number)
     except OverflowError:
