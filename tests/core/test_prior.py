@@ -121,3 +121,12 @@ def test_weights_whose_sum_is_larger_than_all_floats():
     refused(lambda: Prior(Space("ab"), [1.7e308, 1.7e308]), "sums to inf")
     rare = Prior(Space("abc"), [1.0, 5e-324, 0.0])
     assert rare.sharpened(0.3, at=["b"]).probabilities == pytest.approx([0.7, 0.3, 0.0])
+
+
+def test_a_prior_is_even_but_for_rounding():
+    space = Space(range(7))
+    assert Prior.uniform(space).even
+    assert Prior.from_counts(space, [3.0 * (1 + 1e-12)] + 6 * [3.0]).even
+    assert Prior.uniform(Space("a")).even
+    assert not Prior.from_counts(space, [3.1] + 6 * [3.0]).even
+    assert not Prior(space, [1.0] + 6 * [0.0]).even

@@ -18,6 +18,7 @@ from .notebook import cut, notebook_figures, notebook_table
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
+_EVEN = 1e-9  # of the largest probability
 _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
@@ -107,6 +108,11 @@ class Prior(Frozen):
             smoothing: Added to every count.
         """
         return cls.from_counts(space, space.counts(visits, user), smoothing=smoothing)
+
+    @property
+    def even(self) -> bool:
+        """Whether all secrets are equally likely, but for rounding: within 1e-9 of the largest probability."""
+        return bool(np.ptp(self.probabilities) <= _EVEN * self.probabilities.max())
 
     def __len__(self) -> int:
         return len(self.probabilities)

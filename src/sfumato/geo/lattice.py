@@ -10,36 +10,32 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from ..core import Metric, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
-from ..core.units import length_m, show
+from ..core.units import show
 from ..errors import InputError, argument
 from .chosen import ChosenPlaces
 from .convex import ConvexPart, convex_triangles, served_polygon, served_rectangle, well_inside
+from .covering import Covering, Length
 from .places import Places
 from .projection import Projection
 from .region import Region
 from .single import SinglePoint
-from .sizes import MOST_CELLS, area_of, check_size
+from .sizes import MOST_CELLS
 from .steps import LatticeSteps
 from .vertex_weights import SNAP_BITS, Draw, Rounding, nearest_vertices, snapped, vertices_drawn, weights_of
 from .vertices import (
     KINDS,
-    ROWS,
     TRIANGLE,
     Integers,
     Kind,
     VertexTable,
-    block,
-    strip,
     whole,
 )
 from .visits import Visits
 
-Length = float | str
 _FINEST_M: Final = 1e-9  # metres; floats still tell vertices apart at the rim of the plane
 
 
@@ -154,45 +150,13 @@ class Lattice(Places):
             InputError: If there would be more than 10,000 vertices, the region is too wide for a flat map, or
                 ``near`` is given without visits.
         """
-        step = length_m(spacing, "the spacing")
-        if near is not None and not length_m(near, "the distance") > 0:
-            raise InputError(f"a distance of {near} to visits is not positive.", "use a length such as '500 m'.")
-        if not (math.isfinite(step) and step > 0):
-            raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
-        if kind not in KINDS:
-            raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
-        area = area_of(places, region)
-        visits = places if isinstance(places, Visits) else None
-        projection = Projection(*area.centre)
-        if region is None and visits is not None:
-            xy = projection.forward(visits.lat, visits.lon)
-        else:
-            xy = projection.forward(*area.sides())
-        middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
-        rows = ROWS[kind]
-        check_size(
-            float(np.prod(np.ceil(extent / (step, step * rows)) + 2)),
-            area,
-            visits,
-            "Lattice.covering.spacing",
-        )
-        vertices, corner = block(extent / step) if kind == "square" else strip(extent / step)
-        found = cls(
-            vertices,
-            step,
-            (float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)),
-            projection.crs,
-            kind,
-        )
+        asked = Covering.of(places, spacing, kind, region, near)
+        found = cls(asked.vertices, asked.spacing_m, asked.origin, asked.crs, kind)
         if near is None:
             return found
-        if visits is None:
-            raise InputError(
-                "what is near visits was asked for, but no visits were given.",
-                f"pass visits, or leave out {argument('near')}.",
-            )
-        chosen = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
-        return found._near(projection.forward(chosen.lat, chosen.lon), length_m(near, "the distance"))
+        pieces = found.pieces
+        chosen = np.unique(pieces[asked.wants(found._centres()[pieces].mean(axis=1))])
+        return cls(found.vertices[chosen], asked.spacing_m, asked.origin, asked.crs, kind)
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Lattice:
@@ -402,12 +366,3 @@ class Lattice(Places):
     @property
     def _served_by(self) -> str:
         return f"what the {len(self)} vertices serve"
-
-    def _near(self, xy: Floats, distance: float) -> Lattice:
-        """Return the part of the lattice that serves what is within a distance of points on the plane."""
-        pieces = self.pieces
-        middles = self._centres()[pieces].mean(axis=1)
-        reach = distance + self.spacing_m * (math.sqrt(0.5) if self.kind == "square" else math.sqrt(1 / 3))
-        kept = cKDTree(xy).query(middles)[0] <= reach
-        chosen = np.unique(pieces[kept])
-        return Lattice(self.vertices[chosen], self.spacing_m, self.origin, self.crs or "", self.kind)

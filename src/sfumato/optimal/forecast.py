@@ -128,7 +128,7 @@ def forecast(
         seconds, memory = _STRUCTURED_S * m * n**1.5, needed_bytes(m, n)
     digits = math.log10(_GAP / gap)
     seconds *= 1 + _FINER * digits if digits > 0 else max(_LEAST_SHARE, 1 + _WIDER * digits)
-    low = _LOW / (_SYMMETRIC if _even(problem) and not generated else 1)
+    low = _LOW / (_SYMMETRIC if problem.prior.even and not generated else 1)
     method = GENERATED if generated else STRUCTURED
     return Forecast(method, reason, low * seconds / workers, _HIGH * seconds / math.sqrt(workers), memory)
 
@@ -172,11 +172,6 @@ def expected_reports(problem: Problem) -> float:
         return min(float(m), spread)
     step = float(np.median(nearest_of(problem.exponents)))
     return min(float(m), max(1.0, spread * -math.expm1(-(step**1.15))))
-
-
-def _even(problem: Problem) -> bool:
-    mass = problem.prior.probabilities
-    return bool(np.ptp(mass) <= 1e-9 * mass.max())
 
 
 def _noun(problem: Problem) -> str:

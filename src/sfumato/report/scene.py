@@ -39,7 +39,6 @@ _OFTEN: Final = 0.02  # the least probability of a report that is shown as an ex
 _PANEL: Final = 3.95  # inches: the width of a map
 _CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
 _CLEAR: Final = 0.001  # shares below are not coloured, on a map of up to 200 cells
-_EVEN: Final = 1e-9  # a difference of probabilities that no map shows
 _DOT: Final = 0.012  # of the width of a map: the side of a dot at least
 
 
@@ -100,7 +99,7 @@ class Scene(Short):
             check_there(outline, space)
         estimates = optimal(mechanism, prior, ground).estimates
         position = None if place is None else space.position(place)
-        if position is None and np.ptp(prior.probabilities) == 0:  # no place tells more: not one in a corner
+        if position is None and prior.even:  # no place tells more: not one in a corner
             position = int(np.argmin(np.linalg.norm(centres - centres.mean(axis=0), axis=1)))
         true, report = _instructive(mechanism, prior, ground, estimates, nearest, position)
         names = (
@@ -241,7 +240,7 @@ def _instructive(
 
 def _words_of(prior: Prior) -> tuple[str, str]:
     """Return the title of a prior's map and of its colours; an even one knows of no visits."""
-    if np.ptp(prior.probabilities) <= _EVEN:
+    if prior.even:
         return "All places are alike", "probability (%)"
     return "Where people are", "share of visits (%)"
 

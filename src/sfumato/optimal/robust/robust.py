@@ -135,10 +135,11 @@ class _Game:
             before, begun = (self.value, self.bound), time.monotonic()
             try:
                 self._designed(weights)
-            except (SolverError, InputError) as error:  # the latter where the time left is too short for a proof
+            except (SolverError, InputError) as error:
                 if not self.matrices:
                     raise
-                late = isinstance(error, InputError) or self._late(begun)
+                # A problem of this size was accepted before: it is refused where the time left is too short.
+                late = math.isfinite(self.deadline) and (isinstance(error, InputError) or self._late(begun))
                 status = self._ended or (Status.TIME_LIMIT if late else status)
                 break
             mixture = best_mixture(np.array(self.losses))

@@ -13,6 +13,7 @@ from .facts import FileFacts
 from .layout import file_section, notion_sections
 from .measured import notions_of
 from .page import Page, PageSection
+from .words import framed
 
 _PROOFS = {
     Outcome.HOLDS: "Everything that the file promises was proved anew when this page was written.",
@@ -57,9 +58,11 @@ def audit_page(
         promises: What was proved of a file's promises; None without a mechanism file.
         file: The file that was audited, and the command; None leaves them out.
     """
-    fails = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAILS]
-    lead = [promises.sentence] if promises is not None else []
-    lead += [f"NOT KEPT: {verdict.requirement.text}." for verdict in fails]
+    fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
+    lead = framed(
+        [(each.requirement.text, each.outcome) for each in verdicts],
+        [promises.sentence] if promises is not None else [],
+    )
     sections = []
     if promises is not None:
         sections += [PageSection(each.title, tuple(each.sentences)) for each in promises.summary.sections]
@@ -70,5 +73,5 @@ def audit_page(
     if file is not None:
         sections.append(file_section(file))
     broken = promises is not None and promises.outcome in (Outcome.FAILS, Outcome.UNDECIDED)
-    lead.append(f"Audited: {found.subject}. The audit does not use how it was made.")
-    return Page("Audit", tuple(lead), tuple(sections), warning=bool(fails) or broken)
+    audited = f"Audited: {found.subject}. The audit does not use how it was made."
+    return Page("Audit", (*lead, audited), tuple(sections), warning=fails or broken)

@@ -6,7 +6,7 @@ from .frontier import frontier_caption, frontier_headings, frontier_rows, fronti
 from .limits import file_words, limit_words, prior_formal, prior_words
 from .promise import belief_caption, belief_rows, promise_words
 from .risk import requirement_words, risk_words
-from .subject import lead_words, nouns_of, subject_words
+from .subject import framed, lead_words, nouns_of, subject_words
 
 __all__ = [
     "attack_headings",
@@ -16,6 +16,7 @@ __all__ = [
     "belief_rows",
     "cost_words",
     "file_words",
+    "framed",
     "frontier_caption",
     "frontier_headings",
     "frontier_rows",

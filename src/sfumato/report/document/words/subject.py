@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ....audits import Outcome
@@ -27,16 +27,21 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and promises in sentences, for the head of the report."""
+    return framed(facts.outcomes, _promised(facts))
+
+
+def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> tuple[str, ...]:
+    """Return sentences on promises after the requirements that fail, and before all others.
+
+    Args:
+        outcomes: Requirements as they were written, and whether each holds.
+        promised: The sentences.
+    """
     required = {
-        each: [f"{word}: {plain(text)}." for text, outcome in facts.outcomes if outcome is each]
+        each: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is each]
         for each, word in _OUTCOMES.items()
     }
-    return (
-        *required[Outcome.FAILS],
-        *_promised(facts),
-        *required[Outcome.UNDECIDED],
-        *required[Outcome.HOLDS],
-    )
+    return (*required[Outcome.FAILS], *promised, *required[Outcome.UNDECIDED], *required[Outcome.HOLDS])
 
 
 def _promised(facts: ReportFacts) -> tuple[str, ...]:
