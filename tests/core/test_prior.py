@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,3 +132,8 @@ def test_a_prior_is_even_but_for_rounding():
     assert Prior.uniform(Space("a")).even
     assert not Prior.from_counts(space, [3.1] + 6 * [3.0]).even
     assert not Prior(space, [1.0] + 6 * [0.0]).even
+
+
+def test_how_often_labels_occur_is_not_taken_for_the_labels():
+    with pytest.raises(InputError, match=r"of type Counter.*\n.*from_counts"):
+        Prior.from_visits(Space("ab"), Counter("aab"))

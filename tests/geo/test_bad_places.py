@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,3 +184,40 @@ def test_one_place_hides_nothing_and_is_told_so():
 def test_what_cannot_be_held_out_is_refused(share, seed):
     with pytest.raises(InputError):
         sf.Visits([48.85, 48.86], [2.35, 2.36]).held_out(share, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.DataFrame({"lat": [48.85], "lon": [2.35]}),
+        pa.table({"lat": [48.85], "lon": [2.35]}),
+        {"lat": [48.85], "lon": [2.35]},
+        np.array([[48.85, 2.35]]),
+        [(48.85, 2.35)],
+        ["nowhere"],
+        "visits.csv",
+        3,
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_what_is_no_visits_is_told_how_to_become_visits(places, given):
+    with pytest.raises(InputError, match=r"sf\.Visits\(lat, lon\)"):
+        sf.Prior.from_visits(places, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (pd.DataFrame({"lat": [48.85]}), "of type DataFrame"),
+        ({"lat": [48.85]}, "of type dict"),
+        ("visits.csv", "the text 'visits.csv'"),
+    ],
+)
+def test_columns_keys_and_letters_are_not_taken_for_labels(places, given, said):
+    with pytest.raises(InputError, match=said):
+        sf.Prior.from_visits(places, given)
+
+
+def test_users_are_asked_of_visits_only(places):
+    with pytest.raises(InputError, match="has no users"):
+        places.counts(list(places.labels), user="ann")

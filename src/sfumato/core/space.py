@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, python
 from ..escaping import plain
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
@@ -169,9 +169,18 @@ class Space(Frozen):
         """Count how often each label occurs among ``values``.
 
         Spaces of places override this to count visits, of one user where asked.
+
+        Raises:
+            InputError: For a mapping, a table, or a label that is not in the space.
         """
         if user is not None:
             raise InputError("a space of labels has no users.", "pass the values of that user only.")
+        if isinstance(values, Mapping) or hasattr(values, "columns"):  # its keys or names of columns are no values
+            raise InputError(
+                f"the values are of type {type(values).__name__}.",
+                "pass a list with a label for each value",
+                python("pass how often each label occurs to sf.Prior.from_counts."),
+            )
         return np.bincount(self.positions(values), minlength=len(self)).astype(np.int64)
 
     @property

@@ -15,7 +15,7 @@ from ..core import Loss, LossPoints, Space, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.space import WGS84
-from ..errors import DataError, InputError, argument
+from ..errors import DataError, InputError, argument, python
 from .projection import Projection
 from .true_points import DISTANCES, TruePoints
 from .vertex_weights import Draw, Rounding
@@ -110,9 +110,16 @@ class Places(Space, ABC):
 
         Raises:
             DataError: If no visit is inside.
+            InputError: For what is neither visits nor labels of places.
         """
         if not isinstance(values, Visits):
-            return Space.counts(self, values, user)
+            hint = python("pass visits, from sf.read_visits or sf.Visits(lat, lon).")
+            if isinstance(values, str):  # its letters are no labels
+                raise InputError(f"the visits are the text {values!r}.", hint)
+            try:
+                return Space.counts(self, values, user)
+            except InputError as wrong:
+                raise InputError(wrong.problem, *wrong.hints, hint) from None
         masses: Floats = self._shares(values, user)[0].sum(axis=0)
         return masses
 
