@@ -16,7 +16,7 @@ from sfumato.optimal import Progress
         (Progress(2, 90, -math.inf, math.inf, math.inf, 0.5), "Step 2: no value and no bound yet, 0.5 s"),
         (
             Progress(5, 90, math.inf, -math.inf, math.inf, 61.0, 1_270),
-            "Coarser problem of 1,270 places, to see where to begin: step 5, 61.0 s",
+            "Simpler problem of 1,270 places, to see where to begin: step 5, 61.0 s",
         ),
     ],
     ids=["both", "no bound", "neither", "coarser"],

@@ -40,7 +40,7 @@ class Named(Solver):
         value = float(problem.prior.probabilities @ problem.loss.array[:, 0])
         return Answer(flat, 0.0, value, 0.9 * value, self.status, (), self.name)
 
-    def own(self, problem, control, start=None):
+    def own(self, problem, control, start=None, *, of_pairs=True):
         return self.answer(problem, control)
 
 
@@ -68,7 +68,7 @@ def test_generated_observables_are_chosen_where_few_are_expected(monkeypatch):
             {"guarantees": [sf.CoordinatePrivacy("0.5/km"), sf.DistortionPrivacy("0.1 km", KM)]},
             "the attacker's error is part of the problem",
         ),
-        ({"guarantees": sf.MetricPrivacy("0.5/km", KM)}, "few edges do not imply all rows"),
+        ({"guarantees": sf.MetricPrivacy("2/km", KM)}, "few edges do not imply all rows"),
     ],
     ids=["worst case", "spanner", "many reports", "error", "no edges"],
 )
@@ -107,7 +107,18 @@ def test_a_forecast_names_the_method_that_is_chosen_and_a_range():
     finer = forecast(skewed(), loss=KM, guarantees=sf.CoordinatePrivacy("0.5/km"), gap=1e-8)
     assert finer.most_seconds > found.most_seconds
     far = forecast(skewed(), loss=KM, guarantees=sf.MetricPrivacy("0.5/km", KM))
-    assert (far.method, far.reason) == ("structured interior point", "few edges do not imply all rows")
+    assert far.method == "generated observables and pairs"
+    assert re.fullmatch(r"about \d+ of \d+ reports are expected to be used", far.reason)
+    assert far.most_seconds > found.most_seconds
+    many = forecast(skewed(), loss=KM, guarantees=sf.MetricPrivacy("2/km", KM))
+    assert (many.method, many.reason) == ("structured interior point", "few edges do not imply all rows")
+
+
+def test_pairs_are_generated_where_few_reports_are_expected():
+    found = chosen(skewed(), guarantees=sf.MetricPrivacy("0.5/km", KM), gap=1e-3)
+    assert re.fullmatch(
+        r"generated observables and pairs \(chosen: about \d+ of \d+ reports are expected to be used\)", found
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def line_of(progress: Progress, unit: str) -> str:
     where, taken = f"Step {progress.step}", f"{progress.seconds:.1f} s"
     if progress.coarse:
         return (
-            f"Coarser problem of {progress.coarse:,} places, to see where to begin: step {progress.step}, {taken}"
+            f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}, {taken}"
         )
     if not math.isfinite(progress.value):
         return f"{where}: no value and no bound yet, {taken}"

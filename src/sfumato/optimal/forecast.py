@@ -14,12 +14,12 @@ from ..core.frozen import Short
 from ..errors import InputError, argument
 from ..rounding import about
 from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage
-from .generated.edges import edges_of, nearest_of
+from .generated.edges import graph_of, nearest_of
+from .generating import GENERATED, OF_PAIRS
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
 from .solver import check_gap
 from .structured import cores
 
-GENERATED: Final = "generated observables"
 STRUCTURED: Final = "structured interior point"
 
 _LEAST: Final = 150  # secrets: with fewer, the structured method is quicker
@@ -29,6 +29,8 @@ _SHARE: Final = 0.45  # of the observables, expected to be used: with more, so i
 # the structured one cells with all pairs, of real, even and random priors, epsilon times diameter from 2 to 50.
 _STRUCTURED_S: Final = 1.4e-5  # times m n^1.5
 _GENERATED_S: Final = 5e-6  # times n^1.8 used^0.9
+_OF_PAIRS_S: Final = 1e-6  # times n^2.4 used^0.8, where edges do not imply all rows
+_WORTHWHILE: Final = 0.6  # of the structured method's time, which is expected there: with more, that one is asked
 _FINER: Final = 0.4  # more for each digit of the gap beyond _GAP
 _GAP: Final = 1e-4
 _WIDER, _LEAST_SHARE = 0.2, 0.3  # less for each digit of a wider gap, and what is left at least
@@ -68,10 +70,12 @@ class Selected:
     Attributes:
         generated: Whether observables are generated, if few edges imply all rows.
         reason: Why, in words; "" where there is no other method.
+        of_pairs: Why they are generated where few edges do not, in words; None where they are not.
     """
 
     generated: bool
     reason: str
+    of_pairs: str | None = None
 
 
 @checked
@@ -116,20 +120,18 @@ def forecast(
         )
     n, m = problem.shape
     chosen = selected(problem, pairs)
-    generated, reason = chosen.generated, chosen.reason
-    if generated and problem.exponents is not None and edges_of(problem.exponents) is None:
-        generated, reason = False, NO_EDGES
-    if generated:
-        seconds, memory = (
-            _GENERATED_S * n**1.8 * expected_reports(problem) ** 0.9,
-            needed_bytes_of_generated(n, m, gap),
-        )
-    else:
-        seconds, memory = _STRUCTURED_S * m * n**1.5, needed_bytes(m, n)
+    method, reason = (GENERATED if chosen.generated else STRUCTURED), chosen.reason
+    if chosen.generated and problem.exponents is not None:
+        graph = graph_of(problem.exponents)
+        if graph is None or (not graph[1] and chosen.of_pairs is None):
+            method, reason = STRUCTURED, NO_EDGES
+        elif not graph[1] and chosen.of_pairs is not None:
+            method, reason = OF_PAIRS, chosen.of_pairs
+    seconds = _seconds(method, problem)
+    memory = needed_bytes(m, n) if method == STRUCTURED else needed_bytes_of_generated(n, m, gap)
     digits = math.log10(_GAP / gap)
     seconds *= 1 + _FINER * digits if digits > 0 else max(_LEAST_SHARE, 1 + _WIDER * digits)
-    low = _LOW / (_SYMMETRIC if problem.prior.even and not generated else 1)
-    method = GENERATED if generated else STRUCTURED
+    low = _LOW / (_SYMMETRIC if problem.prior.even and method == STRUCTURED else 1)
     return Forecast(method, reason, low * seconds / workers, _HIGH * seconds / math.sqrt(workers), memory)
 
 
@@ -155,7 +157,22 @@ def selected(problem: Problem, pairs: str = "generated") -> Selected:
     expected = expected_reports(problem)
     if expected > _SHARE * m and shortage(m, n) is None:
         return Selected(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
-    return Selected(True, f"few edges imply all rows, and {n:,} {_noun(problem)}")
+    pays = _seconds(OF_PAIRS, problem) <= _WORTHWHILE * _seconds(STRUCTURED, problem)
+    of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
+    if not pays:
+        of_pairs = None if shortage(m, n) is None else "the structured method needs more memory"
+    return Selected(True, f"few edges imply all rows, and {n:,} {_noun(problem)}", of_pairs)
+
+
+def _seconds(method: str, problem: Problem) -> float:
+    """Return about how many CPU seconds a method takes to a gap of 1e-4."""
+    n, m = problem.shape
+    if method == STRUCTURED:
+        return _STRUCTURED_S * m * math.pow(n, 1.5)
+    used = expected_reports(problem)
+    if method == GENERATED:
+        return _GENERATED_S * math.pow(n, 1.8) * math.pow(used, 0.9)
+    return _OF_PAIRS_S * math.pow(n, 2.4) * math.pow(used, 0.8)
 
 
 def expected_reports(problem: Problem) -> float:

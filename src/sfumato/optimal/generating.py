@@ -1,9 +1,10 @@
-"""The solver that generates observables, for problems whose rows follow from few edges."""
+"""The solver that generates observables, where few edges imply the rows of all pairs, or nearly do."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -11,24 +12,28 @@ from ..core.arrays import Floats
 from ..evidence import LeastCosts, Multipliers
 from .effort import MOST_PRICES
 from .generated.coarse import beside
-from .generated.edges import Ints
+from .generated.edges import Ints, graph_of
 from .generated.program import Program, program
 from .generated.rounds import Ended, Proved, generate
 from .interior.kept import state_folder
-from .interior.workers import Workers
+from .interior.workers import StoppedError, Workers
 from .problem import EXPECTED, Problem
 from .reduction import Positions, Reduced, reduce
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 from .structured import ALMOST, MENDED, Structured, cores, narrowed
 
+GENERATED: Final = "generated observables"
+OF_PAIRS: Final = "generated observables and pairs"
+
 
 @dataclass(frozen=True, slots=True)
 class Generating(Solver):
-    """Observables generated coarse to fine, for an expected loss on a lattice or another graph with few edges.
+    """Observables generated coarse to fine, for an expected loss where each secret has few neighbours.
 
     A program with few observables and all secrets is solved by the structured method's interior point; a small
-    program for every other observable proves that it could not help, or lets it join. It can be stopped at any
-    time. Other problems go to the structured method.
+    program for every other observable proves that it could not help, or lets it join. Where the rows of neighbours
+    imply all others, as on a lattice with the promise per metre, they are the only ones; else rows of other pairs
+    join where they matter. It can be stopped at any time. Other problems go to the structured method.
 
     Args:
         threads: Worker threads, each with one thread of BLAS; by default one per core.
@@ -44,7 +49,7 @@ class Generating(Solver):
     @property
     def name(self) -> str:  # type: ignore[override]
         """The name in reports."""
-        return "generated observables"
+        return GENERATED
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
@@ -54,16 +59,30 @@ class Generating(Solver):
         rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
         return rest.answer(problem, control, start)
 
-    def own(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer | None:
-        """Solve a problem as `Solver.answer` does, or return None where it would go to the structured method."""
+    def own(
+        self, problem: Problem, control: Control, start: Answer | None = None, *, of_pairs: bool = True
+    ) -> Answer | None:
+        """Solve a problem as `Solver.answer` does, or return None where it goes to the structured method.
+
+        Args:
+            problem: The problem.
+            control: How far and how long to go, and who is told.
+            start: An answer to a similar problem.
+            of_pairs: Whether problems whose edges do not imply all rows are solved, too.
+        """
         found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
-        if found is None:
+        if found is None or not (found.whole or of_pairs):
             return None
-        reduced, given = found
+        reduced, given = found.reduced, found.given
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = _begun(reduced, given, start)
-        look = _look(problem, reduced, given)
         with Workers(self.threads, lambda: control.stopped is not None) as workers:
+            if not found.whole:
+                try:
+                    given = given.strict(workers)
+                except StoppedError:
+                    return None
+            look = _look(problem, reduced, given)
             aim = replace(control, gap=ALMOST * control.gap)
             seen = None if look is None else look.seen
             ended = generate(
@@ -91,7 +110,7 @@ class Generating(Solver):
             bound,
             status,
             ended.log,
-            self.name,
+            self.name if found.whole else OF_PAIRS,
             prices,
             used=used,
             proved=prices is None,
@@ -103,14 +122,33 @@ def plain(problem: Problem) -> bool:
     return problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
 
 
-def _program(problem: Problem, control: Control) -> tuple[Reduced, Program] | None:
-    """Return the problem without what cannot matter, in the order of its edges; None where these are not few."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A problem without what cannot matter.
+
+    Attributes:
+        reduced: How it was reduced.
+        given: It, in the order of its edges, with their rows alone.
+        whole: Whether these imply all rows.
+    """
+
+    reduced: Reduced
+    given: Program
+    whole: bool
+
+
+def _program(problem: Problem, control: Control) -> _Found | None:
+    """Return the problem with its edges; None where these are not few."""
     reduced = reduce(problem, narrowed(problem, control))
     losses = problem.loss.array
     if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
         losses = losses[np.ix_(reduced.heads, reduced.kept)]
-    given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0))
-    return None if given is None else (reduced.bare(), given)
+    graph = graph_of(reduced.exponents)
+    if graph is None:
+        return None
+    pairs, whole = graph
+    given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
+    return _Found(reduced.bare(), given, whole)
 
 
 def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:
@@ -146,7 +184,8 @@ def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
     """Return what looks at multipliers where there are too many to keep; None where they are kept."""
     n, m = problem.shape
     edges, exponents = given.edges, problem.exponents
-    if len(edges.upper) * m <= MOST_PRICES or given.shape[0] != n or exponents is None:
+    few = given.threshold is not None or len(edges.upper) * m <= MOST_PRICES
+    if few or given.shape[0] != n or exponents is None:
         return None
     secrets = reduced.heads[given.order]
     s, t = secrets[edges.upper], secrets[edges.lower]
@@ -169,7 +208,7 @@ def _prices(given: Program, proved: Proved) -> Multipliers:
     block, upper, lower = proved.course.rows.pairs.triples()
     parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
     for o, each in proved.absent.items():
-        s, t = given.edges.upper[each.rows], given.edges.lower[each.rows]
+        s, t = each.edges.upper[each.rows], each.edges.lower[each.rows]
         parts.append((s, t, np.full(len(s), o), each.lam))
     upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = lam > 0

@@ -13,8 +13,8 @@ from .clarabel import Clarabel
 from .closed_forms import closed_form
 from .effort import check_generated
 from .fallback import fallback
-from .forecast import NO_EDGES, STRUCTURED, selected
-from .generating import Generating
+from .forecast import NO_EDGES, STRUCTURED, Selected, selected
+from .generating import OF_PAIRS, Generating
 from .highs import Highs
 from .problem import DISTORTION, Problem
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
@@ -29,11 +29,11 @@ _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 class Auto(Solver):
     """A closed form where one is proved optimal, generated observables where they pay, or the structured method.
 
-    Observables are generated from 150 secrets on, for an expected loss whose rows follow from few edges, where few
-    of them are expected to be used, or the structured method does not fit into memory. The answer's ``solver``
-    says what was chosen, and why. Where generating stops short of the wanted gap, the structured method
-    is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general back-ends give
-    further opinions; the best mechanism is kept, and the best bound.
+    Observables are generated from 150 secrets on, for an expected loss, where few of them are expected to be used,
+    or the structured method does not fit into memory: fewer where the rows of few edges do not imply all others.
+    The answer's ``solver`` says what was chosen, and why. Where generating stops short of the wanted gap, the
+    structured method is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general
+    back-ends give further opinions; the best mechanism is kept, and the best bound.
 
     Args:
         threads: Worker threads; by default one per core.
@@ -67,7 +67,7 @@ class Auto(Solver):
         chosen = selected(problem, control.pairs)
         best, reason = None, chosen.reason
         if chosen.generated:
-            best = self._generated(problem, control, start, reason)
+            best = self._generated(problem, control, start, chosen)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
             reason = NO_EDGES if best is None else ""
@@ -96,13 +96,19 @@ class Auto(Solver):
         told = reason and best.solver == STRUCTURED
         return replace(best, solver=f"{best.solver} (chosen: {reason})") if told else best
 
-    def _generated(self, problem: Problem, control: Control, start: Answer | None, reason: str) -> Answer | None:
-        """Return the answer of generated observables; None where few edges do not imply all rows."""
+    def _generated(
+        self, problem: Problem, control: Control, start: Answer | None, chosen: Selected
+    ) -> Answer | None:
+        """Return the answer of generated observables; None where few edges do not imply all rows, and ought to."""
         held = float(problem.loss.array.nbytes)
         held += 0 if problem.exponents is None else problem.exponents.nbytes
         check_generated(*problem.shape, held, control.gap)
-        found = Generating(self.threads, folder=self.folder).own(problem, control, start)
-        return None if found is None else replace(found, solver=f"{found.solver} (chosen: {reason})")
+        of_pairs = chosen.of_pairs is not None
+        found = Generating(self.threads, folder=self.folder).own(problem, control, start, of_pairs=of_pairs)
+        if found is None:
+            return None
+        reason = chosen.of_pairs if found.solver == OF_PAIRS else chosen.reason
+        return replace(found, solver=f"{found.solver} (chosen: {reason})")
 
 
 def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:

@@ -15,9 +15,8 @@ def given(chosen):
     """Return a program on the lattice whose observables are at some of its places."""
     n = len(LATTICE)
     loss = LATTICE.metric().to("km").array[:, chosen]
-    found = program(np.full(n, 1 / n), loss / n, 0.5 * LATTICE.steps().array, np.asarray(chosen))
-    assert found is not None
-    return found
+    exponents = 0.5 * LATTICE.steps().array
+    return program(np.full(n, 1 / n), loss / n, exponents, np.asarray(chosen), edges_of(exponents))
 
 
 @pytest.mark.parametrize("seed", range(3))

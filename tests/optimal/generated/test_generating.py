@@ -61,15 +61,13 @@ def test_other_problems_go_to_the_structured_method(options):
     assert design(town(1), solver="generating", gap=1e-3, **options).solver == "structured interior point"
 
 
-def test_pairs_that_few_edges_do_not_imply_go_to_the_structured_method():
-    rng = np.random.default_rng(3)
-    points = rng.random((40, 2))
-    apart = np.linalg.norm(points[:, None] - points, axis=2)
-    prior = sf.Prior.uniform(sf.Space([f"p{k}" for k in range(40)]))
+def test_secrets_that_all_are_neighbours_go_to_the_structured_method():
+    space = sf.Space([f"p{k}" for k in range(40)])
+    shares = np.arange(1, 41) / 820
     found = sf.design(
-        prior,
-        loss=apart,
-        guarantees=sf.MetricPrivacy(2.0, sf.Metric(apart)),
+        sf.Prior(space, shares),
+        loss=1.0 - np.eye(40),
+        guarantees=sf.MetricPrivacy(2.0, sf.Metric(1.0 - np.eye(40))),
         solver=Generating(threads=1),
         gap=1e-3,
         tie_break=False,

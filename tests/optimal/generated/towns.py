@@ -3,6 +3,7 @@
 import numpy as np
 
 import sfumato as sf
+from sfumato.optimal.generated.edges import edges_of
 from sfumato.optimal.generated.program import program
 
 
@@ -15,4 +16,4 @@ def town(seed, *, size="4 km x 3 km", spacing="500 m", kind="triangular", epsilo
     prior /= prior.sum()
     loss = lattice.metric().to("km").array
     exponents = epsilon * lattice.steps().array
-    return program(prior, prior[:, None] * loss, exponents, np.arange(len(lattice)))
+    return program(prior, prior[:, None] * loss, exponents, np.arange(len(lattice)), edges_of(exponents))

@@ -8,13 +8,12 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
-from .edges import edges_of, nearest_of
+from .edges import DETOUR, edges_of, nearest_of
 from .program import Positions, Program, program
 
 _FEW: Final = 150  # secrets that are solved with all observables
 _APART: Final = 1.99  # times the step, the least exponent between secrets of the net
 _BESIDE: Final = 2.01  # times the step: not more than two steps away
-_DETOUR: Final = 0.25  # by which the way along edges of a net may be longer
 _ROUNDED: Final = 1e-9
 _NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
@@ -39,13 +38,12 @@ def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
     np.add.at(prior, member, given.prior)
     np.add.at(costs, member, given.costs[kept].T)
     exponents = given.exponents[np.ix_(net, net)]
-    pairs = edges_of(exponents, _DETOUR)
+    pairs = edges_of(exponents, DETOUR)
     if pairs is None:
         order = np.argsort(exponents, axis=1)[:, 1 : 1 + _NEAREST]
         pairs = np.column_stack([np.repeat(np.arange(len(net)), order.shape[1]), order.ravel()])
         pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-    found = program(prior, costs, exponents, place[given.anchors[kept]], pairs)
-    return None if found is None else (found, net, kept)
+    return program(prior, costs, exponents, place[given.anchors[kept]], pairs), net, kept
 
 
 def beside(given: Program, used: Positions) -> Positions:

@@ -20,6 +20,9 @@ _NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diag
 _MOST: Final = 16  # pairs per secret, and no more, are few
 _TOLERANCE: Final = 1e-12
 
+DETOUR: Final = 0.25
+"""By which the way along edges may be longer than a pair, where edges only show who is near whom."""
+
 
 def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
@@ -53,6 +56,21 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     pairs = np.concatenate(found)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     return None if bare[pairs[:, 0], pairs[:, 1]].max() > CAP else pairs
+
+
+def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
+    """Return few pairs (s, t), both ways, array (k, 2), and whether their rows imply all others; None without any.
+
+    Where they do not, the way along them is little longer than any pair.
+
+    Args:
+        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+    """
+    pairs = edges_of(exponents)
+    if pairs is not None:
+        return pairs, True
+    pairs = edges_of(exponents, DETOUR) if exponents.max() <= CAP else None
+    return None if pairs is None else (pairs, False)
 
 
 def nearest_of(exponents: Floats) -> Floats:

@@ -51,7 +51,8 @@ class Price(Short):
         closed: Whether what mu must be lowered by, in all, is no more than was allowed.
         short: Array (n,), by how much mu must be lowered; not negative.
         lacking: Their sum.
-        rows: Array (r,), the rows with a multiplier, ascending.
+        edges: Rows of the observable.
+        rows: Array (r,), those of them with a multiplier, ascending.
         lam: Array (r,), their multipliers, positive.
     """
 
@@ -60,6 +61,7 @@ class Price(Short):
     closed: bool
     short: Floats
     lacking: float
+    edges: Edges
     rows: Ints
     lam: Floats
 
@@ -85,7 +87,7 @@ def price(
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
-        return replace(unpriced(w), closed=True)
+        return replace(unpriced(edges, w), closed=True)
     reach = float(exponents[negative].max()) + _AROUND
     while True:
         chosen: Bools = exponents <= reach
@@ -103,14 +105,17 @@ def price(
             short[here] = found.short
             used = np.flatnonzero(found.lam)
             lacking = float(short.sum())
-            return Price(found.value, found.weighed, found.closed, short, lacking, rows[used], found.lam[used])
+            return Price(
+                found.value, found.weighed, found.closed, short, lacking, edges, rows[used], found.lam[used]
+            )
         reach *= _WIDER
 
 
-def unpriced(w: Floats) -> Price:
+def unpriced(edges: Edges, w: Floats) -> Price:
     """Return the price of an observable that is not looked at: all that is negative in its costs (n,) is paid."""
     short = np.maximum(-w, 0.0)
-    return Price(0.0, np.inf, False, short, float(short.sum()), np.empty(0, dtype=np.int64), np.empty(0))
+    none = np.empty(0, dtype=np.int64)
+    return Price(0.0, np.inf, False, short, float(short.sum()), edges, none, np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays import Floats
 from ..interior.workers import StoppedError, Workers
 from ..solver import Control
-from .edges import Ints
+from .edges import Edges, Ints
 from .price import Price, price, unpriced
 from .program import Positions, Program
 
@@ -64,6 +64,7 @@ def priced(
     control: Control,
     workers: Workers,
     seen: Seen | None,
+    more: Callable[[int], Edges] | None = None,
 ) -> Prices:
     """Return the prices of absent observables.
 
@@ -76,13 +77,17 @@ def priced(
         control: Once it stops, all that is negative is paid.
         workers: The pool.
         seen: What looks at each one's multipliers, where they are not kept.
+        more: Rows of an observable, for those that are not harmless by the rows of the edges; or None.
     """
 
     def one(o: int) -> Price:
-        w = given.costs[o] - mu
+        w, exponents = given.costs[o] - mu, given.exponents[given.anchors[o]]
         if control.stopped is not None:
-            return unpriced(w)
-        return price(given.edges, w, given.exponents[given.anchors[o]], budget / len(rest), budget, limit)
+            return unpriced(given.edges, w)
+        found = price(given.edges, w, exponents, budget / len(rest), budget, limit)
+        if more is None or (found.closed and found.weighed > limit):
+            return found
+        return price(more(o), w, exponents, budget / len(rest), budget, limit)
 
     def several(share: range) -> Prices:
         found = Prices.nothing(given.shape[0])

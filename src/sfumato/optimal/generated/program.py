@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ..interior.columns import Columns
-from .edges import Edges, Ints, edges_of, ordered
+from ..interior.loop import limits
+from ..interior.pairs import irreducible
+from ..interior.workers import Workers
+from .edges import Edges, Ints, ordered
 
 Positions = NDArray[np.intp]
 
@@ -27,6 +30,8 @@ class Program(Short):
         edges: The rows of one observable.
         anchors: Array (m,), the secret that each observable costs least.
         order: Array (n,), which secret each one is.
+        threshold: Array (n, n), see `interior.loop.limits`, where the rows of all pairs count; None where those of
+            the edges do.
     """
 
     prior: Floats
@@ -36,6 +41,7 @@ class Program(Short):
     edges: Edges
     anchors: Positions
     order: Positions
+    threshold: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,31 +62,34 @@ class Program(Short):
             minimum=None,
             secret_loss=None,
             max_loss=None,
-            edges=self.pairs,
+            edges=self.pairs if self.threshold is None else None,
         )
 
+    def loose(self) -> Program:
+        """Return the problem with the rows of its edges alone."""
+        return replace(self, threshold=None)
 
-def program(
-    prior: Floats, costs: Floats, exponents: Floats, anchors: Positions, pairs: Ints | None = None
-) -> Program | None:
-    """Return a problem in the order of its edges; None where few edges do not imply all rows.
+    def strict(self, workers: Workers) -> Program:
+        """Return the problem with the rows of all pairs, of which those of the edges are present at first."""
+        return replace(self, threshold=limits(self.exponents, irreducible(self.exponents, workers)))
+
+
+def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions, pairs: Ints) -> Program:
+    """Return a problem in the order of its edges, with their rows alone.
 
     Args:
         prior: Array (n,).
         costs: Array (n, m), prior-weighted.
         exponents: Array (n, n), a metric.
         anchors: Array (m,), the secret that each observable costs least.
-        pairs: Array (k, 2), the edges, where they are known.
+        pairs: Array (k, 2), the edges.
     """
-    known = edges_of(exponents) if pairs is None else pairs
-    if known is None:
-        return None
     n = len(prior)
-    order = ordered(known, n)
+    order = ordered(pairs, n)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
     moved = np.ascontiguousarray(exponents[np.ix_(order, order)])
-    there = place[known]
+    there = place[pairs]
     return Program(
         prior[order],
         np.ascontiguousarray(costs[order].T),

@@ -7,9 +7,11 @@ are is taken from the bound.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +25,7 @@ from ..interior.loop import Course
 from ..interior.workers import Workers
 from ..solver import Control, OnProgress, Progress, Status
 from .coarse import beside, coarser, spread
-from .present import Present, cold, joined, kept, staying
+from .present import Present, cold, joined, kept, near_rows, staying
 from .price import Price
 from .pricing import Seen, priced
 from .program import Positions, Program
@@ -37,7 +39,11 @@ _EARLY: Final = 0.03  # gap of the iterate that observables join
 _PRICED: Final = 0.003  # gap at which absent ones are priced before the end
 _NEAR: Final = 0.007  # times that gap and the value: absent ones that cost no more may be needed in the end
 _USED: Final = 1e-3  # probability of an observable that is used
+_USUAL: Final = 1e-4  # gap from which on a second round costs more than observables that are not needed
+_CAREFUL: Final = 0.4  # power of how much finer the gap is: so many times more is taken to be needed
+_CARE_OF_PAIRS: Final = 4.0  # at least, where all pairs count, for what is priced by some of the rows only
 _SCOUTS: Final = 4  # rounds of a coarser problem of which nothing is proved
+_SCOUTS_OF_PAIRS: Final = 2  # of the edges' rows, where all pairs count
 _WIDE: Final = 0.01  # gap at which its observables leave last
 _SCOUTED: Final = 0.02  # probability of an observable that is used, where the gap is still wide
 _SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
@@ -131,14 +137,17 @@ def generate(
 
 
 def _first(given: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
-    found = coarser(given)
+    """Return what a coarser problem uses; where all pairs count, what the rows of the edges alone would use."""
+    every = np.arange(given.shape[1])
+    found = coarser(given) if given.threshold is None else (given.loose(), every, every)
     if found is None:
-        return np.arange(given.shape[1])
+        return every
     smaller, net, places = found
     told = _told(control.progress, len(net))
     aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=told)
     first = _first(smaller, aim, workers, most, folder)
-    return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first)])
+    scouts = _SCOUTS if given.threshold is None else _SCOUTS_OF_PAIRS
+    return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first, scouts)])
 
 
 def _rough(control: Control) -> bool:
@@ -203,10 +212,20 @@ class _Rounds:
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
         return Ended(least.chosen, least.x, least.value, best, status, tuple(self._log))
 
-    def scouted(self, chosen: Positions) -> Positions:
-        """Return the observables that are used once few near them would help, of which nothing is proved."""
+    @property
+    def _care(self) -> float:
+        finer = math.pow(max(1.0, _USUAL / self._control.gap), _CAREFUL)
+        return finer if self._given.threshold is None else max(_CARE_OF_PAIRS, finer)
+
+    def scouted(self, chosen: Positions, most: int) -> Positions:
+        """Return the observables that are used after some rounds, or once few near them would help, without proof.
+
+        Args:
+            chosen: Array (k,), the first ones.
+            most: The most rounds.
+        """
         now, early = self._begun(chosen)
-        for _ in range(_SCOUTS):
+        for _ in range(most):
             found = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
             if self._enough(found) or self._control.stopped is not None:
                 break
@@ -225,12 +244,13 @@ class _Rounds:
             course = self._course(before, gap)
             now = Present(before.chosen, course.rows, course.point)
             look = gap == _PRICED and not _rough(control)
-            found = self._proved(course, now.chosen, gap, _NEAR) if look else None
-            now = kept(self._given, now, staying(before.point.u, now.point.u, gap))
+            near = _NEAR * self._care
+            found = self._proved(course, now.chosen, gap, near) if look else None
+            now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
             if gap == _EARLY:
                 early = now
             if found is not None:
-                others = found.near(_NEAR * gap * found.value)
+                others = found.near(near * gap * found.value)
                 if others or found.harmful:
                     most = int(_FEW * (len(now.chosen) + len(found.harmful)))
                     early = self._joined(early, now.chosen, found, others[:most])
@@ -243,7 +263,7 @@ class _Rounds:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
                 before = self._follow(now, _SEEN * gap)
                 now = self._follow(before, gap)
-                now = kept(self._given, now, staying(before.point.u, now.point.u, gap))
+                now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
         return now
 
     def _joined(
@@ -299,7 +319,15 @@ class _Rounds:
         control = replace(self._control, gap=gap, progress=tell)
         file = None if self._folder is None else StateFile(self._folder, now.rows.form, gap, None)
         course = loop.follow(
-            now.rows, now.point, None, control, self._workers, started=self._started, most=self._most, file=file
+            now.rows,
+            now.point,
+            self._given.threshold,
+            control,
+            self._workers,
+            started=self._started,
+            most=self._most,
+            file=file,
+            told=False,
         )
         # Also the lines that a state on disk holds: they were told before, and steps are counted on from them.
         self._log += [self._line(line, before + line.step) for line in course.log]
@@ -338,7 +366,9 @@ class _Rounds:
         rest = np.setdiff1d(np.arange(given.shape[1]), chosen) if some is None else some
         budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
 
-        seen = priced(given, mu, rest, budget, limit, self._control, self._workers, self._seen)
+        now = Present(chosen, course.rows, course.point)
+        more = None if given.threshold is None else partial(near_rows, given, now)
+        seen = priced(given, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
         if self._seen is not None and some is None:
             edges = np.arange(len(given.edges.upper))
             for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):

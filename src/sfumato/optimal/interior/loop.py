@@ -119,6 +119,7 @@ def follow(
     most: int,
     below: float | None = None,
     file: StateFile | None = None,
+    told: bool = True,
 ) -> Course:
     """Follow the central path from a strictly interior iterate.
 
@@ -132,6 +133,7 @@ def follow(
         most: The most iterations.
         below: Stop once what is minimised is below this, or cannot be; or None.
         file: Where states are kept, and one may be found to go on from; or None.
+        told: Whether the bound of every iterate counts, or only that of the last one.
     """
     form = rows.form
     n = form.secrets
@@ -152,9 +154,9 @@ def follow(
         gap = max(0.0, value - best.bound) / max(abs(value), least)
         seconds = time.monotonic() - started
         # Before the game has a mechanism within its limit of the loss, there is no value and no bound to tell.
-        told = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
+        shown = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
         if found is None:
-            log.append(Progress(len(log), rows.pairs.count, sign * told[0], sign * told[1], told[2], seconds))
+            log.append(Progress(len(log), rows.pairs.count, sign * shown[0], sign * shown[1], shown[2], seconds))
             if control.progress is not None:
                 control.progress(log[-1])
         state, found = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
@@ -174,8 +176,8 @@ def follow(
             best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
             product = float(point.lam @ z)
             lags = value - best.bound > LAG * product
-            if threshold is None:
-                # Where all rows are present, a better bound is looked for only where it may end the course.
+            if not told:
+                # A better bound is looked for only where it may end the course.
                 lags &= product <= NEARLY * control.gap * abs(value)
             tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
             if lags:
