@@ -68,7 +68,7 @@ def test_generated_observables_are_chosen_where_few_are_expected(monkeypatch):
             {"guarantees": [sf.CoordinatePrivacy("0.5/km"), sf.DistortionPrivacy("0.1 km", KM)]},
             "the attacker's error is part of the problem",
         ),
-        ({"guarantees": sf.MetricPrivacy("2/km", KM)}, "few edges do not imply all rows"),
+        ({"guarantees": sf.MetricPrivacy("4/km", KM)}, "few edges do not imply all rows"),
     ],
     ids=["worst case", "spanner", "many reports", "error", "no edges"],
 )
@@ -110,7 +110,7 @@ def test_a_forecast_names_the_method_that_is_chosen_and_a_range():
     assert far.method == "generated observables and pairs"
     assert re.fullmatch(r"about \d+ of \d+ reports are expected to be used", far.reason)
     assert far.most_seconds > found.most_seconds
-    many = forecast(skewed(), loss=KM, guarantees=sf.MetricPrivacy("2/km", KM))
+    many = forecast(skewed(), loss=KM, guarantees=sf.MetricPrivacy("4/km", KM))
     assert (many.method, many.reason) == ("structured interior point", "few edges do not imply all rows")
 
 
