@@ -24,6 +24,7 @@ _PER_ENTRY, _PER_PROBABILITY = 8, 2_000
 _ARRAYS, _PER_PRESENT = 12, 3_000
 _WIDE, _PRESENT, _PRESENT_WIDE = 2e-3, 0.12, 0.03
 _EDGES, _PER_PRICE = 6, 120
+_OF_PAIRS = 4  # times that where all pairs count, which have more rows and prices
 _SHARE = 0.9  # of the free memory that may be taken
 _PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
 _OVERHEAD_S = 0.1
@@ -52,7 +53,7 @@ def check_memory(blocks: int, size: int) -> None:
     raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
 
 
-def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
+def check_generated(secrets: int, observables: int, held: float, gap: float, *, of_pairs: bool = False) -> None:
     """Refuse a program whose observables are generated, where it does not fit into memory.
 
     Args:
@@ -60,11 +61,12 @@ def check_generated(secrets: int, observables: int, held: float, gap: float) -> 
         observables: How many there are.
         held: Bytes of it that are there already.
         gap: The relative gap to reach.
+        of_pairs: Whether all pairs count.
 
     Raises:
         InputError: If it does not fit; the hint says what does.
     """
-    short = shortage_of_generated(secrets, observables, held, gap)
+    short = shortage_of_generated(secrets, observables, held, gap, of_pairs=of_pairs)
     if short is not None:
         raise InputError(short[0], f"about {short[1]:,} secrets fit: use a wider spacing or a smaller region.")
 
@@ -80,7 +82,7 @@ def shortage(blocks: int, size: int) -> tuple[str, int] | None:
 
 
 def shortage_of_generated(
-    secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE
+    secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
 ) -> tuple[str, int] | None:
     """Return what `shortage` does, for a program whose observables are generated.
 
@@ -89,12 +91,13 @@ def shortage_of_generated(
         observables: How many there are.
         held: Bytes of it that are there already.
         gap: The relative gap to reach; by default a wide one, which takes least.
+        of_pairs: Whether all pairs count.
     """
-    wanted = needed_bytes_of_generated(secrets, observables, gap)
+    wanted = needed_bytes_of_generated(secrets, observables, gap, of_pairs=of_pairs)
     ratio = observables / secrets
 
     def needed(fits: int) -> float:
-        return needed_bytes_of_generated(fits, math.ceil(ratio * fits), gap)
+        return needed_bytes_of_generated(fits, math.ceil(ratio * fits), gap, of_pairs=of_pairs)
 
     return _shortage(wanted, secrets, needed, free_bytes() + held / _SHARE)
 
@@ -120,12 +123,13 @@ def needed_bytes(blocks: int, size: int) -> float:
     return float(blocks) * size * (_PER_ENTRY * size + _PER_PROBABILITY)
 
 
-def needed_bytes_of_generated(secrets: int, observables: int, gap: float) -> float:
+def needed_bytes_of_generated(secrets: int, observables: int, gap: float, *, of_pairs: bool = False) -> float:
     """Return about how much memory a program takes whose observables are generated, with its problem and proof."""
     present = (_PRESENT_WIDE if gap >= _WIDE else _PRESENT) * observables
     prices = min(_EDGES * secrets * observables, MOST_PRICES)
     arrays = _ARRAYS * secrets * max(secrets, observables)
-    return 8.0 * arrays + _PER_PRESENT * present * secrets + float(_PER_PRICE * prices)
+    once = 8.0 * arrays + _PER_PRESENT * present * secrets + float(_PER_PRICE * prices)
+    return _OF_PAIRS * once if of_pairs else once
 
 
 def free_bytes() -> float:

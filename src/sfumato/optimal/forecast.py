@@ -128,7 +128,10 @@ def forecast(
         elif not graph[1] and chosen.of_pairs is not None:
             method, reason = OF_PAIRS, chosen.of_pairs
     seconds = _seconds(method, problem)
-    memory = needed_bytes(m, n) if method == STRUCTURED else needed_bytes_of_generated(n, m, gap)
+    of_pairs = method == OF_PAIRS
+    memory = (
+        needed_bytes(m, n) if method == STRUCTURED else needed_bytes_of_generated(n, m, gap, of_pairs=of_pairs)
+    )
     digits = math.log10(_GAP / gap)
     seconds *= 1 + _FINER * digits if digits > 0 else max(_LEAST_SHARE, 1 + _WIDER * digits)
     low = _LOW / (_SYMMETRIC if problem.prior.even and method == STRUCTURED else 1)

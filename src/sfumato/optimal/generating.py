@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..evidence import LeastCosts, Multipliers
-from .effort import MOST_PRICES
+from .effort import MOST_PRICES, check_generated
 from .generated.coarse import beside
 from .generated.edges import Ints, graph_of
 from .generated.program import Program, program
@@ -73,6 +73,8 @@ class Generating(Solver):
         found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
         if found is None or not (found.whole or of_pairs):
             return None
+        if not found.whole:
+            check_generated(*problem.shape, 0.0, control.gap, of_pairs=True)
         reduced, given = found.reduced, found.given
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = _begun(reduced, given, start)

@@ -70,6 +70,12 @@ class Price(Short):
         rows, lam = (self.rows, self.lam) if multipliers else (self.rows[:0], self.lam[:0])
         return replace(self, short=self.short[:0], rows=rows, lam=lam)
 
+    def brief(self) -> Price:
+        """Return the same with no other rows than those with a multiplier."""
+        some, edges = self.rows, self.edges
+        few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
+        return replace(self, edges=few, rows=np.arange(len(some)))
+
 
 def price(
     edges: Edges, w: Floats, exponents: Floats, allowed: float, budget: float, near: float = -np.inf

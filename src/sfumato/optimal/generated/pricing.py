@@ -87,7 +87,7 @@ def priced(
         found = price(given.edges, w, exponents, budget / len(rest), budget, limit)
         if more is None or (found.closed and found.weighed > limit):
             return found
-        return price(more(o), w, exponents, budget / len(rest), budget, limit)
+        return price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
 
     def several(share: range) -> Prices:
         found = Prices.nothing(given.shape[0])
