@@ -92,7 +92,7 @@ class DesignOptions(OptionsAsGiven):
     solver: Annotated[
         str,
         Option(
-            help="auto, structured (our interior point), generating (for lattices, from few reports), highs, "
+            help="auto, structured (our interior point), generating (from few reports), highs, "
             "simplex or clarabel."
         ),
     ] = "auto"

@@ -210,6 +210,13 @@ def test_it_finds_and_proves_what_the_structured_method_does(seed):
     assert one.mechanism.matrix.shape[1] < len(GRID)
 
 
+def test_a_wide_gap_is_proved_too():
+    found = design(4, solver="generating", gap=1e-2)
+    assert found.status is Status.OPTIMAL
+    assert found.certificate.gap <= 1e-2
+    assert found.solver == "generated observables and pairs"
+
+
 def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path):
     unbroken = design(2, solver=Generating(threads=1))
     folder = Generating(threads=1, folder=tmp_path)
