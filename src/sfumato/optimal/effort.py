@@ -53,7 +53,7 @@ def check_memory(blocks: int, size: int) -> None:
     raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
 
 
-def check_generated(secrets: int, observables: int, held: float, gap: float, *, of_pairs: bool = False) -> None:
+def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
     """Refuse a program whose observables are generated, where it does not fit into memory.
 
     Args:
@@ -61,12 +61,11 @@ def check_generated(secrets: int, observables: int, held: float, gap: float, *, 
         observables: How many there are.
         held: Bytes of it that are there already.
         gap: The relative gap to reach.
-        of_pairs: Whether all pairs count.
 
     Raises:
         InputError: If it does not fit; the hint says what does.
     """
-    short = shortage_of_generated(secrets, observables, held, gap, of_pairs=of_pairs)
+    short = shortage_of_generated(secrets, observables, held, gap)
     if short is not None:
         raise InputError(short[0], f"about {short[1]:,} secrets fit: use a wider spacing or a smaller region.")
 

@@ -13,7 +13,7 @@ from ..core.arguments import checked
 from ..core.frozen import Short
 from ..errors import InputError, argument
 from ..rounding import about
-from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage
+from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage, shortage_of_generated
 from .generated.edges import graph_of, nearest_of
 from .generating import GENERATED, OF_PAIRS
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
@@ -161,6 +161,7 @@ def selected(problem: Problem, pairs: str = "generated") -> Selected:
     if expected > _SHARE * m and shortage(m, n) is None:
         return Selected(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
     pays = _seconds(OF_PAIRS, problem) <= _WORTHWHILE * _seconds(STRUCTURED, problem)
+    pays &= shortage_of_generated(n, m, of_pairs=True) is None
     of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
     if not pays:
         of_pairs = None if shortage(m, n) is None else "the structured method needs more memory"

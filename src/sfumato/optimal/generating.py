@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..evidence import LeastCosts, Multipliers
-from .effort import MOST_PRICES, check_generated
+from .effort import MOST_PRICES, shortage_of_generated
 from .generated.coarse import beside
 from .generated.edges import Ints, graph_of
 from .generated.program import Program, program
@@ -68,13 +68,13 @@ class Generating(Solver):
             problem: The problem.
             control: How far and how long to go, and who is told.
             start: An answer to a similar problem.
-            of_pairs: Whether problems whose edges do not imply all rows are solved, too.
+            of_pairs: Whether problems whose edges do not imply all rows are solved, too, where memory is enough.
         """
         found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
         if found is None or not (found.whole or of_pairs):
             return None
-        if not found.whole:
-            check_generated(*problem.shape, 0.0, control.gap, of_pairs=True)
+        if not found.whole and shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True) is not None:
+            return None
         reduced, given = found.reduced, found.given
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = _begun(reduced, given, start)

@@ -70,7 +70,7 @@ class Auto(Solver):
             best = self._generated(problem, control, start, chosen)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
-            reason = NO_EDGES if best is None else ""
+            reason = NO_EDGES if best is None and chosen.of_pairs is None else ""
         infeasible: InfeasibleError | None = None
         asked = control
         for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):
@@ -99,7 +99,7 @@ class Auto(Solver):
     def _generated(
         self, problem: Problem, control: Control, start: Answer | None, chosen: Selected
     ) -> Answer | None:
-        """Return the answer of generated observables; None where few edges do not imply all rows, and ought to."""
+        """Return the answer of generated observables; None where it is one for the structured method."""
         held = float(problem.loss.array.nbytes)
         held += 0 if problem.exponents is None else problem.exponents.nbytes
         check_generated(*problem.shape, held, control.gap)

@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.shortest_paths import paths_along
-from sfumato.optimal.generated.edges import Edges, edges_of, ordered
+from sfumato.optimal.generated.edges import Edges, edges_of, graph_of, ordered
 
 
 def exponents_of(lattice, epsilon=0.3):
@@ -78,3 +78,24 @@ def test_neighbours_are_near_each_other_in_the_order():
     assert np.array_equal(np.sort(order), np.arange(len(lattice)))
     place = np.argsort(order)
     assert np.abs(place[pairs[:, 0]] - place[pairs[:, 1]]).max() < 3 * np.sqrt(len(lattice))
+
+
+@pytest.mark.parametrize("apart", [1e-4, 0.05, 0.3, 0.5])
+def test_edges_that_nearly_imply_all_rows_lead_everywhere(apart):
+    """Two that are next to each other may leave a pair to one another: then there are no edges."""
+    one = np.array([(x, y) for x in range(4) for y in range(4)], dtype=float)
+    points = np.concatenate([one, one + np.array([apart, 0.0])])
+    exponents = np.linalg.norm(points[:, None] - points, axis=2)
+    found = graph_of(exponents)
+    assert (found is None) == (apart < 0.1)
+    if found is not None:
+        assert (paths(found[0], exponents) <= 1.5 * exponents + 1e-12).all()
+
+
+def test_edges_of_cells_nearly_imply_all_rows():
+    exponents = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "500 m").metric().to("km").array
+    found = graph_of(exponents)
+    assert found is not None
+    pairs, whole = found
+    assert not whole
+    assert len(pairs) <= 8 * len(exponents)

@@ -1,5 +1,6 @@
 """Generated observables where the rows of all pairs count: against a general solver and another method."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from scipy.optimize import linprog
 import sfumato as sf
 from sfumato.evidence.optimality import prove_optimality
 from sfumato.optimal import Generating, Status
-from sfumato.optimal.generated import coarse
+from sfumato.optimal.generated import coarse, rounds
 from sfumato.optimal.generated.edges import graph_of
 from sfumato.optimal.generated.present import cold, joined, kept, near_rows
 from sfumato.optimal.generated.price import price
@@ -208,6 +209,42 @@ def test_it_finds_and_proves_what_the_structured_method_does(seed):
     again = prove_optimality(problem.prior, problem.loss, problem.guarantees, one.optimality)
     assert again == pytest.approx(one.certificate.bound, rel=1e-9)
     assert one.mechanism.matrix.shape[1] < len(GRID)
+
+
+def test_reports_that_are_all_alike():
+    """None has more than a fiftieth of the probability, and all are used."""
+    grid = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "400 m")
+    size, km = len(grid), grid.metric().to("km")
+    loss = sf.Loss(1.0 - np.eye(size), "km")
+    found = sf.design(
+        sf.Prior.uniform(grid),
+        loss=loss,
+        guarantees=sf.MetricPrivacy("0.01/km", km),
+        solver=Generating(threads=1),
+        gap=1e-3,
+        keep="program",
+        tie_break=False,
+    )
+    assert size > 50
+    assert found.status is Status.OPTIMAL
+    assert found.certificate.holds
+
+
+def test_what_was_harmful_once_stays(monkeypatch):
+    """By few rows it may look harmful for ever; as long as it is there, it has rows of its own."""
+    given = town(1)
+    seen = []
+
+    def few(found):
+        seen.append(set(found.chosen))
+        return [o for o in range(given.shape[1]) if o not in seen[-1]][:2]
+
+    monkeypatch.setattr(rounds.Proved, "harmful", property(few))
+    monkeypatch.setattr(rounds, "_PRICED", 0.0)
+    ended = solved(given, np.arange(5), gap=1e-9)
+    assert ended.proved.bound <= ended.value
+    assert len(seen) > 2
+    assert all(before <= after for before, after in itertools.pairwise(each - set(range(5)) for each in seen))
 
 
 def test_a_wide_gap_is_proved_too():

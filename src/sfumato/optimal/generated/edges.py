@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
+from ...core.shortest_paths import paths_along
 from ..interior.columns import CAP
 from ..interior.order import cuthill_mckee
 
@@ -20,8 +21,10 @@ _NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diag
 _MOST: Final = 16  # pairs per secret, and no more, are few
 _TOLERANCE: Final = 1e-12
 
+_LONGEST: Final = 1.5  # times a pair: the way along edges that nearly imply all rows
+
 DETOUR: Final = 0.25
-"""By which the way along edges may be longer than a pair, where edges only show who is near whom."""
+"""By which a first step towards a pair's other end may be a way around, where edges only show who is near whom."""
 
 
 def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
@@ -61,7 +64,7 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
 def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
     """Return few pairs (s, t), both ways, array (k, 2), and whether their rows imply all others; None without any.
 
-    Where they do not, the way along them is little longer than any pair.
+    Where they do not, the shortest way along them is at most half longer than any pair.
 
     Args:
         exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
@@ -70,7 +73,11 @@ def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
     if pairs is not None:
         return pairs, True
     pairs = edges_of(exponents, DETOUR) if exponents.max() <= CAP else None
-    return None if pairs is None else (pairs, False)
+    if pairs is None:
+        return None
+    once = pairs[pairs[:, 0] < pairs[:, 1]]
+    ways = paths_along(once, exponents[once[:, 0], once[:, 1]], len(exponents))
+    return (pairs, False) if (ways <= _LONGEST * exponents).all() else None
 
 
 def nearest_of(exponents: Floats) -> Floats:

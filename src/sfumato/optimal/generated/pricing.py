@@ -87,7 +87,8 @@ def priced(
         found = price(given.edges, w, exponents, budget / len(rest), budget, limit)
         if more is None or (found.closed and found.weighed > limit):
             return found
-        return price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
+        again = price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
+        return again if again.closed or not found.closed else found
 
     def several(share: range) -> Prices:
         found = Prices.nothing(given.shape[0])

@@ -44,6 +44,7 @@ _CAREFUL: Final = 0.4  # power of how much finer the gap is: so many times more 
 _CARE_OF_PAIRS: Final = 4.0  # at least, where all pairs count, for what is priced by some of the rows only
 _SCOUTS: Final = 4  # rounds of a coarser problem of which nothing is proved
 _SCOUTS_OF_PAIRS: Final = 2  # of the edges' rows, where all pairs count
+_MOST_SCOUTED: Final = 60  # iterations of each of its programs
 _WIDE: Final = 0.01  # gap at which its observables leave last
 _SCOUTED: Final = 0.02  # probability of an observable that is used, where the gap is still wide
 _SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
@@ -145,6 +146,7 @@ def _first(given: Program, control: Control, workers: Workers, most: int, folder
     smaller, net, places = found
     told = _told(control.progress, len(net))
     aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=told)
+    most = min(most, _MOST_SCOUTED)
     first = _first(smaller, aim, workers, most, folder)
     scouts = _SCOUTS if given.threshold is None else _SCOUTS_OF_PAIRS
     return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first, scouts)])
@@ -200,11 +202,16 @@ class _Rounds:
         control = self._control
         now, early = self._begun(chosen)
         best = found = least = self._solved(now)
+        harmful: set[int] = set()
         for _ in range(_MOST):
             if self._near(least, best) or control.stopped is not None or not found.harmful:
                 break
-            used = found.chosen[found.x.max(axis=1) > _USED]
-            early = self._joined(early, used, found)
+            used = found.x.max(axis=1) > _USED
+            if self._given.threshold is not None:
+                # By other rows they were not proved harmless, and would not be without their own.
+                used |= np.isin(found.chosen, list(harmful))
+                harmful.update(found.harmful)
+            early = self._joined(early, found.chosen[used], found)
             found = self._solved(self._thinned(early) if _rough(control) else early)
             best = max(best, found, key=_proved_of)
             least = found if found.value < least.value else least
@@ -231,7 +238,8 @@ class _Rounds:
                 break
             early = self._joined(early, found.chosen[found.x.max(axis=1) > _USED], found)
             now = self._thinned(early, _WIDE)
-        return np.asarray(now.chosen[now.point.u.max(axis=1) > _SCOUTED], dtype=np.intp)
+        size = now.point.u.max(axis=1)
+        return np.asarray(now.chosen[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
 
     def _begun(self, chosen: Positions) -> tuple[Present, Present]:
         """Return the iterates at the end of the stages, and at an early one that others may join."""
