@@ -68,7 +68,7 @@ def test_generated_observables_are_chosen_where_few_are_expected(monkeypatch):
             {"guarantees": [sf.CoordinatePrivacy("0.5/km"), sf.DistortionPrivacy("0.1 km", KM)]},
             "the attacker's error is part of the problem",
         ),
-        ({"guarantees": sf.MetricPrivacy("4/km", KM)}, "few edges do not imply all rows"),
+        ({"guarantees": sf.MetricPrivacy("4/km", KM), "gap": 1e-3}, "few edges do not imply all rows"),
     ],
     ids=["worst case", "spanner", "many reports", "error", "no edges"],
 )
@@ -112,6 +112,12 @@ def test_a_forecast_names_the_method_that_is_chosen_and_a_range():
     assert far.most_seconds > found.most_seconds
     many = forecast(skewed(), loss=KM, guarantees=sf.MetricPrivacy("4/km", KM))
     assert (many.method, many.reason) == ("structured interior point", "few edges do not imply all rows")
+
+
+def test_pairs_are_generated_for_more_reports_where_the_gap_is_fine():
+    problem = least_loss(skewed(), KM, sf.MetricPrivacy("3/km", KM), "expected", None)
+    assert selected(problem).of_pairs is None
+    assert selected(problem, gap=1e-6).of_pairs is not None
 
 
 def test_pairs_are_generated_where_few_reports_are_expected():

@@ -31,6 +31,7 @@ _STRUCTURED_S: Final = 1.4e-5  # times m n^1.5
 _GENERATED_S: Final = 5e-6  # times n^1.8 used^0.9
 _OF_PAIRS_S: Final = 1e-6  # times n^2.4 used^0.8, where edges do not imply all rows
 _WORTHWHILE: Final = 0.9  # of the structured method's time: where they are expected to take more, it is asked
+_FINER_PAYS: Final = 0.15  # more of it for each digit of the gap beyond _GAP
 _FINER: Final = 0.4  # more for each digit of the gap beyond _GAP
 _GAP: Final = 1e-4
 _WIDER, _LEAST_SHARE = 0.2, 0.3  # less for each digit of a wider gap, and what is left at least
@@ -119,7 +120,7 @@ def forecast(
             "no time was measured for several distortions at once.", "give one, or design with a time limit."
         )
     n, m = problem.shape
-    chosen = selected(problem, pairs)
+    chosen = selected(problem, pairs, gap)
     method, reason = (GENERATED if chosen.generated else STRUCTURED), chosen.reason
     if chosen.generated and problem.exponents is not None:
         graph = graph_of(problem.exponents)
@@ -141,12 +142,13 @@ def forecast(
 NO_EDGES: Final = "few edges do not imply all rows"
 
 
-def selected(problem: Problem, pairs: str = "generated") -> Selected:
+def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> Selected:
     """Return the method that `Auto` begins with, but for a look at the edges.
 
     Args:
         problem: The problem.
         pairs: See `design`.
+        gap: See `design`.
     """
     n, m = problem.shape
     if n < _LEAST:
@@ -160,7 +162,8 @@ def selected(problem: Problem, pairs: str = "generated") -> Selected:
     expected = expected_reports(problem)
     if expected > _SHARE * m and shortage(m, n) is None:
         return Selected(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
-    pays = _seconds(OF_PAIRS, problem) <= _WORTHWHILE * _seconds(STRUCTURED, problem)
+    worthwhile = _WORTHWHILE + _FINER_PAYS * max(0.0, math.log10(_GAP / gap))
+    pays = _seconds(OF_PAIRS, problem) <= worthwhile * _seconds(STRUCTURED, problem)
     pays &= shortage_of_generated(n, m, of_pairs=True) is None
     of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
     if not pays:

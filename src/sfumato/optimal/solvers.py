@@ -64,7 +64,7 @@ class Auto(Solver):
         """Ask the structured method and, on small problems, others until one reaches the gap."""
         n, m = problem.shape
         small = n * m <= SMALL
-        chosen = selected(problem, control.pairs)
+        chosen = selected(problem, control.pairs, control.gap)
         best, reason = None, chosen.reason
         if chosen.generated:
             best = self._generated(problem, control, start, chosen)
