@@ -65,12 +65,16 @@ def test_generated_observables_are_chosen_where_few_are_expected(monkeypatch):
         ({"pairs": "spanner"}, "pairs are spanner"),
         ({"guarantees": sf.CoordinatePrivacy("3/km")}, r"about \d+ of \d+ reports are expected to be used"),
         (
+            {"guarantees": sf.MetricPrivacy(1.0, sf.Metric(1.0 - np.eye(len(LATTICE))))},
+            "few edges do not imply all rows",
+        ),
+        (
             {"guarantees": [sf.CoordinatePrivacy("0.5/km"), sf.DistortionPrivacy("0.1 km", KM)]},
             "the attacker's error is part of the problem",
         ),
         ({"guarantees": sf.MetricPrivacy("4/km", KM), "gap": 1e-3}, "few edges do not imply all rows"),
     ],
-    ids=["worst case", "spanner", "many reports", "error", "no edges"],
+    ids=["worst case", "spanner", "many reports", "no neighbours", "error", "many of all pairs"],
 )
 def test_the_structured_method_says_why_it_was_chosen(monkeypatch, tmp_path, options, reason):
     monkeypatch.chdir(tmp_path)

@@ -128,7 +128,7 @@ def forecast(
             method, reason = STRUCTURED, NO_EDGES
         elif not graph[1] and chosen.of_pairs is not None:
             method, reason = OF_PAIRS, chosen.of_pairs
-    seconds = _seconds(method, problem)
+    seconds = _seconds(method, n, m, expected_reports(problem))
     of_pairs = method == OF_PAIRS
     memory = (
         needed_bytes(m, n) if method == STRUCTURED else needed_bytes_of_generated(n, m, gap, of_pairs=of_pairs)
@@ -163,7 +163,7 @@ def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> S
     if expected > _SHARE * m and shortage(m, n) is None:
         return Selected(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
     worthwhile = _WORTHWHILE + _FINER_PAYS * max(0.0, math.log10(_GAP / gap))
-    pays = _seconds(OF_PAIRS, problem) <= worthwhile * _seconds(STRUCTURED, problem)
+    pays = _seconds(OF_PAIRS, n, m, expected) <= worthwhile * _seconds(STRUCTURED, n, m, expected)
     pays &= shortage_of_generated(n, m, of_pairs=True) is None
     of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
     if not pays:
@@ -171,12 +171,17 @@ def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> S
     return Selected(True, f"few edges imply all rows, and {n:,} {_noun(problem)}", of_pairs)
 
 
-def _seconds(method: str, problem: Problem) -> float:
-    """Return about how many CPU seconds a method takes to a gap of 1e-4."""
-    n, m = problem.shape
+def _seconds(method: str, n: int, m: int, used: float) -> float:
+    """Return about how many CPU seconds a method takes to a gap of 1e-4.
+
+    Args:
+        method: Its name.
+        n: How many secrets there are.
+        m: How many observables there are.
+        used: How many of these are expected to be used.
+    """
     if method == STRUCTURED:
         return _STRUCTURED_S * m * math.pow(n, 1.5)
-    used = expected_reports(problem)
     if method == GENERATED:
         return _GENERATED_S * math.pow(n, 1.8) * math.pow(used, 0.9)
     return _OF_PAIRS_S * math.pow(n, 2.4) * math.pow(used, 0.8)

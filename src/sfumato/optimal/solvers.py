@@ -70,7 +70,7 @@ class Auto(Solver):
             best = self._generated(problem, control, start, chosen)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
-            reason = NO_EDGES if best is None and chosen.of_pairs is None else ""
+            reason = NO_EDGES if best is None else ""
         infeasible: InfeasibleError | None = None
         asked = control
         for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.evidence.optimality import prove_optimality
@@ -21,6 +19,8 @@ from sfumato.optimal.generated.rounds import generate
 from sfumato.optimal.interior import loop
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress
+
+from .towns import check_agreement, check_optimum, optimum
 
 GRID = sf.Grid.covering("3 km x 2.5 km around 48.85,2.35", "500 m")
 
@@ -54,23 +54,6 @@ def solved(given, chosen=None, **limits):
         return generate(given, control(**limits), workers, most=200, chosen=chosen)
 
 
-def optimum(given):
-    """The least loss by HiGHS, all observables and pairs at once."""
-    n, m = given.shape
-    s, t = np.nonzero(~np.eye(n, dtype=np.bool_))
-    every = np.arange(len(s))
-    one = sparse.csr_array((np.exp(-given.exponents[s, t] / 2), (every, s)), shape=(len(s), n))
-    rows = one - sparse.csr_array((np.exp(given.exponents[s, t] / 2), (every, t)), shape=(len(s), n))
-    return linprog(
-        given.costs.ravel(),
-        A_ub=sparse.block_diag([rows] * m, format="csr"),
-        b_ub=np.zeros(len(s) * m),
-        A_eq=sparse.hstack([sparse.eye_array(n)] * m, format="csr"),
-        b_eq=np.ones(n),
-        method="highs-ipm",
-    ).fun
-
-
 def inside(given, x):
     """Whether columns (k, n) keep the rows of all pairs strictly."""
     limit = np.exp(given.exponents)
@@ -79,11 +62,7 @@ def inside(given, x):
 
 
 def check(given, ended, exact, gap=1e-5):
-    assert ended.status is Status.OPTIMAL
-    assert ended.value - ended.proved.bound <= gap * ended.value
-    assert ended.proved.bound <= exact * (1 + 1e-8)
-    assert ended.value >= exact * (1 - 1e-8)
-    assert ended.x.sum(axis=0) == pytest.approx(1)
+    check_optimum(ended, exact, gap)
     assert inside(given, ended.x)
 
 
@@ -199,12 +178,7 @@ def design(seed, **options):
 def test_it_finds_and_proves_what_the_structured_method_does(seed):
     one, other = (design(seed, solver=name) for name in ("generating", "structured"))
     assert one.solver == "generated observables and pairs"
-    assert one.status is Status.OPTIMAL
-    assert one.certificate.holds
-    assert one.certificate.gap <= 1e-5
-    assert one.certificate.value == pytest.approx(other.certificate.value, rel=2e-5)
-    assert one.certificate.bound <= other.certificate.value
-    assert other.certificate.bound <= one.certificate.value
+    check_agreement(one, other)
     problem = one.problem
     again = prove_optimality(problem.prior, problem.loss, problem.guarantees, one.optimality)
     assert again == pytest.approx(one.certificate.bound, rel=1e-9)

@@ -5,15 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from sfumato.optimal.generated import coarse, pricing
 from sfumato.optimal.generated.rounds import generate
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress, Status
 
-from .towns import town
+from .towns import check_optimum, optimum, town
 
 
 def control(gap=1e-5, **others):
@@ -27,31 +25,8 @@ def solved(given, chosen=None, threads=1, **limits):
         return generate(given, control(**limits), workers, most=200, chosen=chosen)
 
 
-def optimum(given):
-    """The least loss by HiGHS, all observables and edges at once."""
-    n, m = given.shape
-    edges = given.edges
-    k = len(edges.upper)
-    every = np.arange(k)
-    one = sparse.csr_array((1 / edges.root, (every, edges.upper)), shape=(k, n))
-    rows = one - sparse.csr_array((edges.root, (every, edges.lower)), shape=(k, n))
-    found = linprog(
-        given.costs.ravel(),
-        A_ub=sparse.block_diag([rows] * m, format="csr"),
-        b_ub=np.zeros(k * m),
-        A_eq=sparse.hstack([sparse.eye_array(n)] * m, format="csr"),
-        b_eq=np.ones(n),
-        method="highs-ipm",
-    )
-    return found.fun
-
-
 def check(given, ended, exact, gap=1e-5):
-    assert ended.status is Status.OPTIMAL
-    assert ended.value - ended.proved.bound <= gap * ended.value
-    assert ended.proved.bound <= exact * (1 + 1e-8)
-    assert ended.value >= exact * (1 - 1e-8)
-    assert ended.x.sum(axis=0) == pytest.approx(1)
+    check_optimum(ended, exact, gap)
     assert all((given.edges.slack(x) > 0).all() for x in ended.x)
     assert (given.costs[ended.chosen] * ended.x).sum() == pytest.approx(ended.value, rel=1e-6)
 
