@@ -30,7 +30,7 @@ def optimum(given):
 
 
 def check_optimum(ended, exact, gap=1e-5):
-    """The end of the rounds is a mechanism, and its loss and its bound are on the right sides of the least loss."""
+    """The end of rounds is a mechanism, and its loss and its bound are on the right sides of the least loss."""
     assert ended.status is Status.OPTIMAL
     assert ended.value - ended.proved.bound <= gap * ended.value
     assert ended.proved.bound <= exact * (1 + 1e-8)
