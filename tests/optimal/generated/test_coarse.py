@@ -8,6 +8,8 @@ from sfumato.optimal.generated import coarse
 from sfumato.optimal.generated.edges import edges_of
 from sfumato.optimal.generated.program import program
 
+from .towns import few_edges
+
 LATTICE = sf.Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m", kind="triangular")
 
 
@@ -16,7 +18,7 @@ def given(chosen):
     n = len(LATTICE)
     loss = LATTICE.metric().to("km").array[:, chosen]
     exponents = 0.5 * LATTICE.steps().array
-    return program(np.full(n, 1 / n), loss / n, exponents, np.asarray(chosen), edges_of(exponents))
+    return program(np.full(n, 1 / n), loss / n, exponents, np.asarray(chosen), few_edges(exponents))
 
 
 @pytest.mark.parametrize("seed", range(3))
