@@ -17,6 +17,8 @@ _SEED = 7
 _SKEWED_SUPPORT = 0.43  # of the cells; the median of real users visits fewer
 _SKEWED_SHAPE = 0.3  # of the Dirichlet distribution on them
 _MAP_M = (15_000.0, 8_000.0)  # of Privacy Games, for real users
+_MIDDLE = "40.742,-73.988"  # of New York
+_MIDDLES = {"paris": "48.8566,2.3522"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +61,7 @@ def build(instance: Instance) -> Built:
     great_circle = instance.loss == "great-circle"
     space: sf.Space
     if source in CHECK_INS:
-        space, prior = _of_user(instance, source)
+        space, prior = (_of_town if " town " in instance.prior else _of_user)(instance, source)
     else:
         space = _map(instance) if great_circle else _unit_grid(instance)
         prior = sf.Prior(space, _probabilities(instance))
@@ -91,6 +93,14 @@ def _probabilities(instance: Instance) -> Floats:
     chosen = rng.choice(n, max(2, round(_SKEWED_SUPPORT * n)), replace=False)
     found[chosen] = rng.dirichlet(np.full(len(chosen), _SKEWED_SHAPE))
     return found
+
+
+def _of_town(instance: Instance, source: str) -> tuple[sf.Grid, sf.Prior]:
+    """Return the box of a town, and how often each of its cells is visited."""
+    km = instance.prior.split()[2]
+    region = f"{km} km x {km} km around {_MIDDLES.get(source, _MIDDLE)}"
+    grid = sf.Grid.covering(region, shape=(instance.columns, instance.rows))
+    return grid, sf.Prior.from_visits(grid, sf.read_visits(DATA / CHECK_INS[source]))
 
 
 def _of_user(instance: Instance, source: str) -> tuple[sf.Grid, sf.Prior]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sfumato as sf
 from sfumato import evidence
 from sfumato.errors import SolverError
-from sfumato.optimal import Clarabel, Highs, Solver, Status, Structured
+from sfumato.optimal import Clarabel, Generating, Highs, Solver, Status, Structured
 
 from .instances import Built
 from .raw import Solved, Stopwatch
@@ -19,6 +19,8 @@ def solve(built: Built, limit_s: float, *, solver: str, symmetry: bool = True, m
     chosen: Solver
     if solver == "structured":
         chosen = Structured(_THREADS, symmetry)
+    elif solver == "generating":
+        chosen = Generating(_THREADS)
     else:
         chosen = Highs(method) if solver == "highs" else Clarabel()
     instance = built.instance

@@ -110,4 +110,6 @@ def _cell(instance: Instance, run: dict[str, Any]) -> str:
 
 def _title(instance: Instance) -> str:
     pairs = "" if instance.pairs == ALL else ", spanner"
-    return f"{instance.columns} x {instance.rows}, {instance.prior}, {instance.loss}{pairs}"
+    town, apart, km = instance.prior.partition(" town ")
+    prior = f"{town}, {km} km, {instance.epsilon:g}/km" if apart else instance.prior
+    return f"{instance.columns} x {instance.rows}, {prior}, {instance.loss}{pairs}"

@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-CHECK_INS = {"foursquare": "foursquare_nyc.parquet", "gowalla": "gowalla_nyc.parquet"}
+CHECK_INS = {
+    "foursquare": "foursquare_nyc.parquet",
+    "gowalla": "gowalla_nyc.parquet",
+    "paris": "gowalla_paris.parquet",
+}
 
 ALL, SPANNER = "all", "spanner"
 DILATION = 1.1
@@ -33,7 +37,8 @@ class Instance:
     """One design problem.
 
     Attributes:
-        prior: Of `PRIORS`; ``foursquare 2`` is the user of second most check-ins.
+        prior: Of `PRIORS`; ``foursquare 2`` is the user of second most check-ins, and ``foursquare town 5`` is all
+            visits in a box of 5 km.
         loss: Of `LOSSES`.
         columns: Of the grid.
         rows: Of the grid.
@@ -58,7 +63,7 @@ class Instance:
     @property
     def name(self) -> str:
         """The name in tables."""
-        return f"{self.columns}x{self.rows} {self.prior} {self.loss} {self.pairs}"
+        return f"{self.columns}x{self.rows} {self.prior} {self.loss} {self.pairs} {self.epsilon:g}"
 
     @property
     def available(self) -> bool:
@@ -92,6 +97,7 @@ CONTENDERS = {
     for found in (
         Contender("structured", "ours", {"solver": "structured", "symmetry": False}, 400, spanner=False),
         Contender("structured, symmetry", "ours", {"solver": "structured", "symmetry": True}, 1024, spanner=False),
+        Contender("observables generated", "ours", {"solver": "generating"}, 400, spanner=False),
         Contender("HiGHS ipm, rows generated", "ours", {"solver": "highs", "method": "ipm"}, 196),
         Contender("HiGHS simplex, rows generated", "ours", {"solver": "highs", "method": "simplex"}, 49),
         Contender("Clarabel, rows generated", "ours", {"solver": "clarabel"}, 196),
@@ -102,9 +108,9 @@ CONTENDERS = {
         Contender("qif with GLOP, plain", "raw_qif", {"solver": "GLOP"}, 100, spanner=False),
     )
 }
-OURS = ("structured", "structured, symmetry")
+OURS = ("structured", "structured, symmetry", "observables generated")
 # One of each kind: interior points with generated rows and plain, first order, simplex.
-FEW = (*OURS, "Clarabel, plain")
+FEW = (*OURS[:2], "Clarabel, plain")
 OTHERS = (
     "Clarabel, rows generated",
     "Clarabel, plain",
@@ -161,7 +167,7 @@ def _headline() -> list[Case]:
 
 def _growth() -> list[Case]:
     """Ours from 100 to 1,024 cells, the largest last."""
-    plain, symmetric = (CONTENDERS[name] for name in OURS)
+    plain, symmetric, _ = (CONTENDERS[name] for name in OURS)
     cases = []
     for size in ((10, 10), (14, 14), (20, 20)):
         instance = Instance("uniform", "euclidean", *size)
@@ -183,9 +189,21 @@ def _families() -> list[Case]:
         *(
             case
             for case in cases
-            if case.contender.name in (FEW if case.instance.cells > fewest else (*OURS, *OTHERS))
+            if case.contender.name in (FEW if case.instance.cells > fewest else (*OURS[:2], *OTHERS))
         ),
         *(Case(_fitted(instance), CONTENDERS[OURS[1]], 120.0) for instance in large),
+    ]
+
+
+def _towns() -> list[Case]:
+    """400 cells of real towns, whose visits are at few of them: some ten minutes."""
+    ways = [CONTENDERS[name] for name in (OURS[0], OURS[2])]
+    towns = [(town, 5, epsilon) for town in CHECK_INS for epsilon in (0.5, 1.0, 2.0)]
+    towns += [(town, 15, 1.0) for town in CHECK_INS]
+    return [
+        Case(Instance(f"{town} town {km}", "euclidean", 20, 20, epsilon=epsilon), way)
+        for town, km, epsilon in towns
+        for way in ways
     ]
 
 
@@ -214,4 +232,11 @@ def _crossed(instances: Iterable[Instance], limit_s: float) -> list[Case]:
     ]
 
 
-SUITES = {"quick": _quick, "headline": _headline, "growth": _growth, "families": _families, "full": _full}
+SUITES = {
+    "quick": _quick,
+    "headline": _headline,
+    "growth": _growth,
+    "towns": _towns,
+    "families": _families,
+    "full": _full,
+}

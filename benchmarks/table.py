@@ -15,6 +15,7 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 _TITLES = {
     "headline": "10 x 10 cells, all pairs",
     "growth": "Growth to 1,024 cells",
+    "towns": "Real towns, 400 cells",
     "quick": "Every solver on small instances",
     "families": "Every family of priors and losses",
     "full": "All families",
@@ -34,9 +35,9 @@ solver beside general ones.
 - **CPU s** are those of the solve alone, in a process of its own. *Plain* means that the general solver was given
   every row of the program, with the gap as its tolerance if it takes one (qif does not); building that program is
   not counted. *Rows generated* means that sfumato gives it only the rows that its answers break. There, and for
-  sfumato's own solver (*structured*), quantising to integers and the proof over all pairs are counted. General
-  solvers and BLAS use one thread, the structured method two. `>` marks a run that did not finish: it was stopped
-  at its limit, or ended by itself above the gap asked for.
+  sfumato's own solvers (*structured* and *observables generated*), quantising to integers and the proof over all
+  pairs are counted. General solvers and BLAS use one thread, sfumato's own two. `>` marks a run that did not
+  finish: it was stopped at its limit, or ended by itself above the gap asked for.
 - **True epsilon** is recomputed over all pairs and observables from the matrix that came back, clipped at zero and
   with rows scaled to one; above what was asked it is in bold. *Infinite* means that one secret produces an
   observable that another never does, with the number of such ordered pairs of secrets.
@@ -52,13 +53,14 @@ with one of
     uv run --group bench python -m benchmarks --suite quick
     uv run --group bench python -m benchmarks --suite headline
     uv run --group bench python -m benchmarks --suite growth
+    uv run --group bench python -m benchmarks --suite towns
     uv run --group bench python -m benchmarks --suite families
     uv run --group bench python -m benchmarks --suite full
 """
 
 _COLUMNS = ("Solver", "CPU s", "True epsilon", "Ratio", "Peak GiB", "Cost", "Gap")
 _LEFT = ("Solver", "True epsilon")
-_COMPARED = ("quick", "families", "full")  # suites of many instances: a line for each instance
+_COMPARED = ("quick", "towns", "families", "full")  # suites of many instances: a line for each instance
 
 
 def write(invocations: Sequence[Invocation]) -> Path:
