@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Mechanism
+from sfumato.core.shortest_paths import shortest_paths
 from sfumato.errors import InputError
 from sfumato.mechanisms import made_private
 
@@ -88,6 +89,34 @@ def test_secrets_that_floats_cannot_keep_apart_become_equal(gap):
     mended, _ = made_private(exponential(np.minimum(d, 1.2), 0.5), EPSILON * d)
     np.testing.assert_array_equal(mended[0], mended[1])
     assert exact.private(Mechanism(mended), d, EPSILON)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_one_order_may_ask_for_more_than_those_of_the_other(seed):
+    rng = np.random.default_rng(seed)
+    n = 2 + seed % 4
+    d = rng.uniform(0, 3, (n, n))
+    d[rng.random((n, n)) < 0.2] = 0.0
+    d[rng.random((n, n)) < 0.2] = np.inf
+    np.fill_diagonal(d, 0.0)
+    d = shortest_paths(d)
+    matrix = rng.dirichlet(np.full(4, 0.3), size=n)
+    mended, share = made_private(matrix, d)
+    assert exact.private(Mechanism(mended), d, 1.0)
+    twice, more = made_private(mended, d)
+    assert more < 1e-6 or share == 1
+    np.testing.assert_allclose(twice, mended, atol=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [3e-10, 1e-7, 1e-5, 1e-3])
+def test_small_exponents_leave_room_for_rounding_to_integers(exponent):
+    d = np.array([[0.0, exponent], [exponent, 0.0]])
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        row = np.exp(-rng.uniform(0, 18, 4))  # down to 2**-26
+        matrix = np.array([row, row * np.exp(2 * exponent * rng.uniform(-1, 1, 4))])
+        mended, _ = made_private(matrix / matrix.sum(axis=1, keepdims=True), d)
+        assert exact.private(Mechanism(mended), d, 1.0)
 
 
 def test_distances_beyond_the_smallest_integer():

@@ -4,7 +4,7 @@ A solver's answer breaks its rows by tolerances, and a zero against a positive
 probability is an infinite likelihood ratio. Three steps repair it:
 
 1. Envelope: each column becomes its smallest majorant that keeps every ratio,
-   x'(s) = max over s' of exp(-e(s, s')) x(s').
+   x'(s) = max over s' of exp(-e(s', s)) x(s').
 2. Rows are divided by their sums, which moves ratios by as much as the sums differ.
 3. The smallest share of a constant mechanism that makes every ratio strict again is
    mixed in. A constant mechanism hides everything, so it also restores the distortion.
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.arrays import Floats, floats
 from ..core.shortest_paths import shortest_paths
+from ..core.weights import needed_bits
 from ..errors import InputError
 
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
@@ -38,12 +39,13 @@ def made_private(
 
     Args:
         matrix: Array (n, m), nearly row-stochastic.
-        exponents: Array (n, n) with the triangle inequality, ``inf`` where nothing is asked;
-            None without metric privacy.
+        exponents: Array (n, n) of e with p(o|s) <= exp(e[s, s']) p(o|s') and the triangle
+            inequality, ``inf`` where nothing is asked; None without metric privacy.
         prior: Array (n,), for the distortion.
         distance: Array (guesses, n), for the distortion.
         minimum: The distortion to keep.
-        margin: The relative part of every exponent, and of the distortion, left for rounding.
+        margin: The relative part of every exponent, and of the distortion, left for rounding; of
+            exponents at least what rounding the matrix to integers can move.
     """
     columns = np.maximum(floats(matrix, "the matrix", shape=(None, None)), 0.0)
     columns[:, columns.max(axis=0) < _NEVER] = 0.0
@@ -54,8 +56,12 @@ def made_private(
     if exponents is not None:
         n = len(columns)
         asked = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
-        allowed = joined(_within(asked, margin))
-        columns = _envelope(columns, allowed)
+        raw, allowed = columns, joined(_within(asked, margin, _RATIO))
+        columns = _envelope(raw, allowed)
+        least = _rounding(columns / columns.sum(axis=1, keepdims=True))
+        if ((asked > 0) & (asked * margin < least)).any():
+            allowed = joined(_within(asked, margin, least))
+            columns = _envelope(raw, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
     constant = constant / constant.sum()
@@ -69,13 +75,19 @@ def made_private(
     return (1 - share) * rows + share * constant, share
 
 
-def _within(exponents: Floats, margin: float) -> Floats:
-    """Return exponents a relative margin, and at least what floats lose of a ratio, below the given ones."""
+def _rounding(rows: Floats) -> float:
+    """Return by how much at most rounding a matrix to integers moves the logarithm of a ratio, with a reserve."""
+    smallest = max(float(rows[rows > 0].min()), _COARSE)
+    return float(_RATIO + 4 * 0.5 ** needed_bits(rows) * (1 / smallest + rows.shape[1] ** 2))
+
+
+def _within(exponents: Floats, margin: float, least: float) -> Floats:
+    """Return exponents a relative margin, and an absolute one at least, below the given ones."""
     lower = exponents * (1 - margin)
-    small = (exponents > 0) & (exponents * margin < _RATIO)
+    small = (exponents > 0) & (exponents * margin < least)
     if not small.any():
         return lower
-    return shortest_paths(np.where(exponents > 0, np.maximum(np.minimum(lower, exponents - _RATIO), 0.0), 0.0))
+    return shortest_paths(np.where(exponents > 0, np.maximum(np.minimum(lower, exponents - least), 0.0), 0.0))
 
 
 def joined(allowed: Floats, below: float = SAME) -> Floats:
@@ -83,9 +95,10 @@ def joined(allowed: Floats, below: float = SAME) -> Floats:
 
     Args:
         allowed: Array (n, n) with the triangle inequality.
-        below: Secrets whose exponent is smaller are joined.
+        below: Secrets whose exponent is smaller, in either order, are joined: rows that sum to one
+            are equal where one is nowhere larger.
     """
-    near = allowed < below
+    near = np.minimum(allowed, allowed.T) < below
     if int(near.sum()) == len(allowed):
         return allowed
     paths = shortest_paths(np.where(near, 0.0, allowed))
@@ -97,7 +110,7 @@ def _envelope(columns: Floats, allowed: Floats) -> Floats:
     factors = np.exp(-allowed)
     found = columns.copy()
     for other in range(len(columns)):
-        np.maximum(found, factors[:, other, None] * columns[other], out=found)
+        np.maximum(found, factors[other, :, None] * columns[other], out=found)
     return found
 
 
