@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from sfumato.core import Metric, MetricPrivacy, Prior
+from sfumato.divergences import HockeyStick, MaxDivergence, Renyi
+from sfumato.errors import InputError
 from sfumato.privacy import (
     ATLAS,
     NOTIONS,
@@ -21,6 +23,7 @@ from sfumato.privacy import (
     implications,
     table,
 )
+from sfumato.privacy.atlas import convert
 from sfumato.privacy.atlas.catalogue import Goal, Refusal
 from sfumato.privacy.atlas.contexts import covers
 from tests.thinned import thinned
@@ -358,6 +361,18 @@ def test_total_variation_bounds_are_attained_by_two_reports(name, variation):
     start = start.with_values(epsilon=true_value(start, rows, None))
     edge = implications(start="divergence-privacy", end="differential-privacy")[0]
     assert follow(edge, start, {})["delta"] == pytest.approx(variation, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "divergence", ["anything", "total variation", Renyi(2.0), MaxDivergence(), HockeyStick(0.5)]
+)
+def test_a_divergence_lifts_only_where_it_is_known_to_be_quasi_convex(divergence):
+    claim = Claim("divergence-privacy", epsilon=0.1, divergence=divergence)
+    if divergence == "anything":
+        with pytest.raises(InputError, match="quasi-convex"):
+            convert(claim, to="divergence-distribution-privacy")
+    else:
+        assert convert(claim, to="divergence-distribution-privacy").claim["epsilon"] == 0.1
 
 
 def test_gaussian_curve_golden_values():

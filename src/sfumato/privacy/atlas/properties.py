@@ -106,7 +106,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "bounded-range": _row(
         _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
         PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, ("shifted_ranges", "")),
-        _yes("etas add, since losses add", _OPEN),
+        _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN),
     ),
     "positive-membership": _beliefs("positive-membership"),
     "negative-membership": _beliefs("negative-membership"),
@@ -194,6 +194,9 @@ _ADDED: Final = frozenset(
 
 def compose(claims: Sequence[Claim]) -> Claim:
     """Return what several mechanisms, each run on the same secret with randomness of its own, satisfy together.
+
+    No mechanism reads the report of another one. For bounded range that matters: one that chooses by the first
+    report can have up to eta_1 + 2 eta_2.
 
     Args:
         claims: One claim for each mechanism, of one notion and about the same secrets.

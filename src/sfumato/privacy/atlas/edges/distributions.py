@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from ....core import Metric
+from ....divergences import Divergence
 from ....intervals import above, exact
 from ...distributions.family import Family
+from ...distributions.implied import jointly_convex, quasi_convex
 from ...relation import Relation, largest_over, reach
 from ..claims import Claim
 from ..contexts import covers, divergence_name
@@ -49,6 +52,11 @@ def _to_lifting(claim: Claim, goal: Goal) -> Claim | Refusal:
     outside = float(family.outside.max(initial=0.0))
     delta = above(lambda: exact(claim["delta"]) + exact(outside)) if outside else claim["delta"]
     return Claim("distribution-privacy", epsilon=claim["epsilon"], delta=min(delta, 1.0), family=family)
+
+
+def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
+    """Return whether a divergence, given by name or as an object, is known to pass a check of convexity."""
+    return divergence_name(divergence) in _CONVEX or (isinstance(divergence, Divergence) and check(divergence))
 
 
 def _lifted(rule: Rule) -> Rule:
@@ -206,12 +214,15 @@ def _both_orders(claim: Claim, goal: Goal) -> Claim | Refusal:
     start="divergence-privacy",
     end="divergence-distribution-privacy",
     rule="epsilon stays",
+    needs="the divergence is jointly quasi-convex: an f-divergence, one of Renyi or the largest loss",
     tightness=Tightness.TIGHT,
     witness="point masses",
     source="Kawamoto and Murakami, section V",
     basis=Basis.PUBLISHED,
 )
-def _divergence_to_lifting(claim: Claim, _goal: Goal) -> Claim:
+def _divergence_to_lifting(claim: Claim, _goal: Goal) -> Claim | Refusal:
+    if not _known(claim.context["divergence"], quasi_convex):
+        return Refusal("a divergence that is known to be jointly quasi-convex is needed, such as KL")
     kept = {name: claim.context[name] for name in ("divergence", "relation")}
     return Claim("divergence-distribution-privacy", epsilon=claim["epsilon"], **kept)
 
@@ -244,7 +255,7 @@ def _divdistp_to_divergence(claim: Claim, _goal: Goal) -> Claim:
     basis=Basis.PUBLISHED,
 )
 def _convex(claim: Claim, _goal: Goal) -> Claim | Refusal:
-    if divergence_name(claim.context["divergence"]) not in _CONVEX:
+    if not _known(claim.context["divergence"], jointly_convex):
         return Refusal("a divergence that is known to be jointly convex is needed, such as KL")
     return Claim(
         "divergence-metric-distribution-privacy",
