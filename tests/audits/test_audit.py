@@ -54,6 +54,8 @@ def test_entries_agree_with_each_other(case):
         case.mechanism, prior=case.prior, metric=case.metric, deltas=(1e-3,), also=["membership(prior=every)"]
     )
     pure = found.find("differential-privacy")
+    with pytest.raises(InputError, match=r"no entry[\s\S]*\.find\('renyi-privacy', order=2\.0\)"):
+        found.find("renyi-privacy")
     for entry in found:
         assert entry.bracket.lower <= entry.bracket.upper
         assert entry.title

@@ -1,8 +1,11 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.core import Loss, Mechanism, Metric, Prior, Space, hamming
 from sfumato.errors import InputError, at_command_line
 
@@ -180,3 +183,26 @@ def test_many_distributions_are_lifted_at_once(case):
     for one, row in zip(several, lifted, strict=True):
         np.testing.assert_allclose(case.mechanism.lift(one), row)
         np.testing.assert_allclose(row, sum(x * p for x, p in zip(one, case.mechanism.matrix, strict=True)))
+
+
+def test_a_prior_of_the_same_labels_in_another_order_is_refused_wherever_it_meets_a_mechanism():
+    secrets = Space(["never", "once", "often"])
+    coin = Mechanism(randomised_response(3, 1.0), secrets, secrets)
+    turned = Prior(Space(["often", "never", "once"]), [0.5, 0.3, 0.2])
+    for ask in (
+        coin.joint,
+        coin.posterior,
+        lambda prior: sf.audit(coin, prior=prior),
+        lambda prior: sf.attacks.optimal(coin, prior, hamming(secrets)),
+        lambda prior: sf.leakage.bayes_vulnerability(coin, prior),
+        lambda prior: sf.MechanismFile(coin, prior),
+    ):
+        with pytest.raises(InputError, match="same labels in another order: position 0 is 'often' there"):
+            ask(turned)
+    assert coin.joint(Prior(Space(range(3)), [0.2, 0.3, 0.5])).shape == (3, 3)
+
+
+def test_a_list_is_no_mapping_from_label_to_label():
+    positions: Any = [0, 0]
+    with pytest.raises(InputError, match="type list"):
+        Mechanism.deterministic(positions, Space(["a", "b"]), Space([0]))

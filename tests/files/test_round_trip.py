@@ -188,3 +188,9 @@ def test_parts_must_belong_to_the_mechanism() -> None:
         MechanismFile(mechanism, guarantees=[sf.DistortionPrivacy(0, np.ones((3, 4)))])
     with pytest.raises(InputError, match="not a guarantee"):
         MechanismFile(mechanism, guarantees=["private"])  # type: ignore[list-item]
+
+
+def test_a_name_of_another_format_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"another kind of file[\s\S]*\.sfm"):
+        sf.save(sf.Mechanism([[0.5, 0.5], [0.5, 0.5]]), tmp_path / "x.mat")
+    assert not list(tmp_path.iterdir())

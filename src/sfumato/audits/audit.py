@@ -105,6 +105,8 @@ def audit(
     if isinstance(subject, CoordinateNoise):
         return audit_noise(subject, inputs, requests, progress)
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
+    if prior is not None:
+        mechanism.secrets.check_order(prior.space, "the prior")
     return planned(mechanism, inputs, requests).measured(progress)
 
 

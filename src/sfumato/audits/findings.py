@@ -11,7 +11,7 @@ from ..core import Bracket, Side
 from ..core.notebook import cut, notebook_figures, notebook_table
 from ..core.units import per_unit
 from ..divergences import NAMED
-from ..errors import InputError
+from ..errors import InputError, python, typed
 from ..rounding import at_least
 from .request import PLAIN, PRIOR, named_with, request_name, slug
 
@@ -173,10 +173,15 @@ class Audit:
         fitting = [entry for entry in named if _fits(entry, given)]
         if len(fitting) == 1:
             return fitting[0]
-        known = dict.fromkeys(entry.name for entry in (fitting or named or self.entries))
+        known = fitting or named or list(self.entries)
+        calls = dict.fromkeys(
+            ", ".join([repr(each.key), *(f"{key}={value!r}" for key, value in each.given.items())])
+            for each in known
+        )
         raise InputError(
             f"{'several entries' if fitting else 'no entry'} of the audit fit {named_with(name, given)!r}.",
-            f"name one of: {', '.join(known)}.",
+            typed(f"name one of: {', '.join(dict.fromkeys(each.name for each in known))}."),
+            python(f"ask for .find({'), .find('.join(calls)})."),
         )
 
     def as_dict(self) -> dict[str, Any]:

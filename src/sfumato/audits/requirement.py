@@ -9,7 +9,7 @@ from typing import Final, final
 
 from ..core import Side, units
 from ..core.frozen import Short
-from ..errors import InputError
+from ..errors import InputError, typed
 from ..privacy import KINDS
 from ..rounding import at_least
 from .findings import Audit, Entry
@@ -147,7 +147,9 @@ class Requirement(Short):
         if "/" in text and not entry.per:
             raise InputError(
                 f"{self.text!r} is per unit, but {entry.title.lower()} was measured without one.",
-                "give the distances their unit, or leave it out of the bound.",
+                "give the distances their unit",
+                typed("name it with --unit, such as --unit year"),
+                "leave the unit out of the bound.",
             )
         if text.endswith("%") and not entry.unit:
             return units.parse(text[:-1].strip(), unit="", what=self.request.name) / 100

@@ -32,8 +32,8 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
         wanted = " x ".join("any" if size is None else str(size) for size in shape)
         given = " x ".join(map(str, array.shape)) or "a single number"
-        flat = len(shape) == 1 and array.size == max(array.shape, default=0)
-        advice = "check its rows and columns."
+        flat = len(shape) == 1 < array.ndim and array.size == max(array.shape, default=0)
+        advice = "check its rows and columns." if len(shape) > 1 else "pass one number for each."
         hints = (python("pass array.ravel()."), typed(advice)) if flat else (advice,)
         raise InputError(f"{what} has shape {given}, but {wanted} is needed.", *hints)
     least, most = float(array.min(initial=np.inf)), float(array.max(initial=-np.inf))  # NaN where there is one

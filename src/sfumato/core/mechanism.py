@@ -95,6 +95,11 @@ class Mechanism(Frozen):
     @classmethod
     def deterministic(cls, mapping: Mapping[Any, Hashable], secrets: Space, observables: Space) -> Mechanism:
         """Return the mechanism that always reports ``mapping[s]`` (no privacy by itself)."""
+        if not isinstance(mapping, Mapping):
+            raise InputError(
+                f"the mapping is of type {type(mapping).__name__}.",
+                "pass a dict from each secret to its observable.",
+            )
         matrix = np.zeros((len(secrets), len(observables)))
         for position, label in enumerate(secrets.labels):
             if label not in mapping:
@@ -215,6 +220,7 @@ class Mechanism(Frozen):
                 f"the prior has {len(prior)} values, but the mechanism has {self.shape[0]} secrets.",
                 "use a prior on the mechanism's secrets.",
             )
+        self.secrets.check_order(prior.space, "the prior")
         return prior.probabilities[:, None] * self.matrix
 
     def marginal(self, prior: Prior) -> Floats:

@@ -128,6 +128,26 @@ class Space(Frozen):
         centres = None if self.coordinates is None else [self.coordinates[m].mean(axis=0) for m in members]
         return Space(sets, centres, self.unit, self.crs)
 
+    def check_order(self, other: Space, what: str) -> None:
+        """Refuse another space of the same labels in another order, whose positions are not those here.
+
+        Args:
+            other: The other space.
+            what: What is on it, such as ``"the prior"``.
+
+        Raises:
+            InputError: If its labels are the same ones in another order.
+        """
+        mine, theirs = self.labels, other.labels
+        if mine is theirs or mine == theirs or len(mine) != len(theirs) or set(mine) != set(theirs):
+            return
+        first = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+        raise InputError(
+            f"{what} is on the same labels in another order: position {first} is {theirs[first]!r} there, and "
+            f"{mine[first]!r} among the secrets.",
+            "use one space for both, or order the probabilities as the secrets are.",
+        )
+
     def __len__(self) -> int:
         return len(self.labels)
 

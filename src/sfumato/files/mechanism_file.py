@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked
@@ -23,6 +24,8 @@ from .manifest import DAMAGED
 from .noise_file import NoiseFile
 from .sound import check_sound
 from .stated import UNCONFIRMED_LOSS, stated
+
+_OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -98,6 +101,7 @@ class MechanismFile:
                 "pass a Tupling, or leave this guarantee out.",
             )
         if prior is not None and prior.space != mechanism.secrets:
+            mechanism.secrets.check_order(prior.space, "the prior")
             raise InputError(
                 f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
                 "use a prior on the mechanism's secrets.",
@@ -175,8 +179,15 @@ def save(
 
     Raises:
         FileError: If the file cannot be written.
-        InputError: If a label is of a type that the file cannot hold, or noise has no projection.
+        InputError: If a label is of a type that the file cannot hold, noise has no projection, or the path is
+            named like another format.
     """
+    if Path(path).suffix.lower() in _OTHERS:
+        raise InputError(
+            f"{os.fspath(path)!r} is named like another kind of file, and a mechanism file would be written.",
+            "let the name end in .sfm",
+            python("write the numbers alone with the library of that format, from mechanism.matrix."),
+        )
     if isinstance(content, CoordinateNoise | NoiseFile):
         noise = content if isinstance(content, NoiseFile) else NoiseFile(content)
         write_archive(path, *encoded_noise(noise.noise, noise.prior, noise.source, noise.claims))

@@ -85,6 +85,8 @@ def information_lower(
         raise InputError(
             f"the prior has {len(prior)} values, but there are {n} secrets.", "use one on the secrets."
         )
+    if prior is not None:
+        examples.space.check_order(prior.space, "the prior")
     learning, judging = examples.split(share, seed=seed)
     beliefs = rule.fit(learning, seed=seed).probabilities(judging.points)
     mixed = (1 - caution) * beliefs[np.arange(len(judging)), judging.secrets] + caution / n

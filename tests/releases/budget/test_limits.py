@@ -34,6 +34,7 @@ def test_the_monday_is_one():
 def test_a_day_and_a_week_are_renewed_and_the_whole_is_not(tmp_path, clock):
     ledger = Ledger.create(tmp_path / "l.db", ["10", "2 per day", "5 per week"])
     assert ledger.limits == ("2 per day", "5 per week", "10")
+    assert Ledger.create(tmp_path / "m.db", ["10 Ever", "2 per Day"]).limits == ("2 per day", "10")
 
     def spend(seconds, times):
         clock(seconds)

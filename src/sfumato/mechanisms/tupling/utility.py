@@ -69,6 +69,7 @@ def quality_loss(tupling: Tupling, prior: Prior, loss: AnyLoss) -> float:
             f"the prior has {len(prior)} values, but the mechanism has {tupling.inner.shape[0]} secrets.",
             "use a prior on the mechanism's secrets.",
         )
+    tupling.inner.secrets.check_order(prior.space, "the prior")
     return float(prior.probabilities @ quality_loss_of_secrets(tupling, loss))
 
 

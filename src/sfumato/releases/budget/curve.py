@@ -164,6 +164,7 @@ def averaging_errors(
         raise InputError(
             f"the prior has {len(prior)} values, but the scheme {len(secrets)} secrets.", "use a prior on them."
         )
+    secrets.check_order(prior.space, "the prior")
     times = _checked_times(reports, trials, failure, seed)
     top = float(max(np.linalg.norm(reported - place, axis=1).max() for place in places[prior.support]))
     errors = []

@@ -22,7 +22,7 @@ WINDOWS: Final = (DAY, WEEK, EVER)
 _DAY_S: Final = 86_400
 _TIMES: Final = ("s", "min", "h", DAY, WEEK, "month", "year")
 _MONDAY: Final = 3  # the first of January 1970 was a Thursday
-_LIMIT: Final = re.compile(r"^\s*(.*?)\s*(?:(?:per|a|each)\s+(day|week)|ever)?\s*$")
+_LIMIT: Final = re.compile(r"^\s*(.*?)\s*(?:(?:per|a|each)\s+(day|week)|ever)?\s*$", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"^\s*[-+.\deE]+\s*(?:(?:/|per\s)\s*([A-Za-z]+))?\s*(.*?)\s*$", re.DOTALL)
 _RENEWED: Final = re.compile(
     r"(?:/|per\b|a\b|an\b|each\b|every\b|daily\b|weekly\b|monthly\b|yearly\b)", re.IGNORECASE
@@ -104,7 +104,7 @@ def _split(given: float | str) -> tuple[float | str, str]:
     if not isinstance(given, str):
         return given, EVER
     found = _LIMIT.match(given)
-    return (found[1], found[2] or EVER) if found else (given, EVER)
+    return (found[1], (found[2] or EVER).lower()) if found else (given, EVER)
 
 
 def _check_time(text: float | str) -> None:

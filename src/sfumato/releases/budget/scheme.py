@@ -137,6 +137,7 @@ class Scheme:
                 f"the prior has {len(prior)} values, but the scheme {self.permanent.shape[0]} secrets.",
                 "use a prior on the permanent mechanism's secrets.",
             )
+        self.permanent.secrets.check_order(prior.space, "the prior")
         with np.errstate(divide="ignore"):
             logs = np.log(prior.probabilities) + self.log_likelihood(counts)
         if not np.isfinite(logs).any():
