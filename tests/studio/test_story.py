@@ -184,6 +184,13 @@ def test_the_atlas_lights_up_as_epsilon_falls(anyone):
     assert {edge[end] for edge in found["edges"] for end in ("start", "end")} <= keys
 
 
+def test_the_atlas_between_two_designs_promises_what_the_slider_does(anyone):
+    low, high = (point["epsilon"] for point in anyone.get("/frontier")["points"][-2:])
+    between = anyone.get("/atlas", epsilon=(low * high) ** 0.5)
+    assert between == anyone.get("/atlas", epsilon=high)
+    assert between != anyone.get("/atlas", epsilon=low)
+
+
 def test_points_on_the_map_are_rounded_as_the_promise_says(city):
     site = city.get()["site"]["region"]
     lat, lon = (site["south"] + site["north"]) / 2, (site["west"] + site["east"]) / 2

@@ -38,7 +38,8 @@ def atlas_answer(ground: StudioGround, epsilon: float) -> AtlasAnswer:
         notions=found,
         edges=list(_edges()),
         lit_when=f"A notion is lit where its number is at most {LIT:g}, a factor of about 20, for any two secrets "
-        f"of the workspace; for differences of probabilities, at most {_LIT_SHARE:g}.",
+        f"of the workspace; for differences of probabilities, at most {_LIT_SHARE:g}. Between two designs the "
+        "larger epsilon of the two counts.",
     )
 
 

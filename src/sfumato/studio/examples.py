@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..geo import synthetic_city
+from ..geo.whereabouts import whereabouts
 from ..rounding import counted
 
 CITY_TITLE: Final = "An invented city"
@@ -97,5 +98,5 @@ def places_data(visits: Any) -> dict[str, Any]:
         "columns": sorted(visits.attributes),
         "extent": corners(0.0),
         "region": corners(0.01),
-        "notes": list(visits.notes),
+        "notes": [*visits.notes, f"The visits are at {whereabouts(visits.lat, visits.lon)}."],
     }

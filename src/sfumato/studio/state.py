@@ -169,6 +169,13 @@ class Studio:
         row_of = {row["id"]: row for row in self.frontier(workspace)} if blend.single else {}
         return Chosen(wanted, blend.upper.epsilon, blend, row_of.get(blend.upper.name))
 
+    def promised(self, workspace: Row, epsilon: float) -> float:
+        """Return what a mechanism between designs promises, the larger epsilon of two; elsewhere what is asked."""
+        epsilons = [row["epsilon"] for row in self.frontier(workspace)]
+        if not epsilons or not epsilons[0] <= epsilon <= epsilons[-1]:
+            return epsilon
+        return self.chosen(workspace, epsilon, None).promised
+
     def mechanism(self, workspace: Row, chosen: Chosen) -> Mechanism:
         """Return a mechanism to draw from or to attack: that of a file, or an interpolated one."""
         if chosen.design is not None:

@@ -301,7 +301,7 @@ class StudioWords(Short):
             return None
         said = f"{what} {self._nearly(found.value)} on average."
         if found.upper == math.inf and math.isfinite(found.lower):
-            said = f"No mechanism with this promise loses less than {self._least(found.lower)} on average."
+            said = f"No mechanism with so small an epsilon loses less than {self._least(found.lower)} on average."
         return _measured(found, self.ground.loss_unit, said).model_dump()
 
     def _least(self, value: float) -> str:

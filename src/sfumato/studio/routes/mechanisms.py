@@ -68,7 +68,7 @@ def atlas(
 ) -> AtlasAnswer:
     """Tell which notions of privacy follow from the promise, and with which numbers."""
     if epsilon is not None and design is None:
-        return atlas_answer(studio.ground(workspace), epsilon)
+        return atlas_answer(studio.ground(workspace), studio.promised(workspace, epsilon))
     return atlas_answer(studio.ground(workspace), studio.chosen(workspace, epsilon, design).promised)
 
 
