@@ -77,7 +77,7 @@ def even_belief_at_most(epsilon: float) -> str:
     context = Context(prec=_PRECISION)
     least = context.next_minus(context.exp(Decimal(-epsilon)))
     share = context.next_plus(context.divide(Decimal(1), context.next_minus(context.add(Decimal(1), least))))
-    digits = 4 if share >= Decimal("0.995") else 2
+    digits = 4 if share > Decimal("0.99") else 2
     return f"{_text(_rounded(min(share, Decimal(1)).scaleb(2), digits, ROUND_CEILING))} %"
 
 
@@ -159,8 +159,8 @@ def _percent(share: float, rounding: str, digits: int = 2) -> str:
     value = _named(share).scaleb(2)
     if rounding == ROUND_HALF_EVEN and 0 < value < Decimal("0.01"):
         return "under 0.01 %"
-    if Decimal("99.5") <= value < 100:
-        # All but certain is not certain: rounding to nearest must not say so.
+    if (99 if rounding == ROUND_CEILING else Decimal("99.5")) < value < 100:
+        # All but certain is not certain: rounding must not say so.
         digits, rounding = max(4, digits), ROUND_CEILING if rounding == ROUND_CEILING else ROUND_FLOOR
     return f"{_text(_rounded(value, digits, rounding))} %"
 
