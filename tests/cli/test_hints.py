@@ -25,6 +25,9 @@ design --epsilon 1 per km | values with spaces in quotes
 design --region 48.8 2.2 48.9 2.4 | values with spaces in quotes
 design --cells 4 3 | values with spaces need quotes
 design --nothing | 'sfumato design --help' lists
+design --epsilom 1/km | --epsilon: The metric privacy
+audit m.sfm --promise | --promises: Prove what the file promises
+audit m.sfm --requre "epsilon <= 1" | --require: A requirement
 sweep --epsilon 1/km | --epsilons: The epsilons
 sweep --seed 1 | nothing in a design is random
 audit m.sfm --plot | --figures: Write figures

@@ -85,6 +85,12 @@ def test_longitudes_beyond_180_name_the_first_row():
         Visits([10.0, 20.0, 30.0], [0.0, 180.0, 181.0])
 
 
+def test_one_slip_is_not_taken_for_swapped_columns():
+    with pytest.raises(DataError, match="row 4 has the latitude 146") as caught:
+        Visits([46.05] * 3 + [146.05] + [46.06] * 3, [14.5] * 7)
+    assert "swapped" not in str(caught.value)
+
+
 def test_swapped_coordinates_are_recognised():
     with pytest.raises(DataError, match=r"(?s)row 1 has the latitude 116.4.*look swapped.*Hint: exchange"):
         Visits([116.4, 116.3], [39.9, 39.8])

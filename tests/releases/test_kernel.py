@@ -212,7 +212,7 @@ def test_rows_outside_are_moved_within_a_distance():
     lattice = mechanism(CITY)
     inside = CITY.projection.inverse([[0.0, 0.0], [3600.0, 0.0], [9000.0, 0.0]])
     batch = pa.record_batch({"lat": inside[:, 0], "lon": inside[:, 1]})
-    with pytest.raises(DataError, match=r"1 rows are more than 1 km outside .the first is number 3"):
+    with pytest.raises(DataError, match=r"1 row is more than 1 km outside .the first is number 3"):
         Kernel(lattice, batch.schema, Wishes(outside="nearest")).release(batch)
     with pytest.raises(DataError, match="number 103"):
         Kernel(lattice, batch.schema, Wishes(outside="nearest")).release(batch, start=100)

@@ -73,11 +73,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its number
-    try:
-        app()
-    except KeyboardInterrupt:
-        say("Interrupted; nothing was written.", err=True)
-        sys.exit(130)
+    app()
 
 
 def _show_warning(

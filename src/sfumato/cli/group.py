@@ -45,6 +45,9 @@ class Commands(TyperGroup):
             for line in told(error, command=self.commands.get(ctx.invoked_subcommand or "")):
                 say(line, err=True)
             raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            say("Interrupted.", err=True)
+            raise typer.Exit(130) from None
         except _UsageError as error:
             command = self.commands.get(ctx.invoked_subcommand or "")
             self._end(error, option_hint(error, command, self.commands, _program(ctx)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 # What is often tried: the options that may be meant, the likeliest first.
@@ -40,6 +41,8 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     )
     for tried in names.split()
 }
+
+_ALIKE: Final = 0.84  # from which similarity on a wrong option is taken for a slip
 
 _MANY: Final = "for many epsilons: sfumato sweep --epsilons '0.15..0.9/km:6'."
 _ANOTHER: Final = "the file has its epsilon; for another one, make another design: sfumato design --epsilon."
@@ -142,7 +145,9 @@ def option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: 
     name = "sfumato" if command is None else command.name
     if (name, tried) in ELSEWHERE:
         return ELSEWHERE[name, tried]
-    for option in meant:
+    known = any(tried in found.opts for _, other in _single(commands) for found in other.params)
+    alike = [] if known else get_close_matches(tried, [each for found in own for each in found.opts], 1, _ALIKE)
+    for option in (*alike, *meant):
         for found in own:
             if option in found.opts:
                 return _about(found)

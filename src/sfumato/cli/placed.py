@@ -161,6 +161,17 @@ def _outline(asked: DesignOptions) -> Outline | None:
 def _data(asked: DesignOptions) -> _Data:
     """Read the visits, and hold some of them out."""
     found, source = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
+    if asked.visits is None and asked.region is not None:
+        from ..geo import Region
+
+        with option("--region"):
+            region = Region.parse(asked.region)
+        if not region.contains(found.lat, found.lon).any():
+            raise InputError(
+                "--region was given without a file of visits, and the built-in city is not there.",
+                "name a file of visits",
+                "for a region without visits, see how 'I run a pipeline' in the documentation begins.",
+            )
     if asked.held_out is None:
         return _Data(found, None, source)
     with option("--held-out"):

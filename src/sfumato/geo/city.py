@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,8 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError
 from .visits import Visits
+
+_NAME: Final = "city"  # of its visits, where a file can be named
 
 CENTRE: Final = (40.0, -30.0)
 """Latitude and longitude of the middle: the open Atlantic, where no one lives."""
@@ -38,6 +41,11 @@ _EVENING: Final = (
 _AGES: Final = (("18-29", 0.30), ("30-44", 0.32), ("45-64", 0.26), ("65+", 0.12))
 BAY: Final = (1400.0, -3000.0, 1500.0)  # a circle of water: metres east and north, radius
 _MONDAY: Final = np.datetime64("2024-01-01T00:00:00", "us")
+
+
+def is_city(visits: Path) -> bool:
+    """Return whether a path stands for the built-in city: it is its name, and no file has it."""
+    return str(visits) == _NAME and not visits.exists()
 
 
 @checked

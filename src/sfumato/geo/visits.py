@@ -22,6 +22,7 @@ from .region import Region
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
 
+_SWAPPED = 0.5  # of the latitudes beyond 90 degrees: fewer are slips
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
 _DEGREES = (
     "they must be in degrees (WGS84): correct the rows",
@@ -263,7 +264,8 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
     if beyond.any():
         row = int(np.argmax(beyond))
         problem = f"row {row + 1} has the latitude {lat[row]:g}, beyond 90 degrees"
-        if (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
+        likely = beyond.sum() >= _SWAPPED * np.isfinite(lat).sum()
+        if likely and (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
             raise DataError(
                 f"{problem}, and every longitude could be a latitude: the two look swapped.",
                 f"exchange the columns: name them with {NAMED}.",

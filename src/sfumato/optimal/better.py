@@ -94,10 +94,10 @@ def design(
     is named, without a lattice. The one that loses less is returned; its ``choice`` says what each loses. The
     program is stopped as soon as it is proved to lose more.
 
-    Among mechanisms of (nearly) equal expected loss, the one of most distortion privacy
-    is returned: optimal faces are large, and their corners differ in what an adversary
-    can infer. Where the loss is the adversary's distance itself, every optimum already
-    has as much distortion as loss, and no tie is left.
+    With `tie_break`, among mechanisms of (nearly) equal expected loss one of nearly the most distortion
+    privacy is returned, and `Design.tie_gap` says how near: optimal faces are large, and their corners
+    differ in what an adversary can infer. Where the loss is the adversary's distance itself, every optimum
+    already has as much distortion as loss, and no tie is left.
 
     Args:
         prior: The prior on the n secrets.
@@ -122,7 +122,8 @@ def design(
         stop: Asked from time to time whether to stop, with the same effect. With ``solver=Auto(folder=...)`` the
             same call goes on where it was stopped.
         progress: Called with the progress of each step.
-        start: A design for a similar problem, whose rows the solver starts from.
+        start: A design for a similar problem, whose rows, or used reports where these are generated, the solver
+            starts from.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
             they reveal, and it is solved once more; see `at_medians`.
         keep: ``better``, or ``program`` or ``noise`` to look at that one alone.

@@ -22,7 +22,7 @@ _PER_ENTRY, _PER_PROBABILITY = 8, 2_000
 # Measured where observables are generated: arrays of all pairs, what each probability of a present observable
 # takes, the share of these, which is smaller where the gap is wide, and what prices take while they prove a bound.
 _ARRAYS, _PER_PRESENT = 12, 3_000
-_WIDE, _PRESENT, _PRESENT_WIDE = 2e-3, 0.12, 0.03
+_WIDE, _PRESENT, _PRESENT_WIDE = 2.5e-3, 0.12, 0.03
 _EDGES, _PER_PRICE = 6, 120
 _OF_PAIRS = 4  # times that where all pairs count, which have more rows and prices
 _SHARE = 0.9  # of the free memory that may be taken

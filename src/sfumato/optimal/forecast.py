@@ -71,7 +71,7 @@ class Selected:
     Attributes:
         generated: Whether observables are generated, if few edges imply all rows.
         reason: Why, in words; "" where there is no other method.
-        of_pairs: Why they are generated where few edges do not, in words; None where they are not.
+        of_pairs: Why they are generated where few edges nearly imply them, in words; None where they are not.
     """
 
     generated: bool
@@ -91,7 +91,7 @@ def forecast(
     gap: float = _GAP,
     threads: int | None = None,
 ) -> Forecast:
-    """Return what `design` is expected to take with these arguments, without solving anything.
+    """Return what `design` is expected to take for a problem and a gap, without solving anything.
 
     Linear constraints and several distortions are solved by another method, of which no time was measured.
 
@@ -102,12 +102,12 @@ def forecast(
         objective: See `design`.
         observables: See `design`.
         pairs: See `design`.
-        gap: The relative gap to reach.
+        gap: The relative gap to reach; by default the one at which `design` counts as finished.
         threads: By default one per core.
 
     Raises:
-        InputError: If sizes or units do not fit, the gap is not between 0 and 1, no thread is left, or several
-            distortions are asked for, of which no time was measured.
+        InputError: If sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, no
+            thread is left, or several distortions are asked for, of which no time was measured.
         InfeasibleError: If more distortion is asked for than any mechanism can give.
     """
     check_gap(gap)
@@ -125,7 +125,7 @@ def forecast(
     if chosen.generated and problem.exponents is not None:
         graph = graph_of(problem.exponents)
         if graph is None or (not graph[1] and chosen.of_pairs is None):
-            method, reason = STRUCTURED, NO_EDGES
+            method, reason = STRUCTURED, NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
         elif not graph[1] and chosen.of_pairs is not None:
             method, reason = OF_PAIRS, chosen.of_pairs
     seconds = _seconds(method, n, m, expected_reports(problem))
@@ -140,6 +140,7 @@ def forecast(
 
 
 NO_EDGES: Final = "few edges do not imply all rows"
+NOT_QUICKER: Final = f"{NO_EDGES}, and to generate observables for all pairs is not expected to be quicker"
 
 
 def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> Selected:

@@ -13,7 +13,7 @@ from .clarabel import Clarabel
 from .closed_forms import closed_form
 from .effort import check_generated
 from .fallback import fallback
-from .forecast import NO_EDGES, STRUCTURED, Selected, selected
+from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, Selected, selected
 from .generating import OF_PAIRS, Generating
 from .highs import Highs
 from .problem import DISTORTION, Problem
@@ -30,7 +30,8 @@ class Auto(Solver):
     """A closed form where one is proved optimal, generated observables where they pay, or the structured method.
 
     Observables are generated from 150 secrets on, for an expected loss, where few of them are expected to be used,
-    or the structured method does not fit into memory: fewer where the rows of few edges do not imply all others.
+    or the structured method does not fit into memory. Where few edges do not imply all rows, that must also be
+    expected to be quicker.
     The answer's ``solver`` says what was chosen, and why. Where generating stops short of the wanted gap, the
     structured method is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general
     back-ends give further opinions; the best mechanism is kept, and the best bound.
@@ -70,7 +71,7 @@ class Auto(Solver):
             best = self._generated(problem, control, start, chosen)
             if best is not None and (best.status is not Status.INACCURATE or n > _MORE):
                 return best
-            reason = NO_EDGES if best is None else ""
+            reason = "" if best is not None else NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
         infeasible: InfeasibleError | None = None
         asked = control
         for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):

@@ -211,6 +211,11 @@ def prepare(
     if size < 1:
         raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
     path = Path(os.path.realpath(target))
+    if isinstance(source, str | os.PathLike) and _once(source):
+        raise InputError(
+            "the source is a pipe, which can be read only once, and a release reads its source twice.",
+            "write it to a file first, and name that.",
+        )
     if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
         raise InputError("the release would replace its own source.", "choose another target.")
     folder = os.path.realpath(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
@@ -268,6 +273,12 @@ def prepare(
         charged,
         size,
     )
+
+
+def _once(source: str | os.PathLike[str]) -> bool:
+    """Return whether a source can be read only once."""
+    path = Path(source)
+    return os.fspath(source) == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def _ledger_of(mechanism: One | Several) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -43,6 +44,8 @@ from ..rounding import (
 from .certain import always_found
 from .costs import cost_sentences, loss_sentence
 from .promises import nouns, promises, witness
+
+_NOTHING: Final = "It promises nothing, so nothing was proved."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,7 +126,8 @@ def audited(
     """
     mechanism, prior, loss = held.mechanism, held.prior, held.loss
     promised = promises(mechanism, held.guarantees, epsilons, distortions)
-    sections = [Section("Promise", tuple(promised) or ("It promises nothing, so nothing was proved.",))]
+    nothing = "Of one report alone nothing is promised." if held.tupling is not None else _NOTHING
+    sections = [Section("Promise", tuple(promised) or (nothing,))]
     metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
     witnesses = [
         witness(mechanism, proof)

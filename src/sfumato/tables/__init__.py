@@ -2,7 +2,7 @@
 
 from .arrow import IN_MEMORY, ArrowBatch, ArrowStream, FrameTable, LazyTable, ParquetTable, is_frame
 from .batch_writer import STREAMED, BatchWriter, check_streamed
-from .columns import read_columns
+from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
 from .ipc import ArrowFile
 from .labels import find, label_column, numeric, text
@@ -31,6 +31,7 @@ __all__ = [
     "TextTable",
     "Times",
     "as_path",
+    "check_kind",
     "check_streamed",
     "check_suffix",
     "find",

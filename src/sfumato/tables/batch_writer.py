@@ -21,6 +21,8 @@ def check_streamed(path: str | os.PathLike[str]) -> str:
         FileError: If it is none of `STREAMED`.
     """
     suffix = Path(path).suffix.lower()
+    if os.fspath(path) in ("-", "/dev/stdout"):
+        raise FileError("reports are not written to a pipe.", f"name a file that ends in {', '.join(STREAMED)}.")
     if suffix not in STREAMED:
         raise FileError(
             f"{os.fspath(path)!r} names no kind of table.", f"let the name end in {', '.join(STREAMED)}."

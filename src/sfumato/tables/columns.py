@@ -19,6 +19,21 @@ from .streams import ARROW, folder_stream
 from .writing import SUFFIXES
 
 
+def check_kind(table: object) -> None:
+    """Refuse the path of a file that is no table by its name; all else passes.
+
+    Raises:
+        DataError: If it is none.
+    """
+    if not isinstance(table, str | os.PathLike) or os.path.isdir(table):
+        return
+    if Path(os.fsdecode(table)).suffix.lower() not in (*SUFFIXES, *ARROW):
+        raise DataError(
+            f"{os.fspath(table)!r} is neither a CSV nor a Parquet nor an Arrow file by its name.",
+            "convert it to one of them.",
+        )
+
+
 def read_columns(
     path: str | os.PathLike[str] | ArrowStream, columns: Sequence[str], *, as_text: Iterable[str] = ()
 ) -> Any:
@@ -42,11 +57,7 @@ def read_columns(
     path = as_path(path, "a table")
     if path.is_dir():
         return _folder(path, columns)
-    if path.suffix.lower() not in (*SUFFIXES, *ARROW):
-        raise DataError(
-            f"{os.fspath(path)!r} is neither a CSV nor a Parquet nor an Arrow file by its name.",
-            "convert it to one of them.",
-        )
+    check_kind(path)
     source, name = Source.of(path), repr(os.fspath(path))
     if path.suffix.lower() in ARROW:
         return _loaded(ArrowFile(source), columns, name)

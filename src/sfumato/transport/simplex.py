@@ -31,7 +31,7 @@ def exact_masses(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
 class Tree:
     """A basis of the transport problem: n rows and m columns joined to a tree.
 
-    The masses are perturbed as by Orden (n times each mass, plus one for every row, all
+    The masses are perturbed as by Orden (n + 1 times each mass, plus one for every row, all
     taken by the last column), so that no two parts of them balance: every pivot moves a
     positive mass, and the same tree carries the true masses without going negative. A
     pair enters only where its reduced cost is negative beyond all rounding, so that the

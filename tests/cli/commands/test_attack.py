@@ -110,3 +110,9 @@ def test_attack_needs_a_prior(run, designed):
     done = run("attack", "bare.sfm")
     assert done.code == 1
     assert "holds no prior" in done.err
+
+
+def test_the_visits_of_the_built_in_city_have_a_name(run):
+    assert run("design", "--cells", "3x2", "-o", "m.sfm", "--no-picture").code == 0
+    assert run("attack", "m.sfm", "--visits", "city").code == 0
+    assert "there is no file 'town'" in run("attack", "m.sfm", "--visits", "town").err

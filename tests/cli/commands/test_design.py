@@ -125,7 +125,7 @@ def test_hexagons(run):
         (("--objective", "median"), "is unknown"),
         (("--loss", "beauty"), "is unknown"),
         (("--region", "here"), "is not understood"),
-        (("--region", "1 km x 1 km around 10,10"), "none of the"),
+        (("--region", "1 km x 1 km around 10,10"), "the built-in city is not there"),
         (("--cell", "50 km"), "nothing to hide"),
         (("--cell", "1 m"), "cells"),
         (("--cell", "1 km", "--cells", "3x3"), "more than one of"),

@@ -225,3 +225,9 @@ def test_an_epsilon_that_hides_everything_is_designed_for(run, tmp_path):
     done = run("design", "few.csv", "--epsilon", "1e-9/km", "--spacing", "2 km", "--no-picture")
     assert done.code == 0, done.err
     assert "leaves nothing to learn" in done.err
+
+
+def test_a_region_without_a_file_of_visits_is_not_sent_to_the_built_in_city(run):
+    said = run("design", "--region", "4 km x 4 km around 52.5,13.4", "-o", "m.sfm").err
+    assert "without a file of visits" in said
+    assert "Atlantic, " not in said.partition("Error")[2]

@@ -173,3 +173,10 @@ def test_the_page_warns_where_reports_do_not_settle_the_shares(run, tmp_path):
     page = (tmp_path / "e.html").read_text()
     assert "NOT SETTLED: the reports alone do not in general settle the shares of" in page
     assert "Do not rely on single ones" in page
+
+
+def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_folder, tmp_path):
+    (tmp_path / "private.gpkg").write_bytes(b"x")
+    said = run("estimate", city_folder / "m.sfm", "private.gpkg").err
+    assert "neither a CSV nor a Parquet" in said
+    assert "unmarked" not in said

@@ -1,5 +1,7 @@
 """``sfumato release`` with a file that ``sfumato design`` wrote."""
 
+import os
+
 import pyarrow.csv
 import pytest
 
@@ -26,6 +28,24 @@ def test_refusals(run, designed, source):
     assert done.code == 1
     assert source in done.err
     assert "Traceback" not in done.err
+
+
+def test_pipes_are_refused_in_words(run, designed, visits_file, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for source in ("-", "pipe"):
+        assert "read only once" in run("release", "m.sfm", source, "out.csv").err
+    for target in ("-", "/dev/stdout"):
+        assert "not written to a pipe" in run("release", "m.sfm", visits_file, target).err
+
+
+def test_an_interrupted_release_says_how_to_go_on(run, designed, visits_file, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.releases.prepared.PreparedRelease.run", stop)
+    done = run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
+    assert done.code == 130
+    assert "--resume goes on" in done.err
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,7 @@ def test_rows_outside(connection):
     create_duckdb_function(connection, "blur_or_null", BLUR, outside="drop")
     create_duckdb_function(connection, "blur_near", BLUR, outside="nearest", within="20 km")
     rows = "FROM (VALUES (48.85), (48.9), (NULL)) AS t(lat)"
-    for lat, told in (("48.9", "1 of 1 rows are not at any"), ("NULL", "1 of 1 rows has no position")):
+    for lat, told in (("48.9", "1 of 1 rows is not at any"), ("NULL", "1 of 1 rows has no position")):
         with pytest.raises(duckdb.InvalidInputException, match=told):
             connection.execute(f"SELECT blur({lat}, 2.35)")
     found = connection.execute(f"SELECT blur_or_null(lat, 2.35) IS NULL {rows}").fetchall()
@@ -172,7 +172,7 @@ def test_what_cannot_be_a_column_function_is_refused(connection, tmp_path):
 def test_the_hint_about_rows_outside_says_what_the_function_gives(connection):
     labels = sf.Mechanism(np.eye(2), sf.Space(["a", "b"]))
     create_duckdb_function(connection, "bd", labels)
-    with pytest.raises(duckdb.InvalidInputException, match="1 of 1 rows are not at any") as caught:
+    with pytest.raises(duckdb.InvalidInputException, match="1 of 1 rows is not at any") as caught:
         connection.execute("SELECT bd('xx')")
     assert "outside='drop', which gives NULL in such rows" in str(caught.value)
     assert "leave them out" not in str(caught.value)

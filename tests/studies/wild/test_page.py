@@ -84,7 +84,7 @@ def test_what_the_page_says_in_short_is_in_its_data():
     least, most = 100 * (1 - min(knowing.values())), 100 * (max(knowing.values()) - 1)
     assert f"between {least:.0f} % less and {most:.0f} % more" in short
     less = [round(100 * (1 - ratio)) for ratio in ratios.values() if ratio < 0.95]
-    assert f"is {min(less)} to {max(less)} % less than that of {len(less)} of the {len(ratios)} schemes" in short
+    assert f"is {min(less)} to {max(less)} % less than with {len(less)} of the {len(ratios)} schemes" in short
     assert f"it is {100 * (ratios['obscured'] - 1):.0f} % more" in short
 
 

@@ -51,7 +51,8 @@ def _what_it_is(path: Path, error: SfumatoError) -> SfumatoError:
     return DataError(
         f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
         "from sfumato design, or a matrix with a row of probabilities for each secret.",
-        f"make one first: sfumato design {path.name} -o mine.sfm, then sfumato audit mine.sfm.",
+        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
+        "audit mine.sfm.",
     )
 
 

@@ -243,6 +243,6 @@ def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print what is proved of a file with dummies; return whether it promises something and keeps it."""
     from ..promises import prove_tuples
 
-    say("A tuple is made from one report and dummies: what is proved above of one report holds for it too.")
+    say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
     proved = prove_tuples(held, deltas)
     return proved and bool(deltas or held.guarantees or held.tuple_guarantees)

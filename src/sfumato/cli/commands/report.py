@@ -51,7 +51,8 @@ def command(
     promises and requirements hold, 1 if one fails, 3 if one is not decided.
     """
     from ...files import read_any
-    from ...report.document import SECONDS, Origin, is_city, report
+    from ...geo.city import is_city
+    from ...report.document import SECONDS, Origin, report
     from ...report.maps import outline as read_outline
     from ..places import visits_from
 

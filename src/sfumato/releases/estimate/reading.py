@@ -16,7 +16,7 @@ from ...errors import DataError, InputError, argument
 from ...geo import read_visits
 from ...mechanisms.planar import Coarsening, CoordinateNoise
 from ...rounding import counted
-from ...tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, find, numeric, read_columns
+from ...tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
 from ..frames import kind_of
 from ..marks import Mark, mark_in, read_mark
 from .fit import reports_fit
@@ -67,6 +67,7 @@ def read_reports(
             f"reports of {counted(len(parts), 'column')} are to be read, but {len(names)} were named.",
             f"name as many with {argument('column')}.",
         )
+    check_kind(source)
     table, mark = _opened(source)
     _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
     positions = _positions(table, dict(zip(names, parts, strict=True)))
@@ -104,6 +105,7 @@ def read_joint_reports(
         JointSpace({name: getattr(each, what) for name, each in mechanisms.items()})
         for what in ("secrets", "observables")
     )
+    check_kind(source)
     table, mark = _opened(source)
     for name, each in mechanisms.items():
         _check(mark, each, source, name, unmarked=unmarked)

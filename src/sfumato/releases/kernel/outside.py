@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...errors import DataError, argument
-from ...rounding import amount_at_most
+from ...rounding import amount_at_most, counted
 from ..reporters import Reporter
 
 
@@ -31,13 +31,18 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
     first = int(np.argmax(too_far))
     farthest = amount_at_most(float(moved_m.max()), "m")
     raise DataError(
-        f"{int(too_far.sum()):,} rows are more than {amount_at_most(within_m, 'm')} outside (the first is "
+        f"{counted(int(too_far.sum()), 'row')} {_are(int(too_far.sum()))} more than "
+        f"{amount_at_most(within_m, 'm')} outside (the first is "
         f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"move them all the same with {argument('within', farthest)}",
         f"pass {argument('outside', 'drop')} to leave rows outside out",
         "design the mechanism for a wider region.",
     )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def refuse_outside(
@@ -68,7 +73,10 @@ def refuse_outside(
     number = f"(the first is number {first})"
     if at is None:
         raise DataError(
-            f"{count:,} of {of} are not {where} {number}.", drop, "design the mechanism for these labels too."
+            f"{count:,} of {of} {_are(count)} not {where} {number}.",
+            drop,
+            "correct the label, or give missing answers a label of their own",
+            "design the mechanism for these labels too.",
         )
     lat, lon = at
     missing = int((~inside & ~(np.isfinite(lat) & np.isfinite(lon))).sum())
@@ -83,13 +91,13 @@ def refuse_outside(
     if alien.any():
         row = int(np.argmax(alien))
         raise DataError(
-            f"{count:,} of {of} are not {where} {number}{without}. The latitude and longitude of number "
+            f"{count:,} of {of} {_are(count)} not {where} {number}{without}. The latitude and longitude of number "
             f"{start + row + 1} are no degrees.",
             "convert metres or feet of a map to degrees of WGS84 first, as pyproj and geopandas do",
             drop,
         )
     raise DataError(
-        f"{count:,} of {of} are not {where} {number}{without}.",
+        f"{count:,} of {of} {_are(count)} not {where} {number}{without}.",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         if not nearest and all(each.moves for each in reporters)

@@ -1,6 +1,6 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
-from .again import is_city, report_file
+from .again import report_file
 from .audit_page import ProvedPromises, audit_page
 from .estimate_page import estimate_page
 from .facts import ReportFacts, as_json
@@ -34,7 +34,6 @@ __all__ = [
     "check_pages",
     "estimate_page",
     "file_facts",
-    "is_city",
     "learn_page",
     "notion_sections",
     "notions_of",

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 from ...files import read_any
 from ...geo import Visits, read_visits, synthetic_city
+from ...geo.city import is_city
 from ..maps import outline as read_outline
 from .making import Origin
 from .others import OtherDesigns
 from .report import Report, report
 from .required import read_requirements
-
-CITY: Final = "city"
-"""The name for the visits of the built-in city, which has no file."""
 
 
 def report_file(
@@ -66,11 +63,6 @@ def report_file(
     land = None if outline is None else read_outline(outline)
     others = None if frontier_time is None else OtherDesigns(frontier_time)
     return report(held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land)
-
-
-def is_city(visits: Path) -> bool:
-    """Return whether a path stands for the built-in city: it is its name, and no file has it."""
-    return str(visits) == CITY and not visits.exists()
 
 
 def visits_named(visits: Path) -> Visits:

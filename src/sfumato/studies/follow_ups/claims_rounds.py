@@ -49,10 +49,10 @@ def _promise(rows: Sequence[RateRow]) -> PaperClaim:
     loose = min(rows, key=lambda row: row.epsilon / row.slope)
     rounded = [row for row in rows if not row.kept]
     words = (
-        f"So for {len(rows) - len(broken)} of {len(rows)} mechanisms, after any number of steps. The tight "
-        f"epsilon is {percent(loose.epsilon / (2 * loose.slope))} (b {loose.slope:g}, {_steps(loose.steps)}, "
-        f"{loose.city}) to {percent(tight.epsilon / (2 * tight.slope))} of 2 b. Proved of the integers for "
-        f"{len(rows) - len(rounded)}."
+        f"So for {len(rows) - len(broken)} of {len(rows)} mechanisms in floats, after any number of steps. The "
+        f"tight epsilon is {percent(loose.epsilon / (2 * loose.slope))} (b {loose.slope:g}, "
+        f"{_steps(loose.steps)}, {loose.city}) to {percent(tight.epsilon / (2 * tight.slope))} of 2 b. "
+        f"Proved of the integers for {len(rows) - len(rounded)}."
     )
     if rounded:
         worst = max(rounded, key=lambda row: row.epsilon_proved / row.slope)
