@@ -57,6 +57,7 @@ it was ended after {limit:g} s (sfumato's after ten times that), or at {most} Gi
 **Proved gap** is the one that was proved; general solvers prove none, and their tolerance is the gap asked for.
 **True epsilon** of theirs is recomputed from the matrix that came back, over all neighbours; *infinite* means
 that some place gives a report that its neighbour never gives. **Status** is in the solver's own words.
+Other work ran beside where the wall time is far above the CPU time.
 
 Run again, and rewrite this page, with
 

@@ -44,8 +44,8 @@ Generated check-ins (latitude, longitude, user, time), Parquet in and out: rows 
 memory of the process. The plain copy reads the same file with pyarrow in batches and writes it again. A
 release reads the users first, to say how many reports one person makes, proves the promise, draws every row
 from the integers of a mechanism on a lattice ({vertices} vertices, 1 km apart, 1/km), keeps each batch on the
-disk before it counts as drawn, and writes latitude, longitude and label, and the user where that is said. Runs
-take turns ({rounds} each), and the fastest counts, for all alike. With a ledger or with coordinate noise the first
+disk before it counts as drawn, and writes latitude, longitude and label, and the user where that is said.
+{turns} With a ledger or with coordinate noise the first
 million rows are released (of a hundred million rows, 199,000 users are charged for them). The last line is
 planar Laplace noise in floating point, drawn for one row after the other with `pandas.DataFrame.apply`
 ({applied:,} rows), which promises nothing for its last bits.
@@ -185,7 +185,9 @@ def write(invocation: Invocation) -> Path:
                 f"{each['rows'] / each['seconds']:,.0f} | "
                 f"{ratio:,.2f} | {each['cpu_s']:.1f} | {each['peak_bytes'] / 2**30:.2f} GiB |"
             )
-    page = _PAGE.format(vertices=facts["vertices"], rounds=facts["rounds"], applied=_APPLIED)
+    rounds = facts["rounds"]
+    turns = "Each was run once." if rounds == 1 else f"Runs take turns ({rounds} each), and the fastest counts."
+    page = _PAGE.format(vertices=facts["vertices"], turns=turns, applied=_APPLIED)
     TARGET.write_text(page + "\n".join(lines) + "\n", encoding="utf-8")
     return TARGET
 
