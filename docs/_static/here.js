@@ -3,7 +3,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const list = document.querySelector(".sidebar-scroll"), here = document.querySelector(".sidebar-tree .current-page");
   if (list && here) list.scrollTop += here.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
 });
-// On a phone a wide picture keeps a size at which its words can be read, and scrolls.
+const hint = () => Object.assign(document.createElement("small"), { className: "sideways", textContent: "Swipe sideways to see all." });
+
+// On a phone names in tables break behind dots, underscores and brackets, and a wide picture keeps a size at which its words can be read, and scrolls.
 window.addEventListener("load", () => {
   if (!matchMedia("(max-width: 46em)").matches) return;
   for (const picture of document.querySelectorAll(".content img")) {
@@ -11,5 +13,11 @@ window.addEventListener("load", () => {
     if (width <= picture.parentElement.clientWidth) continue;
     picture.style.cssText += `max-width: none; width: ${width}px`;
     Object.assign(picture.parentElement, { tabIndex: 0 }).style.overflowX = "auto";
+    picture.parentElement.before(hint());
+  }
+  for (const atlas of document.querySelectorAll(".atlas")) atlas.before(hint());
+  for (const name of document.querySelectorAll(".content table code.literal .pre")) {
+    if (name.textContent.startsWith("-")) name.style.whiteSpace = "nowrap";
+    else name.innerHTML = name.innerHTML.replace(/(?<!&[a-z]*)([._(/]|, )(?=\w)/g, "$1<wbr>");
   }
 });
