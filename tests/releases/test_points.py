@@ -61,7 +61,7 @@ def test_columns_are_kept_by_name(places, tmp_path):
 
 def test_rows_beyond_the_reach(tmp_path):
     far = sf.Visits([48.86, 50.0, 48.87], [2.34, 2.34, 2.35])
-    with pytest.raises(DataError, match="1 of 3 rows are not within 30 km of the noise's centre") as caught:
+    with pytest.raises(DataError, match="1 of 3 rows is not within 30 km of the noise's centre") as caught:
         sf.release(NOISE, far, tmp_path / "out.csv", outside="error")
     assert "the first is number 2" in str(caught.value)
     found = sf.release(NOISE, far, tmp_path / "drop.csv", outside="drop", allow=0.4)
