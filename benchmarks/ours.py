@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import sfumato as sf
 from sfumato import evidence
 from sfumato.errors import SolverError
@@ -47,9 +49,11 @@ def solve(built: Built, limit_s: float, *, solver: str, symmetry: bool = True, m
         return Solved(None, False, str(failure), watch, None, 0)
     # A closed form that stands in for a solver out of time has no steps.
     last, state = found.log[-1] if found.log else None, found.answer.state if found.answer is not None else None
-    proof = found.certificate
+    proof, space = found.certificate, built.prior.space
+    matrix = np.zeros((len(space), len(space)))
+    matrix[:, space.positions(found.mechanism.observables.labels)] = found.mechanism.matrix  # used ones alone
     return Solved(
-        found.mechanism.matrix,
+        matrix,
         found.status is Status.OPTIMAL,
         found.status.value,
         watch,

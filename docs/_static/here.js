@@ -5,7 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 const hint = () => Object.assign(document.createElement("small"), { className: "sideways", textContent: "Swipe sideways to see all." });
 
-// On a phone names in tables break behind dots, underscores and brackets, and a wide picture keeps a size at which its words can be read, and scrolls.
+// On a phone options do not break, names in tables break behind dots, underscores and brackets, and a wide picture keeps a size at which its words can be read, and scrolls.
 window.addEventListener("load", () => {
   if (!matchMedia("(max-width: 46em)").matches) return;
   for (const picture of document.querySelectorAll(".content img")) {
@@ -16,8 +16,8 @@ window.addEventListener("load", () => {
     picture.parentElement.before(hint());
   }
   for (const atlas of document.querySelectorAll(".atlas")) atlas.before(hint());
-  for (const name of document.querySelectorAll(".content table code.literal .pre")) {
+  for (const name of document.querySelectorAll(".content code.literal .pre")) {
     if (name.textContent.startsWith("-")) name.style.whiteSpace = "nowrap";
-    else name.innerHTML = name.innerHTML.replace(/(?<!&[a-z]*)([._(/]|, )(?=\w)/g, "$1<wbr>");
+    else if (name.closest("table")) name.innerHTML = name.innerHTML.replace(/(?<!&[a-z]*)([._(/]|, )(?=\w)/g, "$1<wbr>");
   }
 });
