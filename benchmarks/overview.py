@@ -71,10 +71,15 @@ def agreement(found: Grouped) -> list[str]:
                 above, below, compared = max(above, difference), min(below, difference), compared + 1
     ran = {run["contender"] for _, runs in found for run in runs}
     others_that_ran = [name for name in CONTENDERS if name in ran and name not in OURS]
+    beside = (
+        f"In {compared} comparisons with answers that are private, its cost was at most {above:.1e} above and "
+        f"{-below:.1e} below the other solver's, relative."
+        if compared
+        else f"The costs by its methods differ by at most {_apart(found):.1e}, relative."
+    )
     lines = [
         f"sfumato solved {len(solved)} of {len(ours)} runs to the gap asked; the largest proved epsilon was "
-        f"{proved:.9f} of the one asked. In {compared} comparisons with answers that are private, its cost was at "
-        f"most {above:.1e} above and {-below:.1e} below the other solver's, relative.",
+        f"{proved:.9f} of the one asked. {beside}",
     ]
     for name in others_that_ran:
         theirs = [(instance, run) for instance, every in found for run in every if run["contender"] == name]
@@ -88,6 +93,12 @@ def agreement(found: Grouped) -> list[str]:
             f"{more} above the one asked."
         )
     return lines
+
+
+def _apart(found: Grouped) -> float:
+    """Return by how much, relative, our methods' costs of one instance differ at most."""
+    costs = [[run["cost"] for run in runs if run["contender"] in OURS and reached(run)] for _, runs in found]
+    return max((max(each) / min(each) - 1 for each in costs if each and min(each) > 0), default=0.0)
 
 
 def private_and_reached(instance: Instance, run: dict[str, Any]) -> bool:
