@@ -56,6 +56,8 @@ def test_entries_agree_with_each_other(case):
     pure = found.find("differential-privacy")
     with pytest.raises(InputError, match=r"no entry[\s\S]*\.find\('renyi-privacy', order=2\.0\)"):
         found.find("renyi-privacy")
+    with pytest.raises(InputError, match=r"order=math\.inf"):
+        sf.audit(case.mechanism, orders=[2, math.inf]).find("renyi-privacy")
     for entry in found:
         assert entry.bracket.lower <= entry.bracket.upper
         assert entry.title

@@ -26,6 +26,8 @@ design --region 48.8 2.2 48.9 2.4 | values with spaces in quotes
 design --cells 4 3 | values with spaces need quotes
 design --nothing | 'sfumato design --help' lists
 design --epsilom 1/km | --epsilon: The metric privacy
+release m.sfm visits.csv out.csv --lat-column y | 'sfumato release --help' lists
+learn visits.csv --bounds 1,2,3,4 | --region: The area
 audit m.sfm --promise | --promises: Prove what the file promises
 audit m.sfm --requre "epsilon <= 1" | --require: A requirement
 sweep --epsilon 1/km | --epsilons: The epsilons

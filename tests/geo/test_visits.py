@@ -87,8 +87,13 @@ def test_longitudes_beyond_180_name_the_first_row():
 
 def test_one_slip_is_not_taken_for_swapped_columns():
     with pytest.raises(DataError, match="row 4 has the latitude 146") as caught:
-        Visits([46.05] * 3 + [146.05] + [46.06] * 3, [14.5] * 7)
+        Visits([46.05] * 3 + [146.05] + [46.06] * 30, [14.5] * 34)
     assert "swapped" not in str(caught.value)
+
+
+def test_some_swapped_rows_beyond_90_degrees_are_enough():
+    with pytest.raises(DataError, match="look swapped"):
+        Visits([-118.0] * 40 + [-74.0] * 60, [34.0] * 40 + [40.0] * 60)
 
 
 def test_swapped_coordinates_are_recognised():

@@ -119,6 +119,19 @@ def test_small_exponents_leave_room_for_rounding_to_integers(exponent):
         assert exact.private(Mechanism(mended), d, 1.0)
 
 
+@pytest.mark.parametrize("exponent", [1e-9, 1e-7, 1e-6])
+def test_what_the_constant_lifts_to_one_word_keeps_its_room(exponent):
+    d = np.full((3, 3), np.inf)
+    np.fill_diagonal(d, 0.0)
+    d[0, 1] = d[1, 0] = exponent
+    grown = np.exp(exponent)
+    for x in np.linspace(1.4e-8, 1.49e-8, 20):  # below 2**-26, and above it with its share of the constant
+        rest = 0.5 - x / 2
+        rows = [[x, rest, rest], [x / grown, rest * grown, rest * grown], [1.6e-8, 0.5, 0.5 - 1.6e-8]]
+        mended, _ = made_private(np.array(rows), d)
+        assert exact.private(Mechanism(mended), d, 1.0)
+
+
 def test_distances_beyond_the_smallest_integer():
     # Two towns so far apart that e^(-epsilon d) is a few units of 2**-126: rounding must not break neighbours.
     x = np.array([0.0, 0.3, 86.0, 86.3, 87.1, 87.5, 88.0])

@@ -175,7 +175,7 @@ class Audit:
             return fitting[0]
         known = fitting or named or list(self.entries)
         calls = dict.fromkeys(
-            ", ".join([repr(each.key), *(f"{key}={value!r}" for key, value in each.given.items())])
+            ", ".join([repr(each.key), *(f"{key}={_typed(value)}" for key, value in each.given.items())])
             for each in known
         )
         raise InputError(
@@ -191,6 +191,10 @@ class Audit:
             "entries": [entry.as_dict() for entry in self.entries],
             "notes": list(self.notes),
         }
+
+
+def _typed(value: float | str) -> str:
+    return "math.inf" if value == math.inf else repr(value)
 
 
 def _fits(entry: Entry, given: dict[str, float | str]) -> bool:

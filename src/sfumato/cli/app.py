@@ -73,7 +73,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its number
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command has begun
+        say("Interrupted.", err=True)
+        sys.exit(130)
 
 
 def _show_warning(

@@ -33,7 +33,8 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--k -k --count", ("--dummies", "--most")),
         ("--confidence --level --alpha", ("--failure",)),
         ("--notion", ("--measure", "--require")),
-        ("--check --test --promise --guarantee --claim --assert", ("--require", "--promises")),
+        ("--promise", ("--promises", "--require")),
+        ("--check --test --guarantee --claim --assert", ("--require", "--promises")),
         ("--distance", ("--metric", "--loss")),
         ("--metric", ("--distance",)),
         ("--column", ("--sensitive",)),
@@ -42,7 +43,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     for tried in names.split()
 }
 
-_ALIKE: Final = 0.84  # from which similarity on a wrong option is taken for a slip
+_ALIKE: Final = 0.88  # from which similarity on a wrong option is taken for a slip
 
 _MANY: Final = "for many epsilons: sfumato sweep --epsilons '0.15..0.9/km:6'."
 _ANOTHER: Final = "the file has its epsilon; for another one, make another design: sfumato design --epsilon."
@@ -147,7 +148,7 @@ def option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: 
         return ELSEWHERE[name, tried]
     known = any(tried in found.opts for _, other in _single(commands) for found in other.params)
     alike = [] if known else get_close_matches(tried, [each for found in own for each in found.opts], 1, _ALIKE)
-    for option in (*alike, *meant):
+    for option in (*meant, *alike):
         for found in own:
             if option in found.opts:
                 return _about(found)

@@ -15,7 +15,7 @@ TWO_WORDS: Final = 126
 ROW_TOLERANCE: Final = 1e-9
 _DIVIDED = "m = np.array(matrix, float); m /= m.sum(axis=1, keepdims=True)"
 _ROUNDED = 0.01  # a row that is off by less was rounded, to single precision or a few decimals
-_FINE = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
+FINE: Final = 2.0**-26  # at this probability 62 bits still round with a relative error below 2**-36
 
 Uints = NDArray[np.uint64]
 
@@ -54,7 +54,7 @@ def _rows(count: int) -> str:
 def needed_bits(matrix: Floats) -> int:
     """Return 62, or 126 where 62 bits would round the smallest probability coarsely."""
     positive = matrix[matrix > 0]
-    return ONE_WORD if positive.min() >= _FINE else TWO_WORDS
+    return ONE_WORD if positive.min() >= FINE else TWO_WORDS
 
 
 def quantised(matrix: Floats, bits: int) -> Integers:

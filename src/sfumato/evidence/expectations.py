@@ -22,6 +22,7 @@ Integers = NDArray[Any]  # of Python's own, which do not overflow
 
 def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
     """Return a proved upper bound of the expected loss, tight to rounding; 0 where nothing is lost."""
+    mechanism.secrets.check_order(prior.space, "the prior")
     costs = as_loss(loss, *mechanism.shape).array
     if not costs[prior.probabilities > 0][mechanism.matrix[prior.probabilities > 0] > 0].any():
         return 0.0

@@ -22,7 +22,7 @@ from .region import Region
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
 
-_SWAPPED = 0.5  # of the latitudes beyond 90 degrees: fewer are slips
+_SWAPPED = 0.05  # of the latitudes beyond 90 degrees: fewer are slips
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
 _DEGREES = (
     "they must be in degrees (WGS84): correct the rows",

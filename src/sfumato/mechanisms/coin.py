@@ -95,6 +95,8 @@ def constant(space: Space, distribution: Prior | ArrayLike, observables: Space |
         InputError: If q is not a distribution or has the wrong size.
     """
     given = distribution if isinstance(distribution, Prior) else None
+    if given is not None:
+        (observables or space).check_order(given.space, "the distribution")
     reports = observables or (given.space if given is not None else space)
     q = given.probabilities if given is not None else Prior(reports, np.asarray(distribution)).probabilities
     return Mechanism(np.tile(q, (len(space), 1)), space, reports)

@@ -16,12 +16,13 @@ import numpy as np
 
 from ..core.arrays import Floats, floats
 from ..core.shortest_paths import shortest_paths
-from ..core.weights import needed_bits
+from ..core.weights import FINE, ONE_WORD
 from ..errors import InputError
 
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
 _COARSE = 2.0**-86  # a positive probability below this loses more than 2**-40 of itself as an integer,
 _LIFT = 2.0**-50  # and is lifted by this share of the constant, for its neighbours' likelihood ratios
+_LITTLE = 1e-8  # relative: so much less of every exponent costs nothing that is seen
 _RATIO = 3e-14  # of a likelihood ratio, which floats cannot resolve
 SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
@@ -56,12 +57,8 @@ def made_private(
     if exponents is not None:
         n = len(columns)
         asked = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
-        raw, allowed = columns, joined(_within(asked, margin, _RATIO))
-        columns = _envelope(raw, allowed)
-        least = _rounding(columns / columns.sum(axis=1, keepdims=True))
-        if ((asked > 0) & (asked * margin < least)).any():
-            allowed = joined(_within(asked, margin, least))
-            columns = _envelope(raw, allowed)
+        allowed = joined(_within(asked, margin, _rounding(columns.shape[1])))
+        columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
     constant = constant / constant.sum()
@@ -69,24 +66,27 @@ def made_private(
         share = _share_for_ratios(rows, constant, allowed)
         mixed = (1 - share) * rows + share * constant
         if ((mixed > 0) & (mixed < _COARSE)).any():
-            share = max(share, _LIFT)
+            share = max(share, _LIFT, _COARSE / float(constant[constant > 0].min()))
     if distance is not None and prior is not None and minimum > 0:
         share = max(share, _share_for_distortion(rows, prior, distance, minimum * (1 + margin)))
     return (1 - share) * rows + share * constant, share
 
 
-def _rounding(rows: Floats) -> float:
-    """Return by how much at most rounding a matrix to integers moves the logarithm of a ratio, with a reserve."""
-    smallest = max(float(rows[rows > 0].min()), _COARSE)
-    return float(_RATIO + 4 * 0.5 ** needed_bits(rows) * (1 / smallest + rows.shape[1] ** 2))
+def _rounding(observables: int) -> float:
+    """Return by how much at most rounding to integers moves the logarithm of a ratio, with a reserve.
+
+    Mixing in a constant may lift what needed two words to what needs one, so that is the case that counts.
+    """
+    return float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + observables**2))
 
 
 def _within(exponents: Floats, margin: float, least: float) -> Floats:
     """Return exponents a relative margin, and an absolute one at least, below the given ones."""
+    positive = exponents[exponents > 0]
+    share = max(margin, least / float(positive.min())) if positive.size else margin
+    if share <= max(margin, _LITTLE):
+        return exponents * (1 - share)
     lower = exponents * (1 - margin)
-    small = (exponents > 0) & (exponents * margin < least)
-    if not small.any():
-        return lower
     return shortest_paths(np.where(exponents > 0, np.maximum(np.minimum(lower, exponents - least), 0.0), 0.0))
 
 

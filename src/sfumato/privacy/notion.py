@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import ClassVar, Self, final
 
-from ..core import Bracket, Metric, Space
+from ..core import Bracket, Mechanism, Metric, Space
 from ..core.frozen import Short
 from ..rounding import Logarithm, log_below
 from .rows import AnyMechanism, rows_equal
@@ -171,8 +171,12 @@ class Notion(ABC):
             mechanism: A mechanism, or its array (secrets, observables).
 
         Raises:
-            InputError: If the array is not a mechanism, or sizes do not fit the notion's.
+            InputError: If the array is not a mechanism, sizes do not fit the notion's, or a prior has the
+                mechanism's secrets in another order.
         """
+        if isinstance(mechanism, Mechanism):
+            for prior in getattr(getattr(self, "priors", None), "listed", ()):
+                mechanism.secrets.check_order(prior.space, "a prior")
         found = self._measured(mechanism)
         if math.isfinite(found.rounding) and rows_equal(mechanism):
             return replace(found, value=0.0, rounding=0.0)

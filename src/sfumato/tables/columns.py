@@ -27,6 +27,8 @@ def check_kind(table: object) -> None:
     """
     if not isinstance(table, str | os.PathLike) or os.path.isdir(table):
         return
+    if os.fspath(table) in ("-", "/dev/stdin"):
+        raise DataError("a table of reports is not read from a pipe.", "write it to a file first, and name that.")
     if Path(os.fsdecode(table)).suffix.lower() not in (*SUFFIXES, *ARROW):
         raise DataError(
             f"{os.fspath(table)!r} is neither a CSV nor a Parquet nor an Arrow file by its name.",

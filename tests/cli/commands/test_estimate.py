@@ -180,3 +180,4 @@ def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_fo
     said = run("estimate", city_folder / "m.sfm", "private.gpkg").err
     assert "neither a CSV nor a Parquet" in said
     assert "unmarked" not in said
+    assert "not read from a pipe" in run("estimate", city_folder / "m.sfm", "-").err

@@ -364,7 +364,8 @@ def test_total_variation_bounds_are_attained_by_two_reports(name, variation):
 
 
 @pytest.mark.parametrize(
-    "divergence", ["anything", "total variation", Renyi(2.0), MaxDivergence(), HockeyStick(0.5)]
+    "divergence",
+    ["anything", "total variation", "kl", Renyi(2.0).name, Renyi(2.0), MaxDivergence(), HockeyStick(0.5)],
 )
 def test_a_divergence_lifts_only_where_it_is_known_to_be_quasi_convex(divergence):
     claim = Claim("divergence-privacy", epsilon=0.1, divergence=divergence)

@@ -152,7 +152,7 @@ def test_limits_are_read(tmp_path, given, unit, limits, found):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "per day", "5 per year", "5/day", "1 per week per day", [], ["1", "2"],
+    "given", ["", "per day", "5 per year", "5/day", "5/Day", "1 per week per day", [], ["1", "2"],
               ["1/km", "1/m per day", 3], ["1 per day", "2 per day"], "5/h", "-1 per day",
               "0", ["1/km", "2 per day"], "5 km per day"],
 )  # fmt: skip

@@ -139,7 +139,9 @@ def attained_band(mechanism: AnyMechanism, priors: Priors, events: Events | None
     Returns:
         The band of the extreme likelihood ratios, widened by what rounding may hide.
     """
-    matrix = channel(mechanism).matrix
+    matrix, secrets, _ = channel(mechanism)
+    for prior in priors.listed:
+        secrets.check_order(prior.space, "a prior")
     masks = events_on(events, len(matrix)).masks
     low = high = 0.0
     for found in odds(matrix, priors, masks):

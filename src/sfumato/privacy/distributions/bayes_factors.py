@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Prior
+from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
 from ...divergences.distributions import log_ratios
 from ...errors import InputError
@@ -113,6 +113,10 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
         >>> bayes_factors(np.array([[0.75, 0.25], [0.25, 0.75]]), [1.0, 0.0], [0.5, 0.5])
         BayesFactors of 2 reports, from 0.5 to 1.5
     """
+    if isinstance(mechanism, Mechanism):
+        for given in (first, second):
+            if isinstance(given, Prior):
+                mechanism.secrets.check_order(given.space, "a prior")
     family = Family([first, second])
     p, q = reports_of(mechanism, family.distributions)
     logs = log_ratios(p, q)

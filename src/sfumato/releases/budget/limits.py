@@ -83,7 +83,7 @@ def read_limits(given: float | str | Iterable[float | str], unit: str | None) ->
     if unit is None:
         named = [found[1] for text, _ in parts if isinstance(text, str) and (found := _UNIT.search(text))]
         unit = named[0] if named else ""
-        if units.canonical(unit) in _TIMES:
+        if units.canonical(unit.lower()) in _TIMES:
             raise InputError(
                 f"the limit {texts[0]!r} is for each {unit} of a distance in time.",
                 "for a limit that is renewed, write '5 per day', or '5/km per week'",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ....core import Metric
-from ....divergences import Divergence
+from ....divergences import NAMED, Divergence
 from ....intervals import above, exact
 from ...distributions.family import Family
 from ...distributions.implied import jointly_convex, quasi_convex
@@ -26,6 +26,9 @@ _CONVEX: Final = frozenset(
         "squared Hellinger distance",
     }
 )
+
+_SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon
+_QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 
 _POINT_MASSES: Final = "the point masses of two secrets are distributions, and one coupling joins them"
 
@@ -56,7 +59,10 @@ def _to_lifting(claim: Claim, goal: Goal) -> Claim | Refusal:
 
 def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
     """Return whether a divergence, given by name or as an object, is known to pass a check of convexity."""
-    return divergence_name(divergence) in _CONVEX or (isinstance(divergence, Divergence) and check(divergence))
+    if isinstance(divergence, Divergence):
+        return check(divergence)
+    name = divergence_name(divergence)
+    return name in _CONVEX or name in NAMED or name.startswith(_QUASI if check is quasi_convex else _SUMS)
 
 
 def _lifted(rule: Rule) -> Rule:
