@@ -11,14 +11,12 @@ import sfumato as sf
 from sfumato.core import greedy_spanner
 from sfumato.core.arrays import Floats
 
-from .registry import ALL, CHECK_INS, DATA, DILATION, Instance
+from .registry import ALL, CHECK_INS, DATA, DILATION, MIDDLES, Instance
 
 _SEED = 7
 _SKEWED_SUPPORT = 0.43  # of the cells; the median of real users visits fewer
 _SKEWED_SHAPE = 0.3  # of the Dirichlet distribution on them
 _MAP_M = (15_000.0, 8_000.0)  # of Privacy Games, for real users
-_MIDDLE = "40.742,-73.988"  # of New York
-_MIDDLES = {"paris": "48.8566,2.3522"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +96,7 @@ def _probabilities(instance: Instance) -> Floats:
 def _of_town(instance: Instance, source: str) -> tuple[sf.Grid, sf.Prior]:
     """Return the box of a town, and how often each of its cells is visited."""
     km = instance.prior.split()[2]
-    region = f"{km} km x {km} km around {_MIDDLES.get(source, _MIDDLE)}"
+    region = f"{km} km x {km} km around {MIDDLES[source]}"
     grid = sf.Grid.covering(region, shape=(instance.columns, instance.rows))
     return grid, sf.Prior.from_visits(grid, sf.read_visits(DATA / CHECK_INS[source]))
 

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .registry import CHECK_INS, DATA, LIMIT_S
+from .registry import CHECK_INS, DATA, LIMIT_S, MIDDLES
 from .run import ONE_THREAD, waited
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 TARGET: Final = _ROOT / "docs" / "benchmarks-lattices.md"
-_MIDDLE: Final = "40.742,-73.988"
 _MOST_BYTES: Final = 14 * 2**30
 _GRACE_S: Final = 300.0  # to build the program, and for sfumato to quantise and prove what it has
 _KIB: Final = 1 if sys.platform == "darwin" else 1024
@@ -116,7 +115,7 @@ def solved(run: Run, limit_s: float) -> dict[str, Any]:
     from .registry import Instance
 
     km, metres, gap = SIZES[run.size]
-    box = f"{km:g} km x {km:g} km around {_MIDDLE}"
+    box = f"{km:g} km x {km:g} km around {MIDDLES['gowalla']}"
     places = sf.Lattice.covering(box, f"{metres:g} m", kind="triangular")
     if run.prior == "even":
         prior = sf.Prior.uniform(places)

@@ -19,6 +19,8 @@ CHECK_INS = {
     "paris": "gowalla_paris.parquet",
 }
 
+MIDDLES = {"foursquare": "40.742,-73.988", "gowalla": "40.742,-73.988", "paris": "48.8566,2.3522"}
+
 ALL, SPANNER = "all", "spanner"
 DILATION = 1.1
 

@@ -166,6 +166,12 @@ def test_what_does_not_fit_into_memory_is_refused_with_what_does(monkeypatch):
         chosen(skewed())
 
 
+def test_unknown_pairs_are_refused_as_by_a_design():
+    for ask in (sf.design, forecast):
+        with pytest.raises(InputError, match="pairs='spaner' is unknown"):
+            ask(skewed(), loss=KM, guarantees=sf.CoordinatePrivacy("0.5/km"), pairs="spaner")
+
+
 @pytest.mark.parametrize("gap", [0.0, -1.0, 5.0, float("nan")])
 def test_a_gap_is_between_none_and_all(gap):
     with pytest.raises(InputError, match=r"gap=.* is not between 0 and 1"):

@@ -144,8 +144,8 @@ class Space(Frozen):
         first = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
         raise InputError(
             f"{what} is on the same labels in another order: position {first} is {theirs[first]!r} there, and "
-            f"{mine[first]!r} among the secrets.",
-            "use one space for both, or order the probabilities as the secrets are.",
+            f"{mine[first]!r} here.",
+            "use one space for both, or put the probabilities into the same order.",
         )
 
     def __len__(self) -> int:

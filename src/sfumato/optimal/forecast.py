@@ -17,7 +17,7 @@ from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage
 from .generated.edges import graph_of, nearest_of
 from .generating import GENERATED, OF_PAIRS
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
-from .solver import check_gap
+from .solver import check_gap, check_pairs
 from .structured import cores
 
 STRUCTURED: Final = "structured interior point"
@@ -111,6 +111,7 @@ def forecast(
         InfeasibleError: If more distortion is asked for than any mechanism can give.
     """
     check_gap(gap)
+    check_pairs(pairs)
     workers = min(cores() if threads is None else threads, _SPEED_UP)
     if workers < 1:
         raise InputError(f"{argument('threads', threads)} is not at least 1.", "leave it out for one per core.")

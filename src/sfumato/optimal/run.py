@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -17,10 +16,21 @@ from .fallback import fallback
 from .problem import DISTORTION, Problem
 from .result import Design
 from .scaling import scaled
-from .solver import Answer, Control, OnProgress, Progress, Solver, Status, Stop, check_gap, gap_of, proved
+from .solver import (
+    Answer,
+    Control,
+    OnProgress,
+    Progress,
+    Solver,
+    Status,
+    Stop,
+    check_gap,
+    check_pairs,
+    gap_of,
+    proved,
+)
 from .solvers import solver_of
 
-PAIRS: Final = ("generated", "all", "spanner")
 _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 
 
@@ -46,8 +56,7 @@ class Run:
         stop: Stop | None,
         progress: OnProgress | None,
     ) -> None:
-        if pairs not in PAIRS:
-            raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(PAIRS)}.")
+        check_pairs(pairs)
         if not dilation > 1:
             raise InputError(
                 f"a dilation of {dilation} is not above 1.", f"use 1.1, or {argument('pairs', 'generated')}."

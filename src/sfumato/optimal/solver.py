@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ..mechanisms import made_private
 from .problem import DISTORTION, WORST_CASE, Problem
 
 Stop = Callable[[], bool]
+_PAIRS: Final = ("generated", "all", "spanner")
 _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
 
@@ -153,6 +154,12 @@ class Solver(ABC):
             InfeasibleError: If no mechanism satisfies the constraints.
             SolverError: If there is no usable answer in time.
         """
+
+
+def check_pairs(pairs: str) -> None:
+    """Refuse an unknown way to guarantee all pairs."""
+    if pairs not in _PAIRS:
+        raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(_PAIRS)}.")
 
 
 def check_gap(gap: float) -> None:

@@ -28,6 +28,7 @@ from .local import (
     unreadable,
     unwritable,
 )
+from .local.runs import facts_of, work_folder
 from .marks import KEY, Mark
 from .outcome import Release
 from .place_memo import PlaceMemo
@@ -64,6 +65,11 @@ class PreparedRelease(Short):
     _charged: ChargedDraw | None
     _size: int
     _ran: bool = field(init=False, default=False)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run to this target was begun, and can be gone on with."""
+        return bool(facts_of(work_folder(self.target)))
 
     def run(self, progress: Progress | None = None) -> Release:
         """Draw the reports and write the table, whole or not at all.

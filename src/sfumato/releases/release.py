@@ -13,7 +13,7 @@ from ..core.arguments import checked
 from ..core.atomic import check_writable
 from ..errors import InputError, argument
 from ..geo import Visits
-from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed
+from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
 from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from .beforehand import check_beforehand
 from .budget import Blur
@@ -211,7 +211,7 @@ def prepare(
     if size < 1:
         raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
     path = Path(os.path.realpath(target))
-    if isinstance(source, str | os.PathLike) and _once(source):
+    if isinstance(source, str | os.PathLike) and is_pipe(source):
         raise InputError(
             "the source is a pipe, which can be read only once, and a release reads its source twice.",
             "write it to a file first, and name that.",
@@ -273,12 +273,6 @@ def prepare(
         charged,
         size,
     )
-
-
-def _once(source: str | os.PathLike[str]) -> bool:
-    """Return whether a source can be read only once."""
-    path = Path(source)
-    return os.fspath(source) == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def _ledger_of(mechanism: One | Several) -> str:

@@ -8,7 +8,7 @@ from .ipc import ArrowFile
 from .labels import find, label_column, numeric, text
 from .naming import no_column
 from .opened import OpenTable, readable
-from .source import Source, as_path
+from .source import Source, as_path, is_pipe
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
 from .values import Objects, Times, names, numbers, plain_values, times
 from .writing import check_suffix, write_rows, write_table
@@ -38,6 +38,7 @@ __all__ = [
     "folder_stream",
     "frame_stream",
     "is_frame",
+    "is_pipe",
     "label_column",
     "names",
     "no_column",

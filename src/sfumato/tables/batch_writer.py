@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from ..errors import FileError
+from .source import is_pipe
 from .writing import cells
 
 STREAMED: Final = (".csv", ".parquet", ".arrow")
@@ -21,7 +22,7 @@ def check_streamed(path: str | os.PathLike[str]) -> str:
         FileError: If it is none of `STREAMED`.
     """
     suffix = Path(path).suffix.lower()
-    if os.fspath(path) in ("-", "/dev/stdout"):
+    if is_pipe(path):
         raise FileError("reports are not written to a pipe.", f"name a file that ends in {', '.join(STREAMED)}.")
     if suffix not in STREAMED:
         raise FileError(

@@ -14,7 +14,7 @@ from .delimited import parsed
 from .ipc import ArrowFile
 from .naming import no_column
 from .opened import OpenTable, check_distinct
-from .source import Source, as_path
+from .source import Source, as_path, is_pipe
 from .streams import ARROW, folder_stream
 from .writing import SUFFIXES
 
@@ -27,7 +27,7 @@ def check_kind(table: object) -> None:
     """
     if not isinstance(table, str | os.PathLike) or os.path.isdir(table):
         return
-    if os.fspath(table) in ("-", "/dev/stdin"):
+    if is_pipe(table):
         raise DataError("a table of reports is not read from a pipe.", "write it to a file first, and name that.")
     if Path(os.fsdecode(table)).suffix.lower() not in (*SUFFIXES, *ARROW):
         raise DataError(

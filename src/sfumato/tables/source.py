@@ -154,6 +154,12 @@ def as_path(given: object, what: str) -> Path:
     )
 
 
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path stands for what can be read, or written, only once: ``-``, a pipe or a terminal."""
+    found = Path(os.fsdecode(path))
+    return str(found) in ("-", "/dev/stdout") or (found.exists() and not found.is_file() and not found.is_dir())
+
+
 def _not_empty(head: bytes, path: Path) -> bytes:
     if not head.strip():
         raise DataError(f"the file {str(path)!r} is empty.", "check that it was written or downloaded completely.")

@@ -42,10 +42,14 @@ def test_an_interrupted_release_says_how_to_go_on(run, designed, visits_file, mo
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.releases.prepared.PreparedRelease.run", stop)
-    done = run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
-    assert done.code == 130
-    assert "--resume goes on" in done.err
+    asked = ("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
+    for where, said in (("run", "Nothing was begun."), ("_run", "--resume goes on")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"sfumato.releases.prepared.PreparedRelease.{where}", stop)
+            done = run(*asked)
+        assert done.code == 130
+        assert said in done.err
+    assert run(*asked, "--resume").code == 0
 
 
 @pytest.fixture(scope="module")

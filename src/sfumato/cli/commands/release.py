@@ -36,7 +36,9 @@ def command(
         str, typer.Option(help="What to do with rows outside: error, nearest (move them in) or drop.")
     ] = "error",
     within: Annotated[str, typer.Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
-    allow: Annotated[float, typer.Option(help="The share of rows that may be moved or dropped: 0.05.")] = 0.01,
+    allow: Annotated[
+        float, typer.Option(help="The share of rows that may be moved or dropped, such as 0.05.")
+    ] = 0.01,
     keep: Annotated[
         list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
     ] = None,
@@ -133,7 +135,8 @@ def command(
         with rows_line() as progress:
             found = prepared.run(progress)
     except KeyboardInterrupt:
-        say("Interrupted. The same command with --resume goes on, and no row is drawn twice.", err=True)
+        rest = "The same command with --resume goes on, and no row is drawn twice." if prepared.begun else ""
+        say(f"Interrupted. {rest or 'Nothing was begun.'}", err=True)
         raise typer.Exit(130) from None
     say(f"{found}.")
     say(f"Written: {target}")
