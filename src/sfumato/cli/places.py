@@ -24,14 +24,16 @@ def visits_from(
 ) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
     from ..geo import read_visits, synthetic_city
+    from ..geo.city import is_city
     from ..geo.whereabouts import whereabouts
     from ..rounding import counted
 
-    if path is None:
+    if path is None or is_city(path):
         for name, value in (("--lat", lat), ("--lon", lon), ("--user-column", user_column)):
             if value is not None:
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
-        say(f"Note: no file was given, so this uses {BUILT_IN}.", err=True)
+        why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
+        say(f"Note: {why} {BUILT_IN}.", err=True)
         return synthetic_city(), BUILT_IN
     if not (path.suffix or _piped(path) or os.path.exists(path)):
         raise InputError(

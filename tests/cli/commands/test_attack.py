@@ -114,5 +114,7 @@ def test_attack_needs_a_prior(run, designed):
 
 def test_the_visits_of_the_built_in_city_have_a_name(run):
     assert run("design", "--cells", "3x2", "-o", "m.sfm", "--no-picture").code == 0
-    assert run("attack", "m.sfm", "--visits", "city").code == 0
+    done = run("attack", "m.sfm", "--visits", "city")
+    assert done.code == 0
+    assert "'city' names the built-in synthetic city" in done.err
     assert "there is no file 'town'" in run("attack", "m.sfm", "--visits", "town").err

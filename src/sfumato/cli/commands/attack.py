@@ -73,7 +73,6 @@ def command(
     from ...evidence import PlaceDistortion
     from ...files import NoiseFile, read_any
     from ...geo import Lattice, Places
-    from ...geo.city import is_city
     from ...report import chance_sentence, place_sentence
     from ..noise import coarse_of
     from ..screen import Screen
@@ -89,7 +88,7 @@ def command(
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
-    read = None if visits is None else visits_from(None if is_city(visits) else visits, None, None, None)[0]
+    read = None if visits is None else visits_from(visits, None, None, None)[0]
     chosen: Visits | None = None
     noise = held.noise if isinstance(held, NoiseFile) else None
     if isinstance(held, NoiseFile):

@@ -51,7 +51,6 @@ def command(
     promises and requirements hold, 1 if one fails, 3 if one is not decided.
     """
     from ...files import read_any
-    from ...geo.city import is_city
     from ...report.document import SECONDS, Origin, report
     from ...report.maps import outline as read_outline
     from ..places import visits_from
@@ -66,7 +65,7 @@ def command(
         raise InputError("--user was given without --visits.", "add the file of visits.")
     read = None
     if visits is not None:
-        read = visits_from(None if is_city(visits) else visits, lat, lon, user_column)[0]
+        read = visits_from(visits, lat, lon, user_column)[0]
     if read is not None and user is not None:
         read = read.of_user(user)
     land = None if outline is None else read_outline(outline)
