@@ -156,8 +156,10 @@ def as_path(given: object, what: str) -> Path:
 
 def is_pipe(path: str | os.PathLike[str]) -> bool:
     """Return whether a path stands for what can be read, or written, only once: ``-``, a pipe or a terminal."""
-    found = Path(os.fsdecode(path))
-    return str(found) in ("-", "/dev/stdout") or (found.exists() and not found.is_file() and not found.is_dir())
+    name = os.fsdecode(path)
+    return name in ("-", "/dev/stdout") or (
+        os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
+    )
 
 
 def _not_empty(head: bytes, path: Path) -> bytes:
