@@ -61,6 +61,7 @@ class Sfm:
         dummies: The integers from which dummies are drawn, or None.
         loss: The loss of each secret and report, or None.
         guarantees: What is promised; promises of metric privacy with their distances.
+        constraints: The linear constraints, each with its coefficients, row by row.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,6 +93,7 @@ class Sfm:
         need(self.loss is None or (len(self.loss), len(self.loss[0])) == shape, "the loss does not fit")
         need(isinstance(self.manifest["guarantees"], list), "the promises are not a list")
         self.guarantees = [self._guarantee(each) for each in self.manifest["guarantees"]]
+        self.constraints = [self._constraint(each, shape) for each in self.manifest.get("constraints") or ()]
 
     def _entry(self, group: str, place: int) -> dict[str, Any]:
         entries: list[dict[str, Any]] = self.manifest[group]
@@ -151,6 +153,13 @@ class Sfm:
             apart = [[float(s != t) if d[s][t] <= near else math.inf for t in range(n)] for s in range(n)]
             found.update(unit="step", steps=apart)
         return found
+
+    def _constraint(self, entry: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
+        found = self._floats(entry["coefficients"], 2)
+        need(found.shape == shape, "a linear constraint does not fit")
+        need(math.isfinite(entry["at_most"]), "a limit is not finite")
+        need(len(entry["unit"]) <= 16 and entry["unit"].isprintable(), "a unit is no short word")
+        return {**entry, "coefficients": found.rows}
 
     def labels(self, place: int) -> list[Any]:
         """Return the labels of a space."""
@@ -324,6 +333,16 @@ def epsilon_above(
     return math.inf
 
 
+def weighted_sum(rows: Sequence[Sequence[int]], coefficients: Sequence[Sequence[float]]) -> Fraction:
+    """Return the sum over s and o of A(s, o) p(o|s), exactly."""
+    terms = (
+        Fraction(a) * w
+        for row, factors in zip(rows, coefficients, strict=True)
+        for w, a in zip(row, factors, strict=True)
+    )
+    return sum(terms, start=Fraction(0)) / sum(rows[0])
+
+
 def noise_epsilon(noise: dict[str, Any]) -> Fraction:
     """Return a bound of epsilon per kilometre on the ground of noise of probability exp(-rate |z|) in steps z."""
     rate, step = Fraction(*noise["rate"]), Fraction(*noise["step_m"])
@@ -361,6 +380,13 @@ def described(sfm: Sfm, secret: int) -> list[str]:
         proof = "proved" if bound <= each["epsilon"] else "NOT PROVED"
         lines.append(
             f"promised: epsilon {each['epsilon']!r} per {each['unit'] or 'unit'}; {proof}: at most {bound!r}"
+        )
+    for each in sfm.constraints:
+        found, most = weighted_sum(sfm.weights, each["coefficients"]), each["at_most"]
+        proof = "proved" if found <= Fraction(most) else "NOT PROVED"
+        lines.append(
+            f"linear constraint: a sum of at most {most!r} {each['unit']}".rstrip()
+            + f"; {proof}: {float(found)!r}"
         )
     report = [drawn(sfm.weights[secret])]
     if sfm.dummies is not None:

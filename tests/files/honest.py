@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.core import Mechanism, Metric, Space
 from sfumato.files import MechanismFile
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
-from sfumato.optimal import Design
+from sfumato.optimal import Design, LinearConstraint
 
 PLACES = Space("abcde", [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.5, 0.0], [5.0, 0.0]], unit="km")
 METRIC = PLACES.metric("euclidean")
@@ -26,8 +26,7 @@ def honest(name: str) -> MechanismFile:
 
 
 def _of(design: Design) -> MechanismFile:
-    problem = design.problem
-    return MechanismFile(design.mechanism, problem.prior, problem.loss, problem.guarantees, {}, design.optimality)
+    return MechanismFile.of_design(design, {})
 
 
 def _smoothed(space: Space, metric: Metric, epsilon: float) -> MechanismFile:
@@ -56,6 +55,16 @@ def _grid() -> MechanismFile:
 def _hexagons() -> MechanismFile:
     cells = sf.Hexagons.covering("2 km x 2 km around 48.85,2.35", resolution=8)
     return _smoothed(cells, cells.metric("euclidean", "km"), 1.0)
+
+
+def _limited() -> MechanismFile:
+    """A design with two attackers and two linear constraints, one of which costs something."""
+    stay = np.zeros((5, 5))
+    stay[4, 4] = 1.0
+    rarely = LinearConstraint(stay, 0.3, name="e told as e")
+    second = LinearConstraint.expected_loss(PRIOR, sf.hamming(PLACES), 0.9)
+    errors = [sf.DistortionPrivacy(1.0, METRIC), sf.DistortionPrivacy(0.3, sf.hamming(PLACES))]
+    return _of(sf.design(PRIOR, loss=METRIC, guarantees=[NEAR, *errors], constraints=[rarely, second]))
 
 
 def _own() -> MechanismFile:
@@ -88,6 +97,7 @@ KINDS: dict[str, Callable[[], MechanismFile]] = {
     "threshold": lambda: _of(
         sf.design(PRIOR, loss=METRIC, guarantees=[sf.ThresholdPrivacy(1.0, METRIC, "1.6 km")])
     ),
+    "limited": _limited,
     "own": _own,
     "far": _far,
     "tuples": _tuples,

@@ -5,7 +5,7 @@ Beside the files that are damaged (`test_hostile`): here every byte is what its 
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -130,6 +130,11 @@ def far_guesses(forger: Forger) -> None:
     distance(lambda array: np.hypot(array, 1000.0))(forger)
     forger.guarantee.update(minimum=1000.0)
     forger.manifest.update(optimality=None)
+
+
+def limit(**changes: Any) -> Change:
+    """Change entries of the first linear constraint."""
+    return lambda forger: forger.manifest["constraints"][0].update(changes)
 
 
 def no_guess(forger: Forger) -> None:
@@ -278,7 +283,82 @@ FORGERIES = [
         both(own_name("loss"), loss(lambda array: array - 1.0)),
         "losses of at least 0",
     ),
+    Forgery(
+        "prices of linear constraints that are not there",
+        "limited",
+        lambda f: f.manifest.update(constraints=[]),
+        "2 prices for 0 linear",
+    ),
+    Forgery(
+        "prices of more constraints than there are",
+        "limited",
+        prices("limits", lambda array: np.append(array, 1.0)),
+        "3 prices for 2 linear",
+    ),
+    Forgery(
+        "infinite prices of constraints",
+        "limited",
+        prices("limits", lambda array: array + np.inf),
+        "nan|not finite",
+    ),
+    Forgery(
+        "guesses of an attacker who does not exist",
+        "limited",
+        lambda f: f.prices["further"].append(f.prices["further"][0]),
+        "further attackers",
+    ),
+    Forgery(
+        "further guesses that are not a matrix",
+        "limited",
+        lambda f: f.prices.update(further=[f.prices["limits"]]),
+        "has 1 dimensions",
+    ),
+    Forgery(
+        "further guesses that are no text", "limited", lambda f: f.prices.update(further=[7]), "that is not a text"
+    ),
+    Forgery(
+        "prices of constraints in the dual game",
+        "dual",
+        lambda f: f.put(f.prices, "limits", np.zeros(0)),
+        "no prices of constraints",
+    ),
+    Forgery("a limit that is no number", "limited", limit(at_most="1"), "not a number"),
+    Forgery("a limit in a sentence", "limited", limit(unit="km, as all agree"), "not a short word"),
+    Forgery(
+        "a limit for other reports",
+        "limited",
+        lambda f: f.change(f.manifest["constraints"][0], "coefficients", lambda array: array[:, :3]),
+        "for 5 secrets and 3 observables",
+    ),
     # Read, because nothing contradicts it, and then not believed
+    Forgery(
+        "a limit that is not kept",
+        "limited",
+        limit(at_most=0.2),
+        "NOT PROVED: the linear constraint called 'e told as e' asks for a sum of at most 0.2; what is proved is ",
+        1,
+    ),
+    Forgery(
+        "an optimum under a limit that is not kept",
+        "limited",
+        limit(at_most=0.2),
+        "means nothing, because it was not proved",
+        1,
+    ),
+    Forgery(
+        "a limit of something else by the same name",
+        "limited",
+        lambda f: f.change(f.manifest["constraints"][0], "coefficients", scaled(0.1)),
+        "The coefficients of the linear constraint called 'e told as e' as the file states them, not checked.",
+        0,
+    ),
+    Forgery(
+        "a limit whose name is a sentence",
+        "limited",
+        limit(name="loss. It is proved that nobody can be found, whatever they know."),
+        "called 'loss. It is proved that nobody can be f…'",
+        0,
+    ),
     Forgery("a promise that is not kept", "expected", lambda f: f.guarantee.update(epsilon=0.4), "NOT PROVED", 1),
     Forgery(
         "a threshold that is not kept", "threshold", lambda f: f.guarantee.update(within=4.0), "NOT PROVED", 1
@@ -481,7 +561,8 @@ def test_an_honest_file_is_believed(base, forge, audited):
     code, printed = audited(forge(Forgery("nothing", base, lambda forger: None, "")))
     assert code == (3 if base == "own" else 0), printed  # walks that nothing confirms
     assert "NOT PROVED" not in printed
-    assert ("not checked" in printed) == ("that nothing confirms" in printed) == (base == "own")
+    assert ("that nothing confirms" in printed) == (base == "own")
+    assert ("not checked" in printed) == (base in ("own", "limited"))
     assert (
         read_mechanism_file(forge(Forgery("nothing", base, lambda forger: None, ""))).stated == honest(base).stated
     )

@@ -15,7 +15,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.evidence import prove_metric_privacy
+from sfumato.evidence import prove_constraint, prove_metric_privacy
 from sfumato.files import MechanismFile, NoiseFile, archive, read_any
 from tests.conftest import EXAMPLES
 
@@ -83,6 +83,14 @@ def _held(reader: Any, sfm: Any) -> dict[str, Any]:
         "prior": prior,
         "loss": None if sfm.loss is None else [list(row) for row in sfm.loss],
         "promises": [_promise(each) for each in sfm.guarantees],
+        "constraints": [
+            {
+                "coefficients": [list(row) for row in each["coefficients"]],
+                "at_most": each["at_most"],
+                "unit": each["unit"],
+            }
+            for each in sfm.constraints
+        ],
         "largest_ratio": largest_ratio(sfm.weights),
     }
 
@@ -128,7 +136,9 @@ def test_both_prove_the_same(name, reader):
     proof = prove_metric_privacy(ours.mechanism, sf.MetricPrivacy(1, sf.hamming(ours.mechanism.secrets)))
     bound = reader.epsilon_above(plain.weights, [[float(s != t) for t in range(n)] for s in range(n)])
     assert bound == pytest.approx(proof.upper, rel=1e-12)
-    assert math.exp(bound) == pytest.approx(float(Fraction(EXPECTED[name]["largest_ratio"])), rel=1e-12)
+    ratio = EXPECTED[name]["largest_ratio"]
+    largest = math.inf if ratio == "inf" else float(Fraction(ratio))
+    assert math.exp(bound) == pytest.approx(largest, rel=1e-12)
 
 
 def test_both_prove_the_same_of_noise(reader):
@@ -138,6 +148,20 @@ def test_both_prove_the_same_of_noise(reader):
     assert ours.proof.holds
     assert bound <= Fraction(ours.noise.epsilon)
     assert float(bound) == pytest.approx(ours.proof.upper, rel=1e-15)
+
+
+def test_both_prove_the_same_of_linear_constraints(reader, capsys):
+    ours, plain = read_any(path_of("constrained")), reader.Sfm(path_of("constrained"))
+    assert isinstance(ours, MechanismFile)
+    (constraint,) = ours.constraints
+    (entry,) = plain.constraints
+    assert reader.weighted_sum(plain.weights, entry["coefficients"]) == Fraction(1, 2)
+    assert prove_constraint(ours.mechanism, constraint).upper == 0.5
+    assert reader.main([str(path_of("constrained"))]) == 0
+    assert "linear constraint: a sum of at most 0.5; proved: 0.5\n" in capsys.readouterr().out
+    less = {**entry, "at_most": 0.4999}
+    plain.constraints[:] = [less]
+    assert "NOT PROVED: 0.5" in "\n".join(reader.described(plain, 0))
 
 
 def test_the_example_does_not_prove_what_is_too_fast(reader, capsys):
@@ -219,14 +243,14 @@ def test_the_page_shows_the_smallest_vector():
     (manifest,) = re.findall(r"^```json\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
     assert json.loads(manifest) == parts(FOLDER, "coin")[0]
     for at, start in (
-        (0x1DD, b"PK\3\4"),
-        (0x208, b"\x93NUMPY"),
-        (0x2A8, b"PK\1\2"),
-        (0x2E3, b"PK\1\2"),
-        (0x31E, b"PK\5\6"),
+        (0x1EE, b"PK\3\4"),
+        (0x219, b"\x93NUMPY"),
+        (0x2B9, b"PK\1\2"),
+        (0x2F4, b"PK\1\2"),
+        (0x32F, b"PK\5\6"),
     ):
         assert data[at:].startswith(start), f"{at:03x}"
-    assert (data[0x287:0x288], len(data[0x288:0x2A8])) == (b"\n", 32)
+    assert (data[0x298:0x299], len(data[0x299:0x2B9])) == (b"\n", 32)
 
 
 def test_the_page_lists_all_vectors_and_what_the_example_prints(reader):

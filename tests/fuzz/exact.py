@@ -49,6 +49,12 @@ def most_loss(weights: list[list[int]], shares: list[float], losses: list[list[f
     return float(total / sum(weights[0]))
 
 
+def weighted_sum(weights: list[list[int]], coefficients: list[list[float]]) -> Fraction:
+    """Return the sum over secrets and observables of a coefficient times the probability."""
+    pairs = (pair for row, each in zip(weights, coefficients, strict=True) for pair in zip(row, each, strict=True))
+    return sum((w * Fraction(a) for w, a in pairs), Fraction(0)) / sum(weights[0])
+
+
 def _exponential(exponent: Fraction) -> Fraction | None:
     """Return exp(x), a little too large; None where no integer of a mechanism reaches it."""
     if exponent > 200:  # weights are below 2**127

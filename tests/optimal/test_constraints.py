@@ -1,7 +1,9 @@
 """Designs with linear constraints of one's own, or several attackers: a second solver, hand cases, refusals."""
 
 import math
+import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from sfumato.evidence import (
     distortion_below,
     many_loss_bound,
     prove_constraint,
+    prove_optimality,
 )
 from sfumato.mechanisms.repair import made_private
 from sfumato.optimal import (
@@ -174,7 +177,8 @@ def test_a_limit_of_one_report_by_hand():
     assert found.certificate.bound <= 0.375
     assert found.certificate.constraints[0].upper <= 0.25
     assert "b told as b at most 0.25" in found.certificate.constraints[0].constraint
-    assert found.optimality is None
+    assert found.optimality is not None
+    assert found.optimality.limits == pytest.approx([0.5], abs=1e-6)
     assert "general program" in found.solver
 
 
@@ -382,17 +386,77 @@ def test_a_solve_that_was_stopped_says_so():
     assert tuple(steps) == whole.log
 
 
-def test_a_file_keeps_the_design_without_prices(tmp_path):
+@pytest.mark.parametrize("objective", ["expected", "worst-case"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_file_keeps_the_constraints_and_the_prices_that_prove_the_bound(tmp_path, seed, objective):
+    prior, loss, promise, constraints = random_case(seed)
+    rng = np.random.default_rng(seed)
+    n, m = loss.shape
+    loss = np.abs(loss)
+    walks = [sf.Loss(rng.random((2, n)), "km", name=f"walk {k}") for k in range(2)]
+    errors = [
+        sf.DistortionPrivacy(0.3 * float((walk.array @ prior.probabilities).min()), walk)
+        for walk in walks[: seed % 3]
+    ]
+    found = sf.design(
+        prior,
+        loss=loss,
+        guarantees=[promise, *errors],
+        constraints=constraints,
+        objective=objective,
+        observables=reports(m),
+    )
+    sf.save(found, tmp_path / "limited.sfm")
+    held = sf.files.read_mechanism_file(tmp_path / "limited.sfm")
+    assert (held.mechanism.weights == found.mechanism.weights).all()
+    assert held.optimality is not None
+    assert held.loss is not None
+    assert held.claims["certificate"] == as_dict(found.certificate)
+    for one, other in zip(held.constraints, constraints, strict=True):
+        assert (one.coefficients == other.coefficients).all()
+        assert (one.at_most, one.unit, one.name) == (other.at_most, other.unit, other.name)
+        assert prove_constraint(held.mechanism, one).holds
+    bound = prove_optimality(prior, held.loss, held.guarantees, held.optimality, held.constraints)
+    assert bound == pytest.approx(found.certificate.bound, rel=1e-9, abs=1e-12)
+    exponents = promise.epsilon * promise.metric.array
+    least = by_highs(prior.probabilities, loss, exponents, constraints, errors, worst=objective == "worst-case")
+    assert bound <= least + 1e-7
+    again = pickle.loads(pickle.dumps(held))
+    assert again.constraints[0].name == constraints[0].name
+
+
+def test_prices_of_other_constraints_are_refused():
     prior, loss, promise, constraints = random_case(7)
     found = sf.design(
         prior, loss=loss, guarantees=promise, constraints=constraints, observables=reports(loss.shape[1])
     )
-    claims = {"certificate": as_dict(found.certificate)}
-    held = sf.MechanismFile(found.mechanism, prior, found.loss, found.problem.guarantees, claims, found.optimality)
-    sf.save(held, tmp_path / "limited.sfm")
-    loaded = sf.load(tmp_path / "limited.sfm")
-    assert isinstance(loaded, sf.Mechanism)
-    assert (loaded.weights == found.mechanism.weights).all()
+    kept = found.problem.guarantees
+    made = partial(sf.MechanismFile, found.mechanism, prior, found.loss, kept)
+    with pytest.raises(InputError, match="2 prices for 0 linear constraints"):
+        made(optimality=found.optimality)
+    with pytest.raises(InputError, match="2 prices for 1 linear"):
+        made(optimality=found.optimality, constraints=constraints[0])
+    with pytest.raises(InputError, match="at most 64"):
+        made(constraints=[constraints[0]] * 65)
+    with pytest.raises(InputError, match="is not a linear constraint"):
+        made(constraints=[0.5])  # type: ignore[list-item]
+    without = made(constraints=constraints)
+    assert str(constraints[0]) in repr(without)
+
+
+def test_words_name_the_constraints_that_a_bound_is_about():
+    space = sf.Space("ab")
+    prior = sf.Prior(space, [0.5, 0.5])
+    half = LinearConstraint([[0, 0], [0, 1]], 0.25, name="b told as b")
+    found = sf.design(prior, loss=sf.hamming(space), guarantees=(), constraints=half)
+    text = " ".join(sf.report.summarise(found).markdown().split())
+    assert "The linear constraint called 'b told as b' is kept: its sum is at most 0.25 (proved: 0.2" in text
+    assert "No mechanism with this linear constraint and these reports has an average loss below 0.37" in text
+    promised = sf.design(
+        prior, loss=sf.hamming(space), guarantees=sf.MetricPrivacy(3, sf.hamming(space)), constraints=[half, half]
+    )
+    text = " ".join(sf.report.summarise(promised).markdown().split())
+    assert "No mechanism with this promise, these linear constraints and these reports has" in text
 
 
 def test_a_product_below_all_floats_is_rounded_up():

@@ -17,7 +17,7 @@ def print_promises(held: MechanismFile) -> ProvedPromises:
     """Prove what the file promises, print it, and return what became of it."""
     from ..audits import Outcome
     from ..core import MetricPrivacy, Prior
-    from ..evidence import prove
+    from ..evidence import prove, prove_constraint
     from ..files import DistanceSource, promised_pairs, source_of
     from ..report import audited
     from ..report.document import ProvedPromises
@@ -27,9 +27,10 @@ def print_promises(held: MechanismFile) -> ProvedPromises:
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     summary = audited(held, epsilons, distortions)
     print_summary(summary)
-    proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+    kept = all(prove_constraint(held.mechanism, each).holds for each in held.constraints)
+    proved = kept and all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
-    if not held.guarantees:
+    if not held.guarantees and proved:
         return ProvedPromises(summary, None)
     if not proved or not all(map(promised_pairs, metrics)):
         return ProvedPromises(summary, Outcome.FAILS)

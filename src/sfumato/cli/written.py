@@ -70,7 +70,6 @@ def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: 
 
 def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     """Write and print a program."""
-    from ..evidence import as_dict
     from ..files import MechanismFile, save
     from ..geo import ChosenPlaces, Lattice
     from ..optimal import Status
@@ -92,10 +91,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     summary = summarise(
         result, site.distances, source=output.source, visits=output.visits, held_out=output.apart, remarks=remarks
     )
-    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
-    held = MechanismFile(
-        result.mechanism, problem.prior, result.loss, problem.guarantees, claims, result.optimality
-    )
+    held = MechanismFile.of_design(result)
     save(held, target)
     drawn: list[Path] = []
     promise = promise_of_points(result)
@@ -146,16 +142,12 @@ def write_column(
         picture: Where bars are drawn; None for none.
         dark: Whether they are for a dark background.
     """
-    from ..evidence import as_dict
     from ..files import MechanismFile, save
     from ..report import summarise, values_picture
 
     problem = result.problem
     summary = summarise(result, source=source, remarks=remarks)
-    claims = {"certificate": as_dict(result.certificate), "solver": result.solver, "status": result.status.name}
-    held = MechanismFile(
-        result.mechanism, problem.prior, result.loss, problem.guarantees, claims, result.optimality
-    )
+    held = MechanismFile.of_design(result)
     save(held, target)
     _report(summary, target)
     drawn: list[Path] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen, Short
-from ..errors import InputError
+from ..errors import InputError, python
 from ..escaping import plain
 from ..rounding import amount_at_most
 from .expectations import weighted_sum_above
@@ -137,3 +138,20 @@ def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> Cons
     upper = weighted_sum_above(mechanism, constraint.coefficients)
     holds = upper <= constraint.at_most
     return ConstraintProof(constraint.at_most, upper, holds, constraint.unit, str(constraint))
+
+
+def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
+    """Return one linear constraint or several as a tuple.
+
+    Raises:
+        InputError: If something given is not a linear constraint.
+    """
+    every = (given,) if isinstance(given, LinearConstraint) else given
+    if not isinstance(every, Iterable):
+        raise InputError(f"{given!r} is not a linear constraint.", python("pass LinearConstraint."))
+    found = []
+    for each in every:
+        if not isinstance(each, LinearConstraint):
+            raise InputError(f"{each!r} is not a linear constraint.", python("pass LinearConstraint."))
+        found.append(each)
+    return tuple(found)

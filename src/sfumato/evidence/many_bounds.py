@@ -25,7 +25,7 @@ from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen, Short
 from ..errors import InputError
 from ..rounding import UNIT, above, below, underflow
-from .bounds import Multipliers, rows_below, shares
+from .bounds import Multipliers, least_loss_of_truth, rows_below, shares
 from .constraints import LinearConstraint
 
 
@@ -116,4 +116,4 @@ def many_loss_bound(
         for price, limit in limits:
             allowed = price * limit.at_most
             found = below(found - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
-    return found
+    return max(found, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))

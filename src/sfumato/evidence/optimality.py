@@ -11,13 +11,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
-from ..core.arrays import Floats
+from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
 from ..core.shortest_paths import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
+from .constraints import LinearConstraint
 from .expectations import expected_loss_above
+from .many_bounds import ManyMultipliers, many_loss_bound
 from .place_distortion import PlaceDistortion
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
@@ -47,6 +49,9 @@ class Optimality(Frozen, Short):
         distance: The adversary's distance, where the objective is ``distortion``.
         max_loss: The bound on the expected loss, where the objective is ``distortion``.
         candidates: The observables that the prices are for, where the mechanism reports some of them only.
+        further: The prices of the guesses of further attackers, where several distortions are guaranteed: those of
+            the first are in the multipliers.
+        limits: Array (constraints,), the prices of linear constraints; None for none.
     """
 
     objective: str
@@ -54,6 +59,26 @@ class Optimality(Frozen, Short):
     distance: Loss | None = None
     max_loss: float = np.inf
     candidates: Candidates | None = None
+    further: tuple[Floats, ...] = ()
+    limits: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "further", tuple(frozen(each) for each in self.further))
+        if self.limits is not None:
+            object.__setattr__(self, "limits", frozen(self.limits))
+
+    @classmethod
+    def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:
+        """Return that of a general program: one with linear constraints, or several attackers."""
+        worst = prices.masses if objective == WORST_CASE else None
+        multipliers = replace(prices.rows, guesses=next(iter(prices.attackers), None), worst=worst)
+        limits = prices.constraints if len(prices.constraints) else None
+        return cls(objective, multipliers, further=prices.attackers[1:], limits=limits)
+
+    @property
+    def of_general_program(self) -> bool:
+        """Whether linear constraints or further attackers have prices."""
+        return bool(self.further) or self.limits is not None
 
 
 def check_optimality(
@@ -62,6 +87,7 @@ def check_optimality(
     loss: Loss | None,
     guarantees: Sequence[Guarantee],
     optimality: Optimality,
+    constraints: Sequence[LinearConstraint] = (),
 ) -> None:
     """Refuse prices that prove nothing about the stated objective.
 
@@ -71,6 +97,7 @@ def check_optimality(
         loss: The loss of the mechanism's observables.
         guarantees: The guarantees.
         optimality: The prices.
+        constraints: Linear constraints that the mechanism keeps besides.
 
     Raises:
         InputError: If there is no prior or no loss; the objective is unknown or the prices
@@ -85,7 +112,7 @@ def check_optimality(
         )
     if optimality.candidates is not None:
         _check_among(mechanism, loss, optimality.candidates)
-    _check(_priced(loss, optimality), guarantees, optimality)
+    _check(_priced(loss, optimality), guarantees, optimality, constraints)
     if optimality.objective == DISTORTION:
         lost = expected_loss_above(mechanism, prior, loss)
         if not lost <= optimality.max_loss:
@@ -96,14 +123,21 @@ def check_optimality(
             )
 
 
-def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) -> float:
-    """Return the bound on the objective that holds for every mechanism with the guarantees.
+def prove_optimality(
+    prior: Prior,
+    loss: Loss,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality,
+    constraints: Sequence[LinearConstraint] = (),
+) -> float:
+    """Return the bound on the objective that holds for every mechanism with the guarantees and constraints.
 
     Args:
         prior: The prior on the n secrets.
         loss: The loss of the mechanism's observables; where there are candidates, only theirs counts.
         guarantees: The guarantees.
         optimality: The prices.
+        constraints: The linear constraints.
 
     Returns:
         A lower bound of the loss, or an upper bound of the distortion.
@@ -113,7 +147,7 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
             constraints that nothing asks for, or are those of another objective.
     """
     loss = _priced(loss, optimality)
-    _check(loss, guarantees, optimality)
+    _check(loss, guarantees, optimality, constraints)
     prices = optimality.multipliers
     exponents = _allowed(guarantees, prices.secrets, prices.others)
     # What is infinite, or too large for a float, constrains nothing: its price counts for nothing.
@@ -122,10 +156,32 @@ def prove_optimality(prior: Prior, loss: Loss, guarantees: Sequence[Guarantee], 
     if optimality.objective == DISTORTION and optimality.distance is not None:
         distance = optimality.distance.array
         return distortion_bound(prior.probabilities, loss.array, distance, optimality.max_loss, prices)
+    if optimality.of_general_program:
+        return _of_general_program(prior, loss, guarantees, replace(optimality, multipliers=prices), constraints)
     asked = _distortion(guarantees)
     if asked is None:
         return loss_bound(prior.probabilities, loss.array, prices)
     return loss_bound(prior.probabilities, loss.array, prices, asked.distance.array, asked.minimum)
+
+
+def _of_general_program(
+    prior: Prior,
+    loss: Loss,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality,
+    constraints: Sequence[LinearConstraint],
+) -> float:
+    """Return the bound on the loss that prices of linear constraints, or of several attackers, prove."""
+    prices, mass = optimality.multipliers, prior.probabilities
+    attackers = _distortions(guarantees)
+    unpriced = [np.zeros((len(each.distance.array), loss.array.shape[1])) for each in attackers]
+    given = (*([] if prices.guesses is None else [prices.guesses]), *optimality.further)
+    limits = np.zeros(len(constraints)) if optimality.limits is None else optimality.limits
+    worst = optimality.objective == WORST_CASE
+    masses = np.eye(len(mass)) if worst else mass[None, :]
+    weights = np.ones(1) if prices.worst is None else prices.worst
+    many = ManyMultipliers(prices, weights, (*given, *unpriced[len(given) :]), limits)
+    return many_loss_bound(masses, loss.array, many, prior=mass, attackers=attackers, constraints=constraints)
 
 
 def _priced(loss: Loss, optimality: Optimality) -> Loss:
@@ -154,14 +210,17 @@ def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> No
         )
 
 
-def _check(loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) -> None:
+def _check(
+    loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality, constraints: Sequence[LinearConstraint]
+) -> None:
     """Refuse prices that are not those of the objective, or do not fit the problem."""
     n, m = loss.array.shape
     prices, objective = optimality.multipliers, optimality.objective
     for places, size in ((prices.secrets, n), (prices.others, n), (prices.observables, m)):
         if len(places) != len(prices.local) or (len(places) and not 0 <= places.min() <= places.max() < size):
             raise InputError("a price is for a secret or observable that does not exist.", _DAMAGED)
-    for array in (prices.local, prices.guesses, prices.worst, np.array(prices.loss)):
+    of_rows = (prices.local, prices.guesses, prices.worst, np.array(prices.loss))
+    for array in (*of_rows, *optimality.further, optimality.limits):
         if array is not None and not np.isfinite(array).all():
             raise InputError("one of the prices is not finite.", _DAMAGED)
     part = _connected(guarantees, n)
@@ -200,12 +259,46 @@ def _check(loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality) 
     guesses = None if attacker is None else (len(attacker.array), m)
     if prices.guesses is not None and prices.guesses.shape != guesses:
         raise InputError("the prices of guesses do not fit the attacker's distance.", _DAMAGED)
+    if optimality.of_general_program:
+        _check_general(loss, guarantees, optimality, constraints)
+
+
+def _check_general(
+    loss: Loss, guarantees: Sequence[Guarantee], optimality: Optimality, constraints: Sequence[LinearConstraint]
+) -> None:
+    """Refuse prices of further attackers, or of linear constraints, that do not fit these."""
+    if optimality.objective == DISTORTION:
+        raise InputError(
+            f"the objective {DISTORTION!r} has no prices of constraints or further attackers.", _DAMAGED
+        )
+    attackers = _distortions(guarantees)[1:]
+    shapes = [(len(each.distance.array), loss.array.shape[1]) for each in attackers]
+    if [each.shape for each in optimality.further] not in ([], shapes):
+        raise InputError("the prices of guesses do not fit the further attackers.", _DAMAGED)
+    if optimality.further and optimality.multipliers.guesses is None:
+        raise InputError("further attackers have prices, but the first has none.", _DAMAGED)
+    if optimality.limits is not None and optimality.limits.shape != (len(constraints),):
+        raise InputError(
+            f"there are {optimality.limits.size} prices for {len(constraints)} linear constraints.",
+            "give the constraints of the same design, or leave the prices out.",
+        )
+    if optimality.limits is not None and optimality.candidates is not None:
+        raise InputError(
+            "linear constraints have prices, but their coefficients are for some observables only.", _DAMAGED
+        )
+    for each in constraints:
+        each.check_shape(*loss.array.shape)
+
+
+def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:
+    """Return what the program knew of the distortions: those of finitely many guesses."""
+    found = (each for each in guarantees if isinstance(each, DistortionPrivacy))
+    return [each.finite if isinstance(each, PlaceDistortion) else each for each in found]
 
 
 def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
-    """Return what the program knew of the distortion: that of finitely many guesses."""
-    found = next((g for g in guarantees if isinstance(g, DistortionPrivacy)), None)
-    return found.finite if isinstance(found, PlaceDistortion) else found
+    """Return the first of these."""
+    return next(iter(_distortions(guarantees)), None)
 
 
 def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.int32]:

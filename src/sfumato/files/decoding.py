@@ -28,7 +28,7 @@ from ..core.arrays import Floats
 from ..core.guarantees import Asked
 from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
-from ..evidence import Candidates, Multipliers, Optimality, PlaceDistortion
+from ..evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms.planar import CoordinateNoise, PlaneRemap
 from ..mechanisms.tupling import TuplePrivacy, Tupling
@@ -36,6 +36,7 @@ from .arrays import MAX_ENTRIES
 from .manifest import DAMAGED, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
+MOST_CONSTRAINTS: Final = 64
 _LONGEST: Final = 1 << 512  # of a fraction's whole numbers
 Arrays = Mapping[str, NDArray[Any]]
 _Part = TypeVar("_Part", Space, Metric, Loss)
@@ -149,7 +150,29 @@ class Contents:
         )
         distance = self._loss(entry, "distance") if entry.has("distance") else None
         max_loss = entry.number("max_loss") if entry.has("max_loss") else np.inf
-        return Optimality(entry.text("objective"), multipliers, distance, max_loss, candidates)
+        further = [
+            self._array(Fields({"further": name}, entry.name), "further", np.float64, 2)
+            for name in (entry.items("further") if entry.has("further") else ())
+        ]
+        limits = self._array(entry, "limits", np.float64, 1) if entry.has("limits") else None
+        return Optimality(
+            entry.text("objective"), multipliers, distance, max_loss, candidates, tuple(further), limits
+        )
+
+    def constraints(self) -> tuple[LinearConstraint, ...]:
+        """Return the linear constraints."""
+        values = self.manifest.items("constraints") if self.manifest.has("constraints") else []
+        if len(values) > MOST_CONSTRAINTS:
+            raise FileError(f"it holds {len(values):,} linear constraints, more than {MOST_CONSTRAINTS}.", DAMAGED)
+        return tuple(self._constraint(Fields.of(value, "linear constraint")) for value in values)
+
+    def _constraint(self, entry: Fields) -> LinearConstraint:
+        return LinearConstraint(
+            self._array(entry, "coefficients", np.float64, 2),
+            entry.number("at_most"),
+            unit=entry.text("unit"),
+            name=entry.text("name"),
+        )
 
     def claims(self) -> dict[str, Any]:
         """Return the claims."""

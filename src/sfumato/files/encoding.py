@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..core import (
 )
 from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
-from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
+from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
@@ -39,6 +39,7 @@ def encoded(
     loss: Loss | None,
     guarantees: tuple[Guarantee | TuplePrivacy, ...],
     optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint],
     claims: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal things are stored once."""
@@ -51,6 +52,7 @@ def encoded(
         "loss": None if loss is None else parts.loss(loss),
         "guarantees": [parts.guarantee(guarantee) for guarantee in guarantees],
         "optimality": None if optimality is None else parts.optimality(optimality, single.shape),
+        "constraints": [parts.constraint(each) for each in constraints],
         "claims": claims,
     }
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
@@ -155,6 +157,14 @@ class _Parts:
             return {"kind": "coordinates", "epsilon": guarantee.promise.epsilon, "unit": guarantee.promise.unit}
         return {"kind": "metric", "epsilon": guarantee.epsilon, "metric": self.metric(guarantee.metric)}
 
+    def constraint(self, constraint: LinearConstraint) -> dict[str, Any]:
+        return {
+            "coefficients": self.array("coefficients", constraint.coefficients),
+            "at_most": constraint.at_most,
+            "unit": constraint.unit,
+            "name": constraint.name,
+        }
+
     def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:
         prices, (n, m) = optimality.multipliers, shape
         every = optimality.candidates
@@ -168,6 +178,8 @@ class _Parts:
             "rows": self.array("rows", rows.astype(np.int64)),
             "prices": self.array("prices", np.bincount(where, prices.local[used], len(rows)).astype(np.float64)),
             "guesses": None if prices.guesses is None else self.array("guesses", prices.guesses),
+            "further": [self.array("guesses", each) for each in optimality.further],
+            "limits": None if optimality.limits is None else self.array("limits", optimality.limits),
             "worst": None if prices.worst is None else self.array("worst", prices.worst),
             "loss_price": prices.loss,
             "distance": None if optimality.distance is None else self.loss(optimality.distance),

@@ -13,12 +13,14 @@ from ..core.arguments import checked
 from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
-from ..evidence import Optimality, bound_to, check_optimality
+from ..evidence import LinearConstraint, Optimality, as_dict, bound_to, check_optimality
+from ..evidence.constraints import as_constraints
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..optimal import Design, NoiseDesign
 from .archive import read_archive, write_archive
 from .claims import json_of
-from .decoding import MOST_GUARANTEES, Contents
+from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES, Contents
 from .encoding import encoded, encoded_noise
 from .manifest import DAMAGED
 from .noise_file import NoiseFile
@@ -40,6 +42,7 @@ class MechanismFile:
             itself. A `TuplePrivacy` is for a tupling only.
         claims: What else its writer says about it.
         optimality: The prices that prove how near to optimal it is.
+        constraints: The linear constraints that it was designed to keep besides.
 
     Attributes:
         mechanism: The mechanism: its integers, secrets and observables; of a tupling the
@@ -52,6 +55,8 @@ class MechanismFile:
         tuple_guarantees: What is promised of a tuple.
         optimality: The prices that prove how near to optimal it is, or None; they need
             the prior and the loss.
+        constraints: The linear constraints that it was designed to keep besides, on the
+            mechanism's own observables.
         claims: What else its writer says about it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
             not proofs: check one again on the integers before you rely on it.
@@ -60,7 +65,7 @@ class MechanismFile:
             observables by their names, and agree with them.
 
     Raises:
-        InputError: If the prior, the loss or a guarantee is for other secrets or
+        InputError: If the prior, the loss, a guarantee or a constraint is for other secrets or
             observables; distances have the name of others; a distortion guarantee comes
             without a prior; a unit is no short word; a length is below zero; the prices
             belong to another objective or do not fit; or JSON cannot hold the claims.
@@ -73,6 +78,7 @@ class MechanismFile:
     guarantees: tuple[Guarantee, ...]
     tuple_guarantees: tuple[TuplePrivacy, ...]
     optimality: Optimality | None
+    constraints: tuple[LinearConstraint, ...]
     claims: dict[str, Any]
     stated: tuple[str, ...]
 
@@ -85,6 +91,7 @@ class MechanismFile:
         guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy] | None = None,
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
+        constraints: LinearConstraint | Iterable[LinearConstraint] = (),
     ) -> None:
         tupling = mechanism if isinstance(mechanism, Tupling) else None
         mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
@@ -114,9 +121,17 @@ class MechanismFile:
                     "give the prior that the attacker's error is averaged over.",
                 )
         costs = None if loss is None else as_loss(loss, *mechanism.shape)
+        limits = as_constraints(constraints)
+        if len(limits) > MOST_CONSTRAINTS:
+            raise InputError(
+                f"{len(limits):,} linear constraints were given.",
+                f"a mechanism file holds at most {MOST_CONSTRAINTS}.",
+            )
+        for limit in limits:
+            limit.check_shape(*mechanism.shape)
         if optimality is not None:
-            check_optimality(mechanism, prior, costs, promised, optimality)
-        check_sound(mechanism, costs, promised, optimality)
+            check_optimality(mechanism, prior, costs, promised, optimality, limits)
+        check_sound(mechanism, costs, promised, optimality, limits)
         metric = [each for each in promised if isinstance(each, MetricPrivacy)]
         object.__setattr__(self, "mechanism", mechanism.promising(metric))
         object.__setattr__(self, "tupling", tupling)
@@ -125,8 +140,9 @@ class MechanismFile:
         object.__setattr__(self, "loss", costs)
         object.__setattr__(self, "guarantees", promised)
         object.__setattr__(self, "optimality", optimality)
+        object.__setattr__(self, "constraints", limits)
         object.__setattr__(self, "claims", json_of(claims or {}))
-        object.__setattr__(self, "stated", stated(mechanism, costs, promised, optimality))
+        object.__setattr__(self, "stated", stated(mechanism, costs, promised, optimality, limits))
 
     def __repr__(self) -> str:
         held = [
@@ -134,6 +150,7 @@ class MechanismFile:
             *(["a loss"] if self.loss is not None else []),
             *map(str, self.guarantees),
             *map(str, self.tuple_guarantees),
+            *map(str, self.constraints),
             *(f"claimed {key}" for key in self.claims),
         ]
         drawn = self.tupling or self.mechanism
@@ -142,7 +159,40 @@ class MechanismFile:
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         promised = (*self.guarantees, *self.tuple_guarantees)
         drawn = self.tupling or self.mechanism
-        return type(self), (drawn, self.prior, self.loss, promised, self.claims, self.optimality)
+        held = (drawn, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
+        return type(self), held
+
+    @classmethod
+    @checked
+    def of_design(cls, design: Design, claims: Mapping[str, Any] | None = None) -> Self:
+        """Return the content of the file of a design: what was asked, its mechanism, and the prices that prove it.
+
+        Args:
+            design: The design.
+            claims: What else its writer says about it; by default the certificate, the solver and the status.
+
+        Example:
+            >>> import sfumato as sf
+            >>> answers = sf.Space(["yes", "no"])
+            >>> same = sf.hamming(answers)
+            >>> asked = sf.MetricPrivacy(1, same)
+            >>> design = sf.design(sf.Prior.uniform(answers), loss=same, guarantees=asked)
+            >>> sf.MechanismFile.of_design(design).guarantees == (asked,)
+            True
+        """
+        asked = design.problem
+        if claims is None:
+            proved = as_dict(design.certificate)
+            claims = {"certificate": proved, "solver": design.solver, "status": design.status.name}
+        return cls(
+            design.mechanism,
+            asked.prior,
+            design.loss,
+            asked.guarantees,
+            claims,
+            design.optimality,
+            asked.constraints,
+        )
 
     @property
     def loss_is_stated(self) -> bool:
@@ -166,15 +216,17 @@ class MechanismFile:
 
 @checked
 def save(
-    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | NoiseFile, path: str | os.PathLike[str]
+    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | NoiseFile | Design | NoiseDesign,
+    path: str | os.PathLike[str],
 ) -> None:
-    """Write a mechanism, or all of a `MechanismFile` or `NoiseFile`, to a mechanism file (.sfm).
+    """Write a mechanism, a design, or all of a `MechanismFile` or `NoiseFile`, to a mechanism file (.sfm).
 
     The same content gives the same bytes. On any failure nothing half-written remains,
     and a file that existed stays as it was.
 
     Args:
-        content: What to write.
+        content: What to write. Of a design, what was asked and the prices that prove how near to
+            optimal it is are written, too (see `MechanismFile.of_design`).
         path: The file, usually with the suffix ``.sfm``; one that exists is replaced.
 
     Raises:
@@ -188,10 +240,14 @@ def save(
             "let the name end in .sfm",
             python("write the numbers alone with the library of that format, from mechanism.matrix."),
         )
+    if isinstance(content, NoiseDesign):
+        content = content.mechanism
     if isinstance(content, CoordinateNoise | NoiseFile):
         noise = content if isinstance(content, NoiseFile) else NoiseFile(content)
         write_archive(path, *encoded_noise(noise.noise, noise.prior, noise.source, noise.claims))
         return
+    if isinstance(content, Design):
+        content = MechanismFile.of_design(content)
     file = content if isinstance(content, MechanismFile) else MechanismFile(content)
     manifest, members = encoded(
         file.tupling or file.mechanism,
@@ -199,6 +255,7 @@ def save(
         file.loss,
         (*file.guarantees, *file.tuple_guarantees),
         file.optimality,
+        file.constraints,
         file.claims,
     )
     write_archive(path, manifest, members)
@@ -231,6 +288,7 @@ def read_any(path: str | os.PathLike[str]) -> MechanismFile | NoiseFile:
             held.guarantees(),
             held.claims(),
             held.optimality(mechanism.shape),
+            held.constraints(),
         )
     except FileError as error:
         raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, ThresholdPrivacy, units
 from ..core.naming import is_unit, quoted
 from ..errors import InputError
-from ..evidence import Optimality
+from ..evidence import LinearConstraint, Optimality
 
 
 def check_sound(
-    mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
+    mechanism: Mechanism,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint] = (),
 ) -> None:
     """Refuse units that are no short words, and lengths below zero.
 
@@ -22,6 +26,7 @@ def check_sound(
         loss: The loss.
         guarantees: The guarantees, whose metrics and distances may have units.
         optimality: The prices, with the attacker's distance.
+        constraints: The linear constraints, whose sums may have a unit.
 
     Raises:
         InputError: If there is such a unit or length.
@@ -37,6 +42,7 @@ def check_sound(
     ]
     spaces = (mechanism.secrets, mechanism.observables)
     named = [*(each.unit for each in spaces), *(each.unit for each in losses), *(each.unit for each in metrics)]
+    named += [each.unit for each in constraints]
     for unit in named:
         if not is_unit(unit):
             raise InputError(

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
 from ..core.loss import as_named
-from ..core.naming import called
+from ..core.naming import called, quoted
 from ..errors import InputError
-from ..evidence import Optimality, PlaceDistortion, VertexPrivacy
+from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
 
 UNCONFIRMED_LOSS: Final = "the loss ("
@@ -19,7 +19,11 @@ UNCONFIRMED_LOSS: Final = "the loss ("
 
 
 def stated(
-    mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
+    mechanism: Mechanism,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint] = (),
 ) -> tuple[str, ...]:
     """Return in words the distances and losses that the secrets and observables cannot confirm.
 
@@ -28,6 +32,7 @@ def stated(
         loss: The loss, array (secrets, observables).
         guarantees: The guarantees, whose metrics and distances are between secrets.
         optimality: The prices, with the attacker's distance in the dual game.
+        constraints: The linear constraints, array (secrets, observables) of coefficients each.
 
     Raises:
         InputError: If distances have a name that determines others.
@@ -60,6 +65,11 @@ def stated(
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         found.append(f"{UNCONFIRMED_LOSS}{called(loss.name)}) as the file states it, not checked{why}")
+    found += [
+        f"the coefficients of the linear constraint called {quoted(each.name)} as the file states them, not "
+        "checked"
+        for each in constraints
+    ]
     found += _moved(secrets, observables)
     return tuple(dict.fromkeys(found))
 

@@ -12,12 +12,13 @@ from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantee, Guarantees, P
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument, python
+from ..evidence.constraints import as_constraints
 from ..geo import Visits
 from .choice import BETTER, NOISE, PROGRAM, Choice, NoiseDesign
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .design import design as program
 from .medians import at_medians
-from .problem import EXPECTED, Constraints, as_constraints
+from .problem import EXPECTED, Constraints
 from .result import Design
 from .run import positive
 from .solver import OnProgress, Progress, Solver, Stop

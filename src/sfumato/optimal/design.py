@@ -12,13 +12,13 @@ from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
 from ..evidence import PlaceDistortion
+from ..evidence.constraints import as_constraints
 from ..rounding import amount, amount_at_least, amount_at_most
 from .fallback import standing_in
 from .problem import (
     EXPECTED,
     Constraints,
     Problem,
-    as_constraints,
     attackers_of,
     least_loss,
     most_distortion,

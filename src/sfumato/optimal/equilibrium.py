@@ -70,7 +70,7 @@ def equilibrium(design: Design) -> Equilibrium:
     problem, optimality = design.problem, design.optimality
     if problem.general:
         raise InputError(
-            "the design is for several attackers or has linear constraints, and keeps no prices of them.",
+            "the design is for several attackers or has linear constraints, so its privacy has no single price.",
             python("design with one DistortionPrivacy and no constraints=."),
         )
     distance = problem.distance

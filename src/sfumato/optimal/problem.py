@@ -26,6 +26,7 @@ from ..core.guarantees import as_errors, as_guarantees
 from ..core.shortest_paths import shortest_paths
 from ..errors import InfeasibleError, InputError, argument, python
 from ..evidence import LinearConstraint, PlaceDistortion
+from ..evidence.constraints import as_constraints
 from ..evidence.coordinates import bound_to
 from ..geo import Lattice
 from ..rounding import amount, amount_at_least, amount_at_most
@@ -237,23 +238,6 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
             found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
         exponents = found
     return exponents
-
-
-def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
-    """Return one linear constraint or several as a tuple.
-
-    Raises:
-        InputError: If something given is not a linear constraint.
-    """
-    every = (given,) if isinstance(given, LinearConstraint) else given
-    if not isinstance(every, Iterable):
-        raise InputError(f"{given!r} is not a linear constraint.", python("pass LinearConstraint."))
-    found = []
-    for each in every:
-        if not isinstance(each, LinearConstraint):
-            raise InputError(f"{each!r} is not a linear constraint.", python("pass LinearConstraint."))
-        found.append(each)
-    return tuple(found)
 
 
 def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionPrivacy]:

@@ -145,6 +145,8 @@ class Run:
 
 
 def _optimality(problem: Problem, answer: Answer, mechanism: Mechanism) -> Optimality | None:
+    if answer.many is not None:
+        return Optimality.of_many(problem.objective, answer.many)
     if answer.prices is None:
         return None
     distance = problem.distance if problem.objective == DISTORTION else None

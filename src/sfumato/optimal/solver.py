@@ -16,7 +16,15 @@ from ..core import Mechanism
 from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import InputError, argument
-from ..evidence import Certificate, Multipliers, certify, distortion_bound, loss_bound, relative_gap
+from ..evidence import (
+    Certificate,
+    ManyMultipliers,
+    Multipliers,
+    certify,
+    distortion_bound,
+    loss_bound,
+    relative_gap,
+)
 from ..geo import among
 from ..mechanisms import made_private
 from .problem import DISTORTION, WORST_CASE, Problem
@@ -115,6 +123,7 @@ class Answer(Short):
             quantised.
         used: Positions of the k observables that are ever reported, ascending; None where the matrix has all m.
         proved: Whether the bound was proved from prices that are too many to keep.
+        many: The prices of a general program, instead of the others.
     """
 
     matrix: Floats
@@ -129,6 +138,7 @@ class Answer(Short):
     mechanism: Mechanism | None = None
     used: NDArray[np.intp] | None = None
     proved: bool = False
+    many: ManyMultipliers | None = None
 
     @property
     def usable(self) -> bool:

@@ -10,13 +10,20 @@ import numpy as np
 
 from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.guarantees import ThresholdPrivacy
-from ..core.naming import called, labelled
+from ..core.naming import called, labelled, quoted
 from ..core.units import per_unit
-from ..evidence import DistortionProof, EpsilonProof, PlaceDistortion, VertexPrivacy
+from ..evidence import (
+    ConstraintProof,
+    DistortionProof,
+    EpsilonProof,
+    LinearConstraint,
+    PlaceDistortion,
+    VertexPrivacy,
+)
 from ..files import DistanceSource, promised_pairs, source_of
 from ..geo import Cells, Lattice
 from ..geo.places import TRUE_POINT
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, factor_at_most
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, exactly, factor_at_most
 
 _TELLS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
 _BORDER: Final = (
@@ -89,6 +96,20 @@ def promises(
                 else f"NOT PROVED: an error of at least {claim} on average{of_what}; what is proved"
                 f"{' for the distances that are stated' if begin else ''} is {lower}."
             )
+    return sentences
+
+
+def constraint_sentences(constraints: Sequence[LinearConstraint], proofs: Sequence[ConstraintProof]) -> list[str]:
+    """Return what is proved of linear constraints, a sentence for each."""
+    sentences = []
+    for constraint, proof in zip(constraints, proofs, strict=True):
+        what, unit = f"linear constraint called {quoted(constraint.name)}", proof.unit
+        claim, upper = f"{exactly(proof.claimed)}{unit and f' {unit}'}", amount_at_most(proof.upper, unit, 7)
+        sentences.append(
+            f"The {what} is kept: its sum is at most {claim} (proved: {upper})."
+            if proof.holds
+            else f"NOT PROVED: the {what} asks for a sum of at most {claim}; what is proved is {upper}."
+        )
     return sentences
 
 

@@ -10,15 +10,17 @@ from typing import Final
 import numpy as np
 
 from ..attacks import PlaceAttack, goals, true_place
-from ..core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
+from ..core import Bracket, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
 from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
     DistortionProof,
     EpsilonProof,
+    LinearConstraint,
     Optimality,
     distortion_below,
     expected_loss_above,
+    prove_constraint,
     prove_optimality,
     worst_loss_above,
 )
@@ -43,7 +45,7 @@ from ..rounding import (
 )
 from .certain import always_found
 from .costs import cost_sentences, loss_sentence
-from .promises import nouns, promises, witness
+from .promises import constraint_sentences, nouns, promises, witness
 
 _NOTHING: Final = "It promises nothing, so nothing was proved."
 
@@ -103,6 +105,7 @@ def summarise(
     if isinstance(mechanism.secrets, Lattice):
         ground = None  # distances between vertices are not those of the points that are rounded to them
     promise = promises(mechanism, problem.guarantees, certificate.metric_privacy, certificate.distortion)
+    promise += constraint_sentences(problem.constraints, certificate.constraints)
     sections = [
         Section("Promise", tuple(promise)) if promise else None,
         Section("Cost", tuple(cost_sentences(design, ground, visits, held_out))),
@@ -126,8 +129,11 @@ def audited(
     """
     mechanism, prior, loss = held.mechanism, held.prior, held.loss
     promised = promises(mechanism, held.guarantees, epsilons, distortions)
+    limits = [prove_constraint(mechanism, each) for each in held.constraints]
     nothing = "Of one report alone nothing is promised." if held.tupling is not None else _NOTHING
     sections = [Section("Promise", tuple(promised) or (nothing,))]
+    if limits:
+        sections.append(Section("What it keeps besides", tuple(constraint_sentences(held.constraints, limits))))
     metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
     witnesses = [
         witness(mechanism, proof)
@@ -140,12 +146,13 @@ def audited(
         expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
         costs = [loss_sentence(mechanism, loss, expected, worst, checked=not held.loss_is_stated)]
         if held.optimality is not None:
-            kept = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+            promise = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+            kept = promise and all(proof.holds for proof in limits)
             costs.append(
                 _rechecked(held, prior, loss, held.optimality, expected, worst)
                 if kept
-                else "How near it is to the best mechanism with this promise means nothing, because it was not "
-                "proved to keep the promise."
+                else "How near it is to the best mechanism of its kind means nothing, because it was not proved "
+                "to keep what it promises."
             )
         sections.append(Section("Cost", tuple(costs)))
     if prior is not None:
@@ -159,7 +166,7 @@ def _rechecked(
     held: MechanismFile, prior: Prior, loss: Loss, optimality: Optimality, expected: float, worst: float
 ) -> str:
     """Return what the prices in the file prove of the optimum."""
-    bound = prove_optimality(prior, loss, held.guarantees, optimality)
+    bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
     if optimality.objective == "distortion" and optimality.distance is not None:
         distance = optimality.distance
         value, unit = distortion_below(held.mechanism, prior, distance), distance.unit
@@ -170,7 +177,8 @@ def _rechecked(
         )
         return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
     at_worst = optimality.objective == "worst-case"
-    what = f"no mechanism {_others(held.mechanism)} loses less than {amount_at_least(bound, loss.unit)} " + (
+    others = _others(held.mechanism, held.guarantees, held.constraints)
+    what = f"no mechanism {others} loses less than {amount_at_least(bound, loss.unit)} " + (
         "at worst" if at_worst else "on average"
     )
     return f"By the prices in the file, {what}; {_near(bound, worst if at_worst else expected, loss.unit)}."
@@ -283,11 +291,15 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
     return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
 
 
-def _others(mechanism: Mechanism) -> str:
+def _others(mechanism: Mechanism, guarantees: Sequence[Guarantee], constraints: Sequence[LinearConstraint]) -> str:
     """Return which mechanisms a bound is about: others may lose less with other places to report."""
+    limits = "these linear constraints" if len(constraints) > 1 else "this linear constraint"
     if isinstance(mechanism.secrets, Lattice):
-        return "on these vertices, with these reports and the rows that prove the promise,"
-    return "with this promise and these reports" if isinstance(mechanism.secrets, Places) else "with this promise"
+        also = f", {limits}" if constraints else ""
+        return f"on these vertices, with these reports{also} and the rows that prove the promise,"
+    kept = [*(["this promise"] if guarantees else []), *([limits] if constraints else [])]
+    kept += ["these reports"] if isinstance(mechanism.secrets, Places) or constraints else []
+    return f"with {', '.join(kept[:-1])}{' and ' if kept[1:] else ''}{kept[-1]}"
 
 
 def _optimality(design: Design) -> list[str]:
@@ -301,7 +313,7 @@ def _optimality(design: Design) -> list[str]:
         near = _near(c.value, c.bound, unit)
     else:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
-        others = _others(design.mechanism)
+        others = _others(design.mechanism, design.problem.guarantees, design.problem.constraints)
         best = f"No mechanism {others} has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
         near = _near(c.bound, c.value, c.loss_unit)
     sentences = [f"{best}; {near} (proved by duality)."]

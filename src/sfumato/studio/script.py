@@ -31,10 +31,7 @@ design = sf.design(
 {call}
 )
 print(design)
-problem = design.problem
-held = MechanismFile(
-    design.mechanism, problem.prior, design.loss, problem.guarantees, {{}}, design.optimality
-)
+held = MechanismFile.of_design(design)
 sf.save(held, "mechanism.sfm")
 origin = Origin(Path("mechanism.sfm"), source={source!r}, designed={RUN!r})
 found = report(held{given}, origin=origin)

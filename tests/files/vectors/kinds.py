@@ -11,7 +11,7 @@ import numpy as np
 
 import sfumato as sf
 from sfumato.core import JointSpace, NumberBins
-from sfumato.evidence import Candidates, Multipliers, Optimality, PlaceDistortion
+from sfumato.evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from sfumato.files import MechanismFile, NoiseFile
 from sfumato.files.manifest import encoded_label
 from sfumato.geo import ChosenPlaces, Hexagons, Lattice, Projection
@@ -126,6 +126,22 @@ def _priced() -> Held:
     )
 
 
+def _constrained() -> Held:
+    """The truth, but for a limit on one report, with the price of this limit; two attackers have no price."""
+    space = sf.Space("ab")
+    none = np.empty(0, dtype=np.intp)
+    nothing, walk = np.zeros((2, 2)), sf.Loss(np.array([[0.0, 2.0], [2.0, 0.0]]), "km", name="on foot")
+    prices = Multipliers(none, none, none, np.empty(0), np.empty(0), nothing)
+    return MechanismFile(
+        sf.Mechanism([[1.0, 0.0], [0.5, 0.5]], space),
+        sf.Prior.uniform(space),
+        sf.hamming(space),
+        [sf.DistortionPrivacy(0.125, sf.hamming(space)), sf.DistortionPrivacy("0.25 km", walk)],
+        optimality=Optimality("expected", prices, further=(nothing,), limits=np.array([0.5])),
+        constraints=LinearConstraint([[0, 0], [0, 1]], 0.5, name="b told as b"),
+    )
+
+
 def _noise() -> Held:
     frames = np.array([[-1, -1, 1, 2, 2], [-2, -2, 1, 4, 4]])
     targets = np.column_stack([np.arange(20.0), -np.arange(20.0) / 2])
@@ -148,6 +164,7 @@ KINDS: Final[Mapping[str, Callable[[], Held]]] = {
     "joint": _joint,
     "tuples": _tuples,
     "priced": _priced,
+    "constrained": _constrained,
     "noise": _noise,
 }
 """A file of each kind."""
@@ -179,6 +196,10 @@ def held_by(content: Held) -> dict[str, Any]:
         "prior": None if content.prior is None else numbers(content.prior.probabilities),
         "loss": None if content.loss is None else numbers(content.loss.array),
         "promises": [_promise(each) for each in (*content.guarantees, *content.tuple_guarantees)],
+        "constraints": [
+            {"coefficients": numbers(each.coefficients), "at_most": each.at_most, "unit": each.unit}
+            for each in content.constraints
+        ],
         "largest_ratio": largest_ratio(mechanism.weights.tolist()),
     }
 

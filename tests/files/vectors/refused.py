@@ -138,6 +138,12 @@ def _faster(manifest: Manifest, _: Members) -> None:
     manifest["noise"]["rate"][0] *= 2
 
 
+def _of_limit(array: np.ndarray) -> Callable[[Path], bytes]:
+    return _content(
+        lambda m, members: members.update({m["constraints"][0]["coefficients"]: npy(array)}), "constrained"
+    )
+
+
 EARLIER = '"version": 1'
 REFUSED: Final[dict[str, RefusedVector]] = {
     "empty": RefusedVector("it has no bytes", "it is empty", _bytes(lambda _: b"")),
@@ -249,6 +255,12 @@ REFUSED: Final[dict[str, RefusedVector]] = {
     "prior-nan": RefusedVector("a probability is NaN", "nan", _of_prior(0.5, np.nan, 0.5)),
     "prior-sum": RefusedVector("the prior does not sum to 1", "sums to", _of_prior(0.5, 0.25, 0.125)),
     "asymmetric": RefusedVector("distances are not symmetric", "not a metric", _content(_asymmetric, "response")),
+    "coefficients": RefusedVector(
+        "a linear constraint is for three reports",
+        "2 secrets and 3 observables",
+        _of_limit(np.zeros((2, 3))),
+    ),
+    "coefficient-nan": RefusedVector("a coefficient is NaN", "nan", _of_limit(np.full((2, 2), np.nan))),
     "longer": RefusedVector(
         "Hamming distances that are ten times too long",
         "are called 'hamming'",

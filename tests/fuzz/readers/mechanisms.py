@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 import sfumato as sf
-from sfumato.evidence import PlaceDistortion, VertexPrivacy, prove, prove_optimality, prove_planar_noise
+from sfumato.evidence import (
+    PlaceDistortion,
+    VertexPrivacy,
+    prove,
+    prove_constraint,
+    prove_optimality,
+    prove_planar_noise,
+)
 from sfumato.files import MechanismFile, NoiseFile, read_any, save
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
@@ -19,7 +26,7 @@ from tests.files.contents import plain_file, rich_file
 from tests.files.forging import Members, forged, npy, opened
 from tests.files.honest import KINDS, honest
 
-from ..exact import keeps_metric_privacy, least_error, most_loss
+from ..exact import keeps_metric_privacy, least_error, most_loss, weighted_sum
 from ..extremes import extreme
 from ..mutations import changed_array, changed_bytes, changed_json, times
 from ..reader import Case, Reader
@@ -184,6 +191,11 @@ def check_mechanism(held: MechanismFile) -> None:
             assert kept.lower <= least * (1 + 1e-12) + 1e-300, "the attacker errs less than was proved"
             assert not kept.holds or asked.minimum <= least * (1 + 1e-12)
     kept_all = all(each.holds for each in epsilons) and all(each.holds for each in distortions)
+    for constraint in held.constraints:
+        limit = prove_constraint(mechanism, constraint)
+        exact = weighted_sum(rows, constraint.coefficients.tolist())
+        assert exact <= limit.upper, "a sum is more than was proved"
+        kept_all &= limit.holds
     if held.optimality is not None and held.loss is not None and held.prior is not None and kept_all:
         _check_optimality(held, rows, shares)
 
@@ -193,7 +205,7 @@ def _check_optimality(held: MechanismFile, rows: list[list[int]], shares: list[f
     if held.loss is None or held.optimality is None or held.prior is None:
         return
     if held.optimality.objective == "expected":
-        bound = prove_optimality(held.prior, held.loss, held.guarantees, held.optimality)
+        bound = prove_optimality(held.prior, held.loss, held.guarantees, held.optimality, held.constraints)
         loss = most_loss(rows, shares, held.loss.array.tolist())
         assert bound <= loss + abs(loss) * 1e-9 + 1e-12, f"nothing is said to be below {bound}, but this is {loss}"
 

@@ -66,7 +66,9 @@ def command(
         with Screen(stderr=True).status("Counting dummies"):
             plan = plan_dummies(FamilyAccountant.of_points(tupling), epsilon, delta, most=most)
         tupling = plan.tupling
-    written = MechanismFile(tupling, held.prior, held.loss, (*held.guarantees, *promised))
+    written = MechanismFile(
+        tupling, held.prior, held.loss, (*held.guarantees, *promised), constraints=held.constraints
+    )
     save(written, output)
     say(f"{tupling.dummies:,} dummies, so {tupling.queries:,} queries for each report.")
     prove_tuples(written, () if promised else (_SHOWN_DELTA,))

@@ -16,7 +16,7 @@ from ...core import Loss, Metric, Prior
 from ...core.frozen import Short
 from ...core.guarantees import Asked
 from ...errors import SfumatoError
-from ...evidence import PlaceDistortion, VertexPrivacy, as_dict
+from ...evidence import PlaceDistortion, VertexPrivacy
 from ...geo import Visits
 from ...optimal import Auto, Design, NoiseDesign, design
 from ..mechanism_file import MechanismFile, save
@@ -205,6 +205,4 @@ def fingerprint_of(texts: list[Any], arrays: list[np.ndarray | None]) -> str:
 def _held(made: Design | NoiseDesign, visits: Visits | None) -> MechanismFile | NoiseFile:
     if isinstance(made, NoiseDesign):
         return NoiseFile(made.mechanism) if visits is None else NoiseFile.for_visits(made.mechanism, visits)
-    claims = {"certificate": as_dict(made.certificate), "solver": made.solver, "status": made.status.name}
-    problem = made.problem
-    return MechanismFile(made.mechanism, problem.prior, made.loss, problem.guarantees, claims, made.optimality)
+    return MechanismFile.of_design(made)

@@ -49,6 +49,7 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
                 found.status,
                 found.log,
                 f"{found.solver} (general program)",
+                many=found.prices,
                 mechanism=mechanism,
             )
         matrix = demands.private(found.matrix, 10 * margin)

@@ -13,18 +13,23 @@ from ...evidence import distortion_below, expected_loss_above, prove_optimality,
 from ...files import MechanismFile, NoiseFile
 from ...geo import Cells, Places, Projection, Visits
 from ...geo.places import TRUE_POINT
-from .facts import CostFacts, PromiseFacts
+from .facts import ConstraintFacts, CostFacts, PromiseFacts
 from .quantity import Known, Quantity
 
 _UNKNOWN = CostFacts("unknown", "", None, None, None, "", None, True)
 
 
-def cost_of(held: MechanismFile | NoiseFile, promises: Sequence[PromiseFacts], visits: Visits | None) -> CostFacts:
+def cost_of(
+    held: MechanismFile | NoiseFile,
+    kept: Sequence[PromiseFacts | ConstraintFacts],
+    visits: Visits | None,
+) -> CostFacts:
     """Return what reports of a file cost.
 
     Args:
         held: The file.
-        promises: What is proved of its promises: how near it is to the best is said only where they hold.
+        kept: What is proved of its promises and constraints: how near it is to the best is said only where all
+            of them hold.
         visits: Where people were, for the cost from true points.
     """
     if isinstance(held, NoiseFile):
@@ -40,7 +45,7 @@ def cost_of(held: MechanismFile | NoiseFile, promises: Sequence[PromiseFacts], v
         kind, name = _kind(mechanism, loss) if checked else "loss", plain(loss.name)
         expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
         worst = None if loss.name.endswith(TRUE_POINT) else worst
-    best, objective, reached = _best(held, promises)
+    best, objective, reached = _best(held, kept)
     if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
         true, seen = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
         expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
@@ -60,12 +65,14 @@ def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tu
     return Quantity(None, value, upper, loss.unit, known), Quantity.at_most(worst, loss.unit, known)
 
 
-def _best(held: MechanismFile, promises: Sequence[PromiseFacts]) -> tuple[Quantity | None, str, Quantity | None]:
+def _best(
+    held: MechanismFile, kept: Sequence[PromiseFacts | ConstraintFacts]
+) -> tuple[Quantity | None, str, Quantity | None]:
     """Return the proved bound of all mechanisms with the promise, what it is about, and what this one reaches."""
     mechanism, prior, loss, optimality = held.mechanism, held.prior, held.loss, held.optimality
-    if optimality is None or prior is None or loss is None or not all(each.holds for each in promises):
+    if optimality is None or prior is None or loss is None or not all(each.holds for each in kept):
         return None, "", None
-    bound = prove_optimality(prior, loss, held.guarantees, optimality)
+    bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
     if not math.isfinite(bound):
         return None, "", None
     if optimality.objective == "distortion" and optimality.distance is not None:

@@ -99,6 +99,24 @@ class PromiseFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
+class ConstraintFacts(Short):
+    """A linear constraint of the file, and what is proved of it.
+
+    Attributes:
+        name: What the file calls it.
+        claimed: The limit of its sum that the file states.
+        proved: An upper bound of the sum, proved anew.
+        holds: Whether the limit is proved.
+    """
+
+    name: str
+    claimed: Quantity
+    proved: Quantity
+    holds: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
 class CostFacts(Short):
     """The cost of reports.
 
@@ -201,6 +219,7 @@ class ReportFacts(Short):
     Attributes:
         subject: What is protected.
         promises: What is promised, and proved.
+        constraints: The linear constraints that are kept besides.
         cost: What it costs.
         attacks: What attackers achieve.
         attacks_left_out: Why several reports were not simulated (``prior``, ``visits``, ``unsaid``, ``table`` or
@@ -219,6 +238,7 @@ class ReportFacts(Short):
 
     subject: SubjectFacts
     promises: tuple[PromiseFacts, ...]
+    constraints: tuple[ConstraintFacts, ...]
     cost: CostFacts
     attacks: tuple[AttackFacts, ...]
     attacks_left_out: str
@@ -242,12 +262,13 @@ class ReportFacts(Short):
     @property
     def holds(self) -> bool:
         """Whether everything that the file promises is proved; a file that promises nothing keeps all of it."""
-        return all(each.holds for each in self.promises)
+        return all(each.holds for each in self.promises) and all(each.holds for each in self.constraints)
 
     @property
     def broken(self) -> bool:
-        """Whether a promise is not proved, not even for the distances that the file states."""
-        return any(not (each.holds or each.for_stated) for each in self.promises)
+        """Whether a constraint is not proved, or a promise, not even for the distances that the file states."""
+        unproved = any(not (each.holds or each.for_stated) for each in self.promises)
+        return unproved or not all(each.holds for each in self.constraints)
 
 
 def as_json(found: object) -> Any:

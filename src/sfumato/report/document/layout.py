@@ -17,6 +17,8 @@ from .words import (
     attack_words,
     belief_caption,
     belief_rows,
+    constraint_item,
+    constraint_words,
     cost_words,
     file_words,
     frontier_caption,
@@ -52,6 +54,7 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     sections = [
         PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
         *_promises(facts),
+        *_constraints(facts),
         *_requirements(facts),
         PageSection("What it costs", cost_words(facts)),
         _risk(facts),
@@ -105,6 +108,20 @@ def _promises(facts: ReportFacts) -> list[PageSection]:
     return [
         _promise(each, facts, f"Promise {number} of {len(facts.promises)}" if several else "The promise")
         for number, each in enumerate(facts.promises, 1)
+    ]
+
+
+def _constraints(facts: ReportFacts) -> list[PageSection]:
+    if not facts.constraints:
+        return []
+    broken = not all(each.holds for each in facts.constraints)
+    return [
+        PageSection(
+            "What it keeps besides",
+            constraint_words(facts.constraints),
+            items=tuple(map(constraint_item, facts.constraints)),
+            warning=broken,
+        )
     ]
 
 

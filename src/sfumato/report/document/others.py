@@ -172,6 +172,7 @@ def _designs(
                 time_limit=seconds,
                 stop=asked.stop,
                 keep="program",
+                constraints=held.constraints,
             )
         except SfumatoError:
             continue  # no answer in time, or no memory for it

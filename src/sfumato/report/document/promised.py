@@ -9,13 +9,22 @@ from typing import Final
 import numpy as np
 
 from ...core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, Prior, ThresholdPrivacy, units
-from ...evidence import CoordinateProof, DistortionProof, EpsilonProof, PlaceDistortion, VertexPrivacy, prove
+from ...escaping import plain
+from ...evidence import (
+    CoordinateProof,
+    DistortionProof,
+    EpsilonProof,
+    PlaceDistortion,
+    VertexPrivacy,
+    prove,
+    prove_constraint,
+)
 from ...files import DistanceSource, MechanismFile, NoiseFile, promised_pairs, source_of
 from ...geo import Cells, Lattice
 from ...intervals import exp_above
 from ...rounding import up
 from ..promises import promises
-from .facts import BeliefFacts, PromiseFacts
+from .facts import BeliefFacts, ConstraintFacts, PromiseFacts
 from .quantity import Known, Quantity
 from .subject import centres_m
 
@@ -47,6 +56,22 @@ def promises_of(held: MechanismFile | NoiseFile) -> tuple[PromiseFacts, ...]:
             formal = tuple(promises(mechanism, [guarantee], [], [error]))
             found.append(_of_error(guarantee, error, formal, source_of(mechanism, guarantee)))
     return tuple(found)
+
+
+def constraints_of(held: MechanismFile | NoiseFile) -> tuple[ConstraintFacts, ...]:
+    """Prove the linear constraints of a file from its integers."""
+    if isinstance(held, NoiseFile):
+        return ()
+    proofs = [prove_constraint(held.mechanism, each) for each in held.constraints]
+    return tuple(
+        ConstraintFacts(
+            plain(each.name),
+            Quantity.exact(proof.claimed, proof.unit, Known.STATED),
+            Quantity.at_most(proof.upper, proof.unit),
+            proof.holds,
+        )
+        for each, proof in zip(held.constraints, proofs, strict=True)
+    )
 
 
 def belief_above(exponent: float) -> float:

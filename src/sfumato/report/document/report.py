@@ -32,7 +32,7 @@ from .making import Origin, file_facts
 from .measured import measured
 from .others import LeftOut, OtherDesigns, other_designs
 from .page import Page, PageFigure
-from .promised import promises_of
+from .promised import constraints_of, promises_of
 from .quantity import Known, Quantity
 from .required import Required, read_requirements
 from .risk import usual_risk
@@ -159,7 +159,8 @@ def report(
     known = Known.PROVED if visits is not None else Known.STATED
     where = visits if visits is not None else visits_in(content)
     promises = promises_of(content)
-    cost = cost_of(content, promises, visits)
+    limits = constraints_of(content)
+    cost = cost_of(content, (*promises, *limits), visits)
     attacks, left_out = attacks_of(content, where, known)
     notions, notes, requirements = measured(content, required)
     beside, left = (
@@ -171,6 +172,7 @@ def report(
     facts = ReportFacts(
         subject_of(content),
         promises,
+        limits,
         cost,
         attacks,
         left_out,
@@ -193,8 +195,7 @@ def _content(
 ) -> MechanismFile | NoiseFile:
     """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
     if isinstance(held, Design):
-        problem = held.problem
-        return MechanismFile(held.mechanism, problem.prior, held.loss, problem.guarantees, {}, held.optimality)
+        return MechanismFile.of_design(held, {})
     if isinstance(held, NoiseDesign):
         return NoiseFile(held.mechanism) if visits is None else NoiseFile.for_visits(held.mechanism, visits)
     return held if isinstance(held, NoiseFile) else held.alone()

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...core import Bracket
 from ...errors import InfeasibleError, SolverError
-from ...evidence import as_dict
 from ...files import MechanismFile, save
 from ...optimal import Auto, Design, EpsilonTrial, LossGoal, Point, design, find_epsilon
 from ..grounds import StudioGround
@@ -115,10 +114,9 @@ def _no_worse(before: Mapping[str, Any], made: Design) -> bool:
 def keep_design(work: Work, ground: StudioGround, found: Design, epsilon: float) -> tuple[str, dict[str, Any]]:
     """Write the files of a design; return its id and what was proved of it."""
     identity = secrets.token_hex(8)
-    problem, certificate = found.problem, found.certificate
+    certificate = found.certificate
     measures = ground.measures(found.mechanism)
-    claims = {"certificate": as_dict(certificate), "solver": found.solver, "status": found.status.name}
-    file = MechanismFile(found.mechanism, problem.prior, found.loss, problem.guarantees, claims, found.optimality)
+    file = MechanismFile.of_design(found)
     designs = work.folder / "designs"
     save(file, designs / f"{identity}.sfm")
     np.save(designs / f"{identity}.npy", found.matrix.astype(np.float32), allow_pickle=False)

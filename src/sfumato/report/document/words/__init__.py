@@ -1,6 +1,7 @@
 """The text of reports: from facts to sentences, and nothing else."""
 
 from .attack import attack_headings, attack_rows, attack_words
+from .constraint import constraint_item, constraint_words
 from .cost import cost_words
 from .frontier import frontier_caption, frontier_headings, frontier_rows, frontier_words
 from .limits import file_words, limit_words, prior_formal, prior_words
@@ -14,6 +15,8 @@ __all__ = [
     "attack_words",
     "belief_caption",
     "belief_rows",
+    "constraint_item",
+    "constraint_words",
     "cost_words",
     "file_words",
     "framed",

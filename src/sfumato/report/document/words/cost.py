@@ -21,7 +21,7 @@ def cost_words(facts: ReportFacts) -> tuple[str, ...]:
         return ("The file does not hold both a prior and a loss, so what a report costs is not known.",)
     found = [_expected(cost, cost.expected, subject)] if cost.checked else _stated(cost, cost.expected, subject)
     if cost.best is not None and cost.reached is not None:
-        found.append(_best(cost, cost.best, cost.reached, subject))
+        found.append(_best(facts, cost.best, cost.reached))
         found.append(
             "The file holds the numbers that prove this, and they were checked when this report was written."
         )
@@ -79,11 +79,14 @@ def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
     return cost.kind == "loss" and cost.checked and cost.name == "absolute" and subject.kind == "numbers"
 
 
-def _best(cost: CostFacts, best: Quantity, reached: Quantity, subject: SubjectFacts) -> str:
-    unit = best.unit
-    others = "that keeps this promise with these reports"
+def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
+    cost, subject, unit = facts.cost, facts.subject, best.unit
+    kept = ["this promise"] if facts.promises else []
+    kept += ["the linear constraints"] if facts.constraints else []
+    others = f"that keeps {' and '.join(kept)} with these reports"
     if subject.kind == "points":
-        others = "of this kind (the same lattice, the same reports, the same way of proof)"
+        also = ", the linear constraints" if facts.constraints else ""
+        others = f"of this kind (the same lattice, the same reports{also}, the same way of proof)"
     if cost.objective == "distortion":
         return (
             "No mechanism that keeps the promise and loses as little makes the best attacker's guess be off by "

@@ -50,7 +50,11 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
             "How little other kinds of mechanism could lose is not said here.",
         )
     kept = [each.kind for each in facts.promises].count("error")
-    also = ", and all of them keep the promise on the attacker's error" if kept else ""
+    kept_besides = [
+        *(["the promise on the attacker's error"] if kept else []),
+        *(["the linear constraints"] if facts.constraints else []),
+    ]
+    also = f", and all of them keep {' and '.join(kept_besides)}" if kept_besides else ""
     found = [
         f"{begin} They were made for this report. How common each {nouns_of(facts.subject)[0]} is (the prior) "
         f"and how the cost of a report is counted (the loss) are as in the file{also}. With a smaller epsilon a "

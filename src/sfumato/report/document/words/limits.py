@@ -55,7 +55,8 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
         )
     if any(each.for_stated for each in facts.promises):
         found.append("Distances that only the file states: what is proved for them says nothing of true ones.")
-    if any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises):
+    unproved = any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises)
+    if unproved or not all(each.holds for each in facts.constraints):
         found.append("What was NOT PROVED above: do not rely on it.")
     if facts.prior.held:
         found.append(

@@ -27,7 +27,7 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and promises in sentences, for the head of the report."""
-    return framed(facts.outcomes, _promised(facts))
+    return framed(facts.outcomes, (*_promised(facts), *_constrained(facts)))
 
 
 def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> tuple[str, ...]:
@@ -42,6 +42,13 @@ def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> 
         for each, word in _OUTCOMES.items()
     }
     return (*required[Outcome.FAILS], *promised, *required[Outcome.UNDECIDED], *required[Outcome.HOLDS])
+
+
+def _constrained(facts: ReportFacts) -> tuple[str, ...]:
+    """Return which linear constraints are not proved."""
+    broken, total = sum(not each.holds for each in facts.constraints), len(facts.constraints)
+    of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
+    return (f"NOT PROVED: {of} of this file. Do not rely on what is not proved.",) if broken else ()
 
 
 def _promised(facts: ReportFacts) -> tuple[str, ...]:
