@@ -22,7 +22,15 @@ ALLOWED = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".mjs", ".txt"}
 
 SHIPPED = (
     *("pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
-    *("conftest.py", "tests/conftest.py", "docs/index.md", "studio/build.py", "release/__main__.py", ".ci/run"),
+    *(
+        "conftest.py",
+        "tests/conftest.py",
+        "docs/index.md",
+        "studio/build.py",
+        "release/__main__.py",
+        "release/index_page.py",
+        ".ci/run",
+    ),
 )
 """Some files of each folder of the sdist: all tests ship, with what they read."""
 
@@ -58,6 +66,10 @@ def of_metadata(metadata: Message, version: str, known: Collection[str]) -> list
         wrong.append(f"says version {metadata['Version']}, but the package is {version}")
     needed = ("Summary", "License-Expression", "License-File", "Requires-Python", "Keywords", "Author")
     wrong += [f"has no {name}" for name in needed if not metadata[name]]
+    described = metadata.get_payload()
+    links = re.findall(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)", described if isinstance(described, str) else "")
+    wrong += [f"has a description that links to {target}, which the index does not have" for target in links]
+    wrong += [] if described else ["has no description"]
     floors = [each for each in given if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)]
     least = metadata["Requires-Python"].removeprefix(">=")
     if floors and min(floors, key=lambda each: int(each.rpartition(".")[2])).rpartition(" ")[2] != least:

@@ -12,6 +12,7 @@ import pytest
 from release import bom, trying
 from release.building import compared, sha256, write_sums
 from release.contents import NEEDED, of_metadata, of_wheel
+from release.index_page import LINK, IndexPage, for_index
 from release.interpreters import Interpreter, found, torch_wheel
 from release.running import ReleaseError, environment, run
 from release.trials import BARE, PARTS, Trial, trials
@@ -223,6 +224,7 @@ def test_metadata_that_is_wrong_is_named():
     message["Version"], message["Requires-Python"] = "2", ">=3.11"
     for classifier in sorted(known):
         message["Classifier"] = classifier
+    message.set_payload("Read [how](https://example.org/how) and [what](#what).")
     assert of_metadata(message, "2", known) == []
     assert of_metadata(message, "3", known) == ["says version 2, but the package is 3"]
     assert of_metadata(message, "2", {"Typing :: Typed"}) == [
@@ -234,3 +236,43 @@ def test_metadata_that_is_wrong_is_named():
         "has no Summary",
         "needs Python 3.12, but its classifiers begin elsewhere",
     ]
+
+
+def test_a_description_without_words_or_with_dead_links_is_named():
+    message = Message()
+    message["Version"], message["Requires-Python"] = "2", ">=3.11"
+    assert "has no description" in of_metadata(message, "2", ())
+    message.set_payload("![a map](docs/images/city.png) and [the limits](docs/limitations.md)")
+    links = [each for each in of_metadata(message, "2", ()) if "links to" in each]
+    assert links == [
+        f"has a description that links to {target}, which the index does not have"
+        for target in ("docs/images/city.png", "docs/limitations.md")
+    ]
+
+
+def test_the_index_shows_the_readme_without_dead_links():
+    metadata: dict[str, Any] = {}
+    IndexPage(str(ROOT), {}).update(metadata)
+    text, readme = metadata["readme"]["text"], (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not LINK.findall(text)
+    assert "[I ship an app]" not in text
+    assert "I ship an app" in text
+    assert "docs/images" not in text
+    assert re.findall(r"```python\n.*?```", text, flags=re.DOTALL) == re.findall(
+        r"```python\n.*?```", readme, flags=re.DOTALL
+    )
+    metadata["urls"] = {"Repository": "https://example.org/sfumato/"}
+    IndexPage(str(ROOT), {}).update(metadata)
+    text = metadata["readme"]["text"]
+    assert (
+        len(re.findall(r"\]\(https://example\.org/sfumato/(?:blob|raw)/", text)) == len(LINK.findall(readme)) > 20
+    )
+
+
+def test_links_of_the_index_lead_to_the_version():
+    text = "See ![a map](docs/a.png) of [limits](docs/b.md#c), [elsewhere](https://example.org) and [here](#here)."
+    kept = "[elsewhere](https://example.org) and [here](#here)."
+    assert for_index(text, "", "1.0") == f"See  of limits, {kept}"
+    picture, page = "https://h.org/x/raw/v1.0/docs/a.png", "https://h.org/x/blob/v1.0/docs/b.md#c"
+    assert for_index(text, "https://h.org/x", "1.0") == f"See ![a map]({picture}) of [limits]({page}), {kept}"
+    assert "/blob/main/docs/b.md" in for_index(text, "https://h.org/x", "1.0.dev0")
