@@ -27,6 +27,7 @@ MEMBER = re.compile(r"[a-z]{1,40}(_[0-9]{1,4})?\.npy")
 HEADER = re.compile(
     rb"\{'descr': '<(i8|u8|f8)', 'fortran_order': False, 'shape': \((\d{1,10}),(?: (\d{1,10}))?\), \} *\n"
 )
+UNIT = re.compile(r"(?:[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥])?")
 ONE = 1 << 320  # exponentials are counted in fractions of it
 POLAR_AXIS_M = Fraction("6356752.3")  # of the Earth, rounded down
 
@@ -93,7 +94,10 @@ class Sfm:
         need(self.loss is None or (len(self.loss), len(self.loss[0])) == shape, "the loss does not fit")
         need(isinstance(self.manifest["guarantees"], list), "the promises are not a list")
         self.guarantees = [self._guarantee(each) for each in self.manifest["guarantees"]]
-        self.constraints = [self._constraint(each, shape) for each in self.manifest.get("constraints") or ()]
+        limits = self.manifest.get("constraints")
+        limits = [] if limits is None else limits
+        need(isinstance(limits, list) and len(limits) <= 500, "the linear constraints are no list, or too many")
+        self.constraints = [self._constraint(each, shape) for each in limits]
 
     def _entry(self, group: str, place: int) -> dict[str, Any]:
         entries: list[dict[str, Any]] = self.manifest[group]
@@ -142,7 +146,7 @@ class Sfm:
             return entry
         need(entry["epsilon"] > 0, "an epsilon is not above 0")
         metric, n = self._entry("metrics", entry["metric"]), len(self.secrets)
-        need(len(metric["unit"]) <= 16 and metric["unit"].isprintable(), "a unit is no short word")
+        need(UNIT.fullmatch(metric["unit"]) is not None, "a unit is no short word")
         array = self._floats(metric["array"], 2, infinite=True)
         d = array.rows
         need(array.shape == (n, n) and all(d[s][s] == 0 for s in range(n)), "the distances do not fit")
@@ -157,8 +161,9 @@ class Sfm:
     def _constraint(self, entry: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
         found = self._floats(entry["coefficients"], 2)
         need(found.shape == shape, "a linear constraint does not fit")
-        need(math.isfinite(entry["at_most"]), "a limit is not finite")
-        need(len(entry["unit"]) <= 16 and entry["unit"].isprintable(), "a unit is no short word")
+        need(type(entry["at_most"]) in (int, float), "a limit is no number")
+        need(UNIT.fullmatch(entry["unit"]) is not None, "a unit is no short word")
+        need(isinstance(entry["name"], str), "a linear constraint has no name")
         return {**entry, "coefficients": found.rows}
 
     def labels(self, place: int) -> list[Any]:
@@ -343,6 +348,15 @@ def weighted_sum(rows: Sequence[Sequence[int]], coefficients: Sequence[Sequence[
     return sum(terms, start=Fraction(0)) / sum(rows[0])
 
 
+def no_less(x: Fraction) -> float:
+    """Return the least float that is no less."""
+    try:
+        found = float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -sys.float_info.max
+    return found if Fraction(found) >= x else math.nextafter(found, math.inf)
+
+
 def noise_epsilon(noise: dict[str, Any]) -> Fraction:
     """Return a bound of epsilon per kilometre on the ground of noise of probability exp(-rate |z|) in steps z."""
     rate, step = Fraction(*noise["rate"]), Fraction(*noise["step_m"])
@@ -384,10 +398,8 @@ def described(sfm: Sfm, secret: int) -> list[str]:
     for each in sfm.constraints:
         found, most = weighted_sum(sfm.weights, each["coefficients"]), each["at_most"]
         proof = "proved" if found <= Fraction(most) else "NOT PROVED"
-        lines.append(
-            f"linear constraint: a sum of at most {most!r} {each['unit']}".rstrip()
-            + f"; {proof}: {float(found)!r}"
-        )
+        limit = f"linear constraint: at most {most!r} {each['unit']}".rstrip()
+        lines.append(f"{limit}; {proof}: {no_less(found)!r}")
     report = [drawn(sfm.weights[secret])]
     if sfm.dummies is not None:
         report += [drawn(sfm.dummies) for _ in range(sfm.manifest["tupling"]["dummies"])]

@@ -158,7 +158,7 @@ def test_both_prove_the_same_of_linear_constraints(reader, capsys):
     assert reader.weighted_sum(plain.weights, entry["coefficients"]) == Fraction(1, 2)
     assert prove_constraint(ours.mechanism, constraint).upper == 0.5
     assert reader.main([str(path_of("constrained"))]) == 0
-    assert "linear constraint: a sum of at most 0.5; proved: 0.5\n" in capsys.readouterr().out
+    assert "linear constraint: at most 0.5; proved: 0.5\n" in capsys.readouterr().out
     less = {**entry, "at_most": 0.4999}
     plain.constraints[:] = [less]
     assert "NOT PROVED: 0.5" in "\n".join(reader.described(plain, 0))

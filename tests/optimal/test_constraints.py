@@ -436,12 +436,28 @@ def test_prices_of_other_constraints_are_refused():
         made(optimality=found.optimality)
     with pytest.raises(InputError, match="2 prices for 1 linear"):
         made(optimality=found.optimality, constraints=constraints[0])
-    with pytest.raises(InputError, match="at most 64"):
-        made(constraints=[constraints[0]] * 65)
+    with pytest.raises(InputError, match="at most 500"):
+        made(constraints=[constraints[0]] * 501)
     with pytest.raises(InputError, match="is not a linear constraint"):
         made(constraints=[0.5])  # type: ignore[list-item]
     without = made(constraints=constraints)
     assert str(constraints[0]) in repr(without)
+
+
+def test_names_are_short_and_units_words():
+    long = LinearConstraint([[1.0]], 0.5, name="x" * 100_000)
+    assert len(str(long)) < 80
+    assert str(LinearConstraint([[1.0]], 0.5, name=" ")) == "linear constraint at most 0.5"
+    with pytest.raises(InputError, match="not a short word"):
+        LinearConstraint([[1.0]], 0.5, unit="EUR per day")
+
+
+def test_constraints_without_prices_count_for_nothing():
+    prior, loss, promise, constraints = random_case(7)
+    found = sf.design(prior, loss=loss, guarantees=promise, observables=reports(loss.shape[1]))
+    assert found.optimality is not None
+    with_them = prove_optimality(prior, found.loss, found.problem.guarantees, found.optimality, constraints)
+    assert with_them == prove_optimality(prior, found.loss, found.problem.guarantees, found.optimality)
 
 
 def test_words_name_the_constraints_that_a_bound_is_about():

@@ -27,15 +27,16 @@ def print_promises(held: MechanismFile) -> ProvedPromises:
     epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
     summary = audited(held, epsilons, distortions)
     print_summary(summary)
+    proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
     kept = all(prove_constraint(held.mechanism, each).holds for each in held.constraints)
-    proved = kept and all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
+    limits = (Outcome.HOLDS if kept else Outcome.FAILS) if held.constraints else None
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
-    if not held.guarantees and proved:
-        return ProvedPromises(summary, None)
+    if not held.guarantees:
+        return ProvedPromises(summary, None, limits)
     if not proved or not all(map(promised_pairs, metrics)):
-        return ProvedPromises(summary, Outcome.FAILS)
+        return ProvedPromises(summary, Outcome.FAILS, limits)
     unconfirmed = (source_of(held.mechanism, each) is DistanceSource.UNCONFIRMED for each in held.guarantees)
-    return ProvedPromises(summary, Outcome.UNDECIDED if any(unconfirmed) else Outcome.HOLDS)
+    return ProvedPromises(summary, Outcome.UNDECIDED if any(unconfirmed) else Outcome.HOLDS, limits)
 
 
 def exit_code(outcome: Outcome | None) -> int:

@@ -50,7 +50,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "Metric": "make one with sf.Metric(array, unit), or space.metric('euclidean').",
     "Mechanism": (
         "make one with sf.Mechanism(matrix), or of noise with .clamped(low, high).mechanism(); "
-        "sf.load reads one from a file, and a design has its .mechanism."
+        "sf.load reads one from a file, and what sf.design returns has its .mechanism."
     ),
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
     "Ledger": "make one with sf.Ledger.create(path, '5/km'), and open it with sf.Ledger(path).",

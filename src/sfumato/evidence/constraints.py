@@ -13,6 +13,8 @@ from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen, Short
+from ..core.naming import is_unit, quoted
+from ..core.notebook import cut
 from ..errors import InputError, python
 from ..escaping import plain
 from ..rounding import amount_at_most
@@ -26,11 +28,11 @@ class LinearConstraint(Frozen):
     Args:
         coefficients: A, array (n, m) of secrets and observables.
         at_most: b, in ``unit``; a number, or text such as ``"500 m"``.
-        unit: The unit of the sum; empty for a pure number.
+        unit: The unit of the sum, one short word; empty for a pure number.
         name: What the sum is called in texts.
 
     Raises:
-        InputError: If a coefficient is not finite, or b is not.
+        InputError: If a coefficient is not finite, or b is not; or the unit is no short word.
         UnitError: If the unit of b does not fit.
 
     Example:
@@ -52,7 +54,12 @@ class LinearConstraint(Frozen):
     ) -> None:
         array = floats(coefficients, "the array of coefficients", shape=(None, None))
         known = units.canonical(unit)
-        most = units.parse(at_most, unit=known, what=f"the limit of the {plain(name)}")
+        if not is_unit(known):
+            raise InputError(
+                f"the unit {quoted(unit)} of a linear constraint is not a short word.",
+                "use one of at most 16 letters without spaces, such as km, year or euro.",
+            )
+        most = units.parse(at_most, unit=known, what=f"the limit of the {_named(name)}")
         if not math.isfinite(most):
             raise InputError(f"the limit {at_most} of a linear constraint is not finite.", "leave it out.")
         object.__setattr__(self, "coefficients", array)
@@ -102,7 +109,7 @@ class LinearConstraint(Frozen):
         return f"LinearConstraint({self})"
 
     def __str__(self) -> str:
-        return f"{plain(self.name)} at most {amount_at_most(self.at_most, self.unit)}"
+        return f"{_named(self.name)} at most {amount_at_most(self.at_most, self.unit)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -138,6 +145,11 @@ def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> Cons
     upper = weighted_sum_above(mechanism, constraint.coefficients)
     holds = upper <= constraint.at_most
     return ConstraintProof(constraint.at_most, upper, holds, constraint.unit, str(constraint))
+
+
+def _named(name: str) -> str:
+    """Return what a sum is called, on one line of sixty characters."""
+    return cut(plain(name).strip() or "linear constraint")
 
 
 def as_constraints(given: object) -> tuple[LinearConstraint, ...]:

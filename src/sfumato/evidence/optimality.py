@@ -63,9 +63,11 @@ class Optimality(Frozen, Short):
     limits: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "further", tuple(frozen(each) for each in self.further))
+        object.__setattr__(
+            self, "further", tuple(frozen(np.asarray(each, dtype=np.float64)) for each in self.further)
+        )
         if self.limits is not None:
-            object.__setattr__(self, "limits", frozen(self.limits))
+            object.__setattr__(self, "limits", frozen(np.asarray(self.limits, dtype=np.float64)))
 
     @classmethod
     def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:
@@ -176,7 +178,9 @@ def _of_general_program(
     attackers = _distortions(guarantees)
     unpriced = [np.zeros((len(each.distance.array), loss.array.shape[1])) for each in attackers]
     given = (*([] if prices.guesses is None else [prices.guesses]), *optimality.further)
-    limits = np.zeros(len(constraints)) if optimality.limits is None else optimality.limits
+    # Without prices constraints do not count, and where there are candidates their coefficients are for some only.
+    limits = np.empty(0) if optimality.limits is None else optimality.limits
+    constraints = () if optimality.limits is None else constraints
     worst = optimality.objective == WORST_CASE
     masses = np.eye(len(mass)) if worst else mass[None, :]
     weights = np.ones(1) if prices.worst is None else prices.worst
@@ -286,8 +290,6 @@ def _check_general(
         raise InputError(
             "linear constraints have prices, but their coefficients are for some observables only.", _DAMAGED
         )
-    for each in constraints:
-        each.check_shape(*loss.array.shape)
 
 
 def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:

@@ -36,7 +36,7 @@ from .arrays import MAX_ENTRIES
 from .manifest import DAMAGED, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
-MOST_CONSTRAINTS: Final = 64
+MOST_CONSTRAINTS: Final = 500
 _LONGEST: Final = 1 << 512  # of a fraction's whole numbers
 Arrays = Mapping[str, NDArray[Any]]
 _Part = TypeVar("_Part", Space, Metric, Loss)

@@ -86,10 +86,18 @@ class Design:
             )
             for proof in c.distortion
         ]
+        limits = [
+            (
+                f"Linear constraint {'proved' if proof.holds else 'NOT proved'}",
+                f"{cut(proof.constraint)}: at most {amount_at_most(proof.upper, proof.unit)}",
+            )
+            for proof in c.constraints
+        ]
         rows = [
             ("Secrets and reports", " and ".join(f"{size:,}" for size in self.mechanism.shape)),
             *proofs,
             *errors,
+            *limits,
             ("Loss on average", f"at most {amount_at_most(c.loss, c.loss_unit)} ({cut(self.problem.loss.name)})"),
             ("From the best possible", f"at most {amount_at_most(c.absolute_gap, self._unit)}"),
             ("Status", self.status.value),
@@ -108,7 +116,8 @@ class Design:
 
     def __repr__(self) -> str:
         c = self.certificate
-        promise = ", ".join(str(guarantee) for guarantee in self.problem.guarantees) or "no guarantee"
+        asked = (*self.problem.guarantees, *self.problem.constraints)
+        promise = ", ".join(str(each) for each in asked) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:
             unit = self.problem.distance.unit
             result = f"distortion at least {amount_at_least(c.value, unit)}"

@@ -131,6 +131,7 @@ def audited(
     promised = promises(mechanism, held.guarantees, epsilons, distortions)
     limits = [prove_constraint(mechanism, each) for each in held.constraints]
     nothing = "Of one report alone nothing is promised." if held.tupling is not None else _NOTHING
+    nothing = "It promises no privacy." if limits and not held.tupling else nothing
     sections = [Section("Promise", tuple(promised) or (nothing,))]
     if limits:
         sections.append(Section("What it keeps besides", tuple(constraint_sentences(held.constraints, limits))))
@@ -152,7 +153,7 @@ def audited(
                 _rechecked(held, prior, loss, held.optimality, expected, worst)
                 if kept
                 else "How near it is to the best mechanism of its kind means nothing, because it was not proved "
-                "to keep what it promises."
+                f"to keep what it promises{' and its linear constraints' if limits else ''}."
             )
         sections.append(Section("Cost", tuple(costs)))
     if prior is not None:
@@ -297,8 +298,9 @@ def _others(mechanism: Mechanism, guarantees: Sequence[Guarantee], constraints: 
     if isinstance(mechanism.secrets, Lattice):
         also = f", {limits}" if constraints else ""
         return f"on these vertices, with these reports{also} and the rows that prove the promise,"
-    kept = [*(["this promise"] if guarantees else []), *([limits] if constraints else [])]
-    kept += ["these reports"] if isinstance(mechanism.secrets, Places) or constraints else []
+    promised = "these promises" if len(guarantees) > 1 else "this promise"
+    kept = [*([promised] if guarantees else []), *([limits] if constraints else [])]
+    kept += ["these reports"] if isinstance(mechanism.secrets, Places) or constraints or not kept else []
     return f"with {', '.join(kept[:-1])}{' and ' if kept[1:] else ''}{kept[-1]}"
 
 

@@ -41,7 +41,7 @@ def finish(
     verdicts = [requirement.hold_against(found, stated=stated) for requirement in asked]
     if output is not None:
         _write(found, verdicts, output, file, proved)
-    promised = 1 if violated else 0 if proved is None else exit_code(proved.outcome)
+    promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
     raise typer.Exit(max(_print_verdicts(verdicts), promised, key=_severity))
 
 
@@ -94,6 +94,7 @@ def _write(
     if proved is not None:
         content["promises"] = {
             "outcome": None if proved.outcome is None else proved.outcome.value,
+            "constraints": None if proved.limits is None else proved.limits.value,
             "said": {each.title: list(each.sentences) for each in proved.summary.sections},
         }
     content["requirements"] = [

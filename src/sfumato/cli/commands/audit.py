@@ -130,8 +130,8 @@ def command(
     """Audit a mechanism file, a matrix, samples, or a function.
 
     The audit trusts nothing that a file says about itself, and does not need to know how
-    the mechanism was made. Exit code 0 if every promise and requirement holds, 1 if one
-    fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
+    the mechanism was made. Exit code 0 if every promise, linear constraint and
+    requirement holds, 1 if one fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """
     from ...audits import Outcome, Request, Requirement
     from ...files import NoiseFile
@@ -190,11 +190,11 @@ def command(
         if held.tupling is not None:
             _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
             deltas = () if promises else given.delta or (_DELTA,)
-            code = exit_code(print_promises(held).outcome)
+            code = exit_code(print_promises(held).worst)
             raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
         if promises:
-            code = exit_code(print_promises(held).outcome)
-            raise typer.Exit(code if held.guarantees else 1)
+            worst = print_promises(held).worst
+            raise typer.Exit(1 if worst is None else exit_code(worst))
         planned, by = plan(held, given, also)
         stated = by.stated
         proved = print_promises(held)
@@ -245,4 +245,4 @@ def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
 
     say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
     proved = prove_tuples(held, deltas)
-    return proved and bool(deltas or held.guarantees or held.tuple_guarantees)
+    return proved and bool(deltas or held.guarantees or held.tuple_guarantees or held.constraints)

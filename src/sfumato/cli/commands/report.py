@@ -48,7 +48,7 @@ def command(
     """Write what a mechanism promises and costs as a page.
 
     Everything that the file promises is proved anew; what its writer says is not believed. Exit code 0 if all
-    promises and requirements hold, 1 if one fails, 3 if one is not decided.
+    promises, linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
     from ...files import read_any
     from ...report.document import SECONDS, Origin, report

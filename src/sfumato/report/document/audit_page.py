@@ -21,6 +21,10 @@ _PROOFS = {
     Outcome.UNDECIDED: "What the file promises was proved for distances that the file states. Nothing confirms "
     "these distances: do not rely on them.",
 }
+_LIMITS = {
+    Outcome.HOLDS: "Every linear constraint of the file was proved anew, too.",
+    Outcome.FAILS: "NOT PROVED: the linear constraints of the file. Do not rely on them.",
+}
 
 
 @final
@@ -32,15 +36,25 @@ class ProvedPromises(Short):
         summary: What was proved, in words.
         outcome: ``FAILS`` where a promise is not proved or is about no pair, ``UNDECIDED`` where one is proved
             only for distances that nothing confirms; None where the file promises nothing.
+        limits: ``FAILS`` where a linear constraint is not proved, else ``HOLDS``; None where there is none.
     """
 
     summary: Summary
     outcome: Outcome | None
+    limits: Outcome | None = None
 
     @property
-    def sentence(self) -> str:
-        """The outcome in a sentence."""
-        return "The file promises nothing." if self.outcome is None else _PROOFS[self.outcome]
+    def worst(self) -> Outcome | None:
+        """The worse of the two outcomes; None where the file asks for nothing."""
+        both = (self.outcome, self.limits)
+        return next((each for each in (Outcome.FAILS, Outcome.UNDECIDED, Outcome.HOLDS) if each in both), None)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The outcomes in sentences."""
+        nothing = "The file promises nothing." if self.limits is None else "The file promises no privacy."
+        promised = nothing if self.outcome is None else _PROOFS[self.outcome]
+        return (promised, *(() if self.limits is None else (_LIMITS[self.limits],)))
 
 
 def audit_page(
@@ -61,7 +75,7 @@ def audit_page(
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
     lead = framed(
         [(each.requirement.text, each.outcome) for each in verdicts],
-        [promises.sentence] if promises is not None else [],
+        promises.sentences if promises is not None else (),
     )
     sections = []
     if promises is not None:
@@ -72,6 +86,6 @@ def audit_page(
     sections.append(notion_sections(notions_of(found), found.notes))
     if file is not None:
         sections.append(file_section(file))
-    broken = promises is not None and promises.outcome in (Outcome.FAILS, Outcome.UNDECIDED)
+    broken = promises is not None and promises.worst in (Outcome.FAILS, Outcome.UNDECIDED)
     audited = f"Audited: {found.subject}. The audit does not use how it was made."
     return Page("Audit", (*lead, audited), tuple(sections), warning=fails or broken)

@@ -103,7 +103,8 @@ def _attained(found: NotionFacts) -> str:
 
 def _promises(facts: ReportFacts) -> list[PageSection]:
     if not facts.promises:
-        return [PageSection("The promise", ("The file promises nothing, so nothing was proved.",), warning=True)]
+        said = "no privacy" if facts.constraints else "nothing, so nothing was proved"
+        return [PageSection("The promise", (f"The file promises {said}.",), warning=True)]
     several = len(facts.promises) > 1
     return [
         _promise(each, facts, f"Promise {number} of {len(facts.promises)}" if several else "The promise")

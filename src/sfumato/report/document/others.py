@@ -22,7 +22,7 @@ from ...geo import Places, Visits
 from ...geo.places import TRUE_POINT
 from ...mechanisms.planar import CoordinateNoise
 from ...optimal import design
-from .facts import CostFacts, FrontierFacts, PromiseFacts
+from .facts import ConstraintFacts, CostFacts, FrontierFacts, PromiseFacts
 from .quantity import Known, Quantity
 
 SECONDS: Final = 60.0
@@ -87,18 +87,20 @@ class OtherDesigns(Short):
 def other_designs(
     held: MechanismFile | NoiseFile,
     promises: Sequence[PromiseFacts],
+    limits: Sequence[ConstraintFacts],
     cost: CostFacts,
     visits: Visits | None,
     asked: OtherDesigns,
 ) -> tuple[tuple[FrontierFacts, ...], LeftOut]:
     """Return the design among designs with other epsilons, or why there are none.
 
-    They are for the prior, the loss, the reports and all other promises of the file. A loss goes from what no such
-    design goes below to what the one that was found loses.
+    They are for the prior, the loss, the reports, the linear constraints and all other promises of the file. A
+    loss goes from what no such design goes below to what the one that was found loses.
 
     Args:
         held: The file.
         promises: What is proved of its promises.
+        limits: What is proved of its linear constraints.
         cost: What it costs.
         visits: Where people were, for the cost of noise.
         asked: The time.
@@ -108,7 +110,8 @@ def other_designs(
         return (), LeftOut.ASKED
     if len(rates) != 1:
         return (), LeftOut.SEVERAL if rates else LeftOut.NO_EPSILON
-    if not rates[0].holds:
+    kept = all(each.holds or each.for_stated for each in promises) and all(each.holds for each in limits)
+    if not kept or not rates[0].holds:
         return (), LeftOut.NOT_PROVED
     if isinstance(held, NoiseFile):
         if visits is None or cost.expected is None:

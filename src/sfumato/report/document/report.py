@@ -164,7 +164,7 @@ def report(
     attacks, left_out = attacks_of(content, where, known)
     notions, notes, requirements = measured(content, required)
     beside, left = (
-        other_designs(content, promises, cost, visits, others or OtherDesigns())
+        other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
         if sweep is None
         else (frontier_from(sweep, promises, cost), LeftOut.NOTHING)
     )

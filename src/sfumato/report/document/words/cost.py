@@ -81,11 +81,12 @@ def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
 
 def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
     cost, subject, unit = facts.cost, facts.subject, best.unit
-    kept = ["this promise"] if facts.promises else []
-    kept += ["the linear constraints"] if facts.constraints else []
-    others = f"that keeps {' and '.join(kept)} with these reports"
+    kept = ["these promises" if len(facts.promises) > 1 else "this promise"] if facts.promises else []
+    limits = f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"
+    kept += [limits] if facts.constraints else []
+    others = f"that keeps {' and '.join(kept)} with these reports" if kept else "with these reports"
     if subject.kind == "points":
-        also = ", the linear constraints" if facts.constraints else ""
+        also = f", {limits}" if facts.constraints else ""
         others = f"of this kind (the same lattice, the same reports{also}, the same way of proof)"
     if cost.objective == "distortion":
         return (

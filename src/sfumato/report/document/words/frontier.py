@@ -18,8 +18,8 @@ _REASONS: Final = {
     LeftOut.NO_EPSILON: "The file promises no epsilon, so there is none to make larger or smaller.",
     LeftOut.SEVERAL: "This is not made for several promises of this kind, whose epsilons could change one by one. "
     f"To see one of them change, {_TABLE}.",
-    LeftOut.NOT_PROVED: "The promise is not proved, so this mechanism has no place among designs that "
-    "keep theirs.",
+    LeftOut.NOT_PROVED: "What the file states of this mechanism is not proved, or not all of it: it has no place "
+    "among designs that keep it.",
     LeftOut.NO_LOSS: "What a report costs is not known, so neither is what it would cost with another epsilon.",
     LeftOut.NO_TIME: "No other design was ready in the time that was given. Give more, such as --frontier-time "
     f"600 for ten minutes, or {_TABLE}.",
@@ -52,7 +52,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
     kept = [each.kind for each in facts.promises].count("error")
     kept_besides = [
         *(["the promise on the attacker's error"] if kept else []),
-        *(["the linear constraints"] if facts.constraints else []),
+        *([f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []),
     ]
     also = f", and all of them keep {' and '.join(kept_besides)}" if kept_besides else ""
     found = [

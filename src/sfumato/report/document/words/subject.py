@@ -53,7 +53,8 @@ def _constrained(facts: ReportFacts) -> tuple[str, ...]:
 
 def _promised(facts: ReportFacts) -> tuple[str, ...]:
     if not facts.promises:
-        return ("This file promises nothing. What follows is what was found all the same.",)
+        what = "no privacy" if facts.constraints else "nothing"
+        return (f"This file promises {what}. What follows is what was found all the same.",)
     several = nouns_of(facts.subject)[1]
     empty = sum(each.kind == "nothing" for each in facts.promises)
     if empty == len(facts.promises):
