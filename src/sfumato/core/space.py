@@ -145,7 +145,7 @@ class Space(Frozen):
         raise InputError(
             f"{what} is on the same labels in another order: position {first} is {theirs[first]!r} there, and "
             f"{mine[first]!r} here.",
-            "use one space for both, or put the probabilities into the same order.",
+            "use one space for both, or put the numbers into the same order.",
         )
 
     def __len__(self) -> int:

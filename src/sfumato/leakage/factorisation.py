@@ -16,7 +16,7 @@ from ..core.arrays import Floats, readonly
 from ..errors import InputError, SolverError
 from ..rounding import float_above, float_below
 from .nearest import MOST, NOISE, TOLERANCES, Nearest
-from .separation import SCALE, Whole, separation, whole
+from .separation import SCALE, Whole, check_same_secrets, separation, whole
 
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
 
@@ -62,7 +62,7 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         prior: Weights of the secrets; the worst secret counts if it is left out.
 
     Raises:
-        InputError: If the numbers of secrets differ, the prior does not fit, or the program is too large.
+        InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.
         SolverError: If the program was not solved.
 
     Source:
@@ -80,9 +80,8 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         >>> round(sf.leakage.factorise(fine, coarse).distance.lower, 9)
         0.2
     """
-    (n, wanted), (secrets, given) = mechanism.shape, other.shape
-    if n != secrets:
-        raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")
+    check_same_secrets(mechanism, other)
+    (n, wanted), given = mechanism.shape, other.shape[1]
     if n * wanted * given > MOST:
         raise InputError(
             f"factorisation for {n:,} secrets and {given:,} by {wanted:,} observables is a program of "

@@ -69,6 +69,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
             f"the mechanisms have {wanted:,} and {columns:,} observables.",
             "compare two on the same observables.",
         )
+    mechanism.observables.check_order(other.observables, "the other mechanism")
     if n * wanted * given > MOST:
         raise InputError(
             f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables, is a program of "

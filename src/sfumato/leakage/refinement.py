@@ -13,9 +13,10 @@ from ..core import Mechanism
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.frozen import Short
-from ..errors import InputError, SolverError
+from ..errors import InputError, SolverError, python
 from ..rounding import float_below
-from .separation import SCALE, separation, whole
+from .factorisation import factorise
+from .separation import SCALE, check_same_secrets, separation, whole
 
 _MOST: Final = 4_000_000  # entries of the program that are quickly looked at
 _CLOSE: Final = 1e-9  # an error of a processing that floats do not tell from none
@@ -33,7 +34,8 @@ class Refinement(Short):
         error: The largest difference between what the processing makes of the other and the mechanism.
         gain: Array (guesses, secrets), entries in [-1, 1], under which the mechanism leaks more with an even
             prior; None where it refines.
-        advantage: A proved lower bound of how much more it is worth under that gain; 0 where there is none.
+        advantage: How much more it is worth under that gain, computed exactly and rounded down; 0 where there is
+            none.
     """
 
     holds: bool | None
@@ -43,7 +45,12 @@ class Refinement(Short):
     advantage: float
 
     def __bool__(self) -> bool:
-        return self.holds is True
+        if self.holds is None:
+            raise SolverError(
+                "whether it refines the other one is not known: neither a processing nor a gain was found.",
+                python("look at .holds, which is None, and at .error."),
+            )
+        return self.holds
 
 
 @checked
@@ -65,17 +72,16 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
         other: Another mechanism on as many secrets.
 
     Raises:
-        InputError: If the numbers of secrets differ, or the program is too large.
+        InputError: If the secrets differ in number or order, or the program is too large.
         SolverError: If the program was not solved.
 
     Source:
         McIver, Morgan, Smith, Espinoza and Meinicke, "Abstract channels and their robust information-leakage
         ordering", POST 2014; Alvim et al., "The Science of Quantitative Information Flow" (2020), chapter 9.
     """
+    check_same_secrets(mechanism, other)
     a, b = mechanism.matrix, other.matrix
-    (n, wanted), (secrets, given) = a.shape, b.shape
-    if n != secrets:
-        raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")
+    (n, wanted), given = a.shape, b.shape[1]
     if n * wanted * given > _MOST:
         raise InputError(
             f"refinement for {n:,} secrets and {given:,} by {wanted:,} observables is a program of "
@@ -104,10 +110,26 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     error = float(np.abs(b @ processing - a).max())
     prices = found.ineqlin.marginals
     gain = (prices[: n * wanted] - prices[n * wanted :]).reshape(n, wanted).T
+    found_gain = _separating(mechanism, other, gain)
+    if found_gain is None and error <= _CLOSE:
+        return Refinement(True, readonly(processing), error, None, 0.0)
+    if found_gain is None:
+        # So little is left that the first program does not tell it from nothing: this one looks closer.
+        nearest = factorise(mechanism, other)
+        found_gain = _separating(mechanism, other, nearest.gain * nearest.prior.probabilities)
+    if found_gain is None:
+        return Refinement(None, readonly(processing), error, None, 0.0)
+    return Refinement(False, readonly(processing), error, *found_gain)
+
+
+def _separating(mechanism: Mechanism, other: Mechanism, gain: Floats) -> tuple[Floats, float] | None:
+    """Return a gain scaled to [-1, 1], and how much more the mechanism is worth under it with an even prior.
+
+    None where that is not more than nothing.
+    """
     largest = float(np.abs(gain).max())
-    if largest > 0:
-        gain = np.rint(gain / largest * SCALE) / SCALE
-        advantage = max(float_below(separation(mechanism, other, whole(gain)) / (n * SCALE)), 0.0)
-        if advantage > 0:
-            return Refinement(False, readonly(processing), error, readonly(gain), advantage)
-    return Refinement(True if error <= _CLOSE else None, readonly(processing), error, None, 0.0)
+    if not largest > 0:
+        return None
+    gain = np.rint(gain / largest * SCALE) / SCALE
+    advantage = float_below(separation(mechanism, other, whole(gain)) / (len(mechanism.secrets) * SCALE))
+    return (readonly(gain), advantage) if advantage > 0 else None

@@ -15,6 +15,7 @@ from ..core.arrays import Floats, readonly
 from ..core.frozen import Short
 from ..errors import InputError, SolverError
 from .gain import g_vulnerability
+from .separation import check_same_secrets
 
 _MOST: Final = 4_000_000  # entries of the program that are quickly looked at
 _TOLERANCE: Final = 1e-10  # the least that HiGHS takes
@@ -51,16 +52,15 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
         prior: What the adversary believes, and what is true.
 
     Raises:
-        InputError: If the numbers of secrets differ, the prior does not fit, or the program is too large.
+        InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.
         SolverError: If the program was not solved.
 
     Source:
         Chatzikokolakis and Smith, "Refinement metrics for quantitative information flow", 2019. The dual:
         docs/proofs/additive-capacity.md.
     """
-    (n, wanted), (secrets, given) = mechanism.shape, other.shape
-    if n != secrets:
-        raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")
+    check_same_secrets(mechanism, other)
+    (n, wanted), given = mechanism.shape, other.shape[1]
     if n * wanted * given > _MOST:
         raise InputError(
             f"the metric for {n:,} secrets and {given:,} by {wanted:,} observables is a program of "

@@ -130,8 +130,8 @@ def design(
         keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
         constraints: Linear constraints to keep besides, one `LinearConstraint` or several; then no
             guarantee is needed. They and several attackers go to general back-ends (HiGHS and Clarabel).
-            Every constraint is asked of them a little more strictly, so that integers prove it; ties are not
-            broken, and files keep no prices of the bound.
+            Every constraint is asked of them a little more strictly, so that integers prove it, and ties are
+            not broken.
 
     Returns:
         A `Design`, or a `NoiseDesign` where noise loses less.

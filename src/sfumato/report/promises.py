@@ -104,13 +104,20 @@ def constraint_sentences(constraints: Sequence[LinearConstraint], proofs: Sequen
     sentences = []
     for constraint, proof in zip(constraints, proofs, strict=True):
         what, unit = f"linear constraint called {quoted(constraint.name)}", proof.unit
-        claim, upper = f"{exactly(proof.claimed)}{unit and f' {unit}'}", amount_at_most(proof.upper, unit, 7)
+        claim = f"{exactly(proof.claimed)}{unit and f' {unit}'}"
+        upper = f"{sum_at_most(proof.upper, proof.claimed)}{unit and f' {unit}'}"
         sentences.append(
             f"The {what} is kept: its sum is at most {claim} (proved: {upper})."
             if proof.holds
             else f"NOT PROVED: the {what} asks for a sum of at most {claim}; what is proved is {upper}."
         )
     return sentences
+
+
+def sum_at_most(upper: float, claimed: float) -> str:
+    """Write a proved upper bound in seven digits, or in all where these hide on which side of its limit it is."""
+    short = at_most(upper, 7)
+    return short if (float(short) <= claimed) == (upper <= claimed) else exactly(upper)
 
 
 def _knowing(guarantee: DistortionPrivacy) -> str:

@@ -9,6 +9,7 @@ from sfumato.evidence import Multipliers, Optimality
 from sfumato.optimal import LinearConstraint
 from sfumato.report.document import OtherDesigns, report
 from sfumato.report.document.facts import as_json
+from sfumato.report.promises import sum_at_most
 from tests.files.honest import honest
 
 PEOPLE = sf.NumberBins(0, 1, 3, "year")
@@ -43,6 +44,13 @@ def test_a_constraint_is_proved_anew(design):
     assert "The sum that the file calls '0 as 2' is at most 0.02. In fact, at most 0.0" in said
     assert "that keeps this promise and the linear constraint with these reports" in said
     assert as_json(found.facts)["constraints"][0]["name"] == "0 as 2"
+
+
+def test_as_many_digits_as_tell_a_sum_from_its_limit():
+    assert sum_at_most(0.0499999912345678, 0.05) == "0.05"
+    assert sum_at_most(0.04999999123456781, 0.049999999999) == "0.04999999123456781"
+    assert sum_at_most(0.5, 0.5) == "0.5"
+    assert sum_at_most(0.30000001, 0.3) == "0.3000001"
 
 
 def test_a_constraint_that_is_broken_fails(design):

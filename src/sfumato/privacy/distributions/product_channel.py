@@ -30,7 +30,8 @@ def product_channel(
         The mechanism; its observables are pairs of reports.
 
     Raises:
-        InputError: If the numbers of secrets, or of reports and second mechanisms, differ.
+        InputError: If the numbers of secrets, or of reports and second mechanisms, differ; or the secrets are the
+            same in another order.
 
     Example:
         >>> import numpy as np
@@ -51,6 +52,8 @@ def product_channel(
             f"the first mechanism has {one.shape[0]} secrets and the second {others[0].shape[0]}.",
             "both report about the same secret.",
         )
+    for other in others:
+        one.secrets.check_order(other.secrets, "the second mechanism")
     pairs = Space(
         [(a, b) for a, other in zip(one.observables.labels, others, strict=True) for b in other.observables.labels]
     )

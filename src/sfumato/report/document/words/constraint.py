@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from ....core.naming import quoted
 from ....rounding import exactly
+from ...promises import sum_at_most
 from ..facts import ConstraintFacts
-from .amounts import most_amount
-
-_DIGITS = 7  # of what is proved
 
 
 def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
@@ -30,7 +28,7 @@ def constraint_item(constraint: ConstraintFacts) -> str:
     """Return a linear constraint, and whether it is proved."""
     claimed, unit = constraint.claimed, constraint.claimed.unit
     limit = f"{exactly(claimed.value)}{unit and f' {unit}'}"
-    proved = most_amount(constraint.proved.value, unit, _DIGITS)
+    proved = f"{sum_at_most(constraint.proved.value, claimed.value)}{unit and f' {unit}'}"
     name = f"The sum that the file calls {quoted(constraint.name)}"
     if constraint.holds:
         return f"{name} is at most {limit}. In fact, at most {proved} is proved."
