@@ -3,6 +3,7 @@
 import csv
 import errno
 import os
+import unicodedata
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -96,7 +97,7 @@ OUTSIDE = Visits([48.85, 48.95, 48.85], [2.351, 2.351, 2.05], user=["a", "b", "c
 
 def test_rows_outside_are_refused_by_default(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"2 of 3 rows are not at any .* 8 secrets .the first is number 2.\."
+        DataError, match=r"2 of 3 rows are not at any .* 8 places .the first is number 2.\."
     ) as raised:
         release(IDENTITY, OUTSIDE, tmp_path / "private.csv")
     assert "outside='nearest'" in raised.value.hint
@@ -359,3 +360,17 @@ def test_the_nearest_column_is_named(tmp_path: Path, visits_csv: Path) -> None:
     with pytest.raises(DataError, match="has no column 'xyz'") as none:
         release(AGES, tmp_path / "t.csv", tmp_path / "p.csv", column="xyz")
     assert "column='column'" in none.value.hint
+
+
+def test_labels_that_differ_in_form_alone_are_told_from_others(tmp_path):
+    answers = sf.Space(["jamais", "régulièrement"])
+    coin = sf.mechanisms.randomised_response(answers, 1.0)
+    alike = unicodedata.normalize("NFD", "régulièrement")
+    for label in (alike, "Jamais", "jamais "):
+        with pytest.raises(DataError, match="1 of 2 rows is not at any of the mechanism's 2 labels") as caught:
+            sf.release(coin, pa.table({"answer": ["jamais", label]}), column="answer")
+        assert caught.value.hint.startswith("correct the label: one differs only in its capitals, blanks or")
+        assert "gulièrement" not in caught.value.hint
+    with pytest.raises(DataError) as caught:
+        sf.release(coin, pa.table({"answer": ["jamais", "souvent"]}), column="answer")
+    assert caught.value.hint.startswith("correct the label, or give missing answers")

@@ -97,10 +97,14 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
             written there.
         InputError: If an output is an input, or two outputs are one file.
     """
+    from ..tables.source import is_pipe
+
     read = {path.resolve() for path in inputs if path is not None}
     written: set[Path] = set()
     for path in (path for path in outputs if path is not None):
         where = path.resolve()
+        if where in read and is_pipe(path):
+            raise InputError(f"{str(path)!r} is a pipe, which cannot be written to here.", "name a file.")
         if where in read:
             raise InputError(f"{str(path)!r} would replace a file that is read.", "choose another name.")
         if where in written:

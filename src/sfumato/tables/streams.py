@@ -148,10 +148,12 @@ def folder_stream(folder: Path) -> TableStream | None:
     """Return the stream of all tables below a folder, in the order of their paths; None where there are none.
 
     Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
-    that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet.
+    that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet. Text
+    may be compressed (``.csv.gz``); files of other kinds are left out.
 
     Raises:
-        DataError: If there are tables of several kinds, or with different columns.
+        DataError: If there are tables of several kinds, or with different columns, or a file that is called like a
+            table but for its ending (``.parquet.tmp``).
     """
     kinds = (_PARQUET, ARROW, _TEXT)
     found = sorted(
@@ -159,7 +161,9 @@ def folder_stream(folder: Path) -> TableStream | None:
         for path in folder.rglob("*")
         if path.is_file() and path.suffix and not _hidden(path.relative_to(folder))
     )
-    files = [[path for path in found if path.suffix.lower() in kind] for kind in kinds]
+    for path in found:
+        _check_finished(path)
+    files = [[path for path in found if _ending(path) in kind] for kind in kinds]
     present = [group for group in files if group]
     if not present:
         return None
@@ -224,6 +228,23 @@ def _ipc(source: Source) -> TableStream:
     return TableStream(str(source), schema, None, () if source.content is not None else (source.path,), read)
 
 
+def _ending(path: Path) -> str:
+    """Return the ending of a file by which its kind is known, without that of compressed text."""
+    last = path.suffix.lower()
+    before = Path(path.stem).suffix.lower()
+    return before if last == ".gz" and before in _TEXT else last
+
+
+def _check_finished(path: Path) -> None:
+    """Refuse what is called like a table but for its ending: its rows would be missing, and nobody would know."""
+    tables = (*_PARQUET, *ARROW, *_TEXT)
+    if _ending(path) not in tables and any(each.lower() in tables for each in path.suffixes[:-1]):
+        raise DataError(
+            f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
+            "finish or unpack it, move it out of the folder, or let its name begin with a dot to leave it out.",
+        )
+
+
 def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
 
@@ -262,9 +283,17 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
         )
         schema, rows = held.schema, held.count_rows() if kind == "parquet" else None
         check_distinct(schema.names, name)
+        fragments = sorted(held.get_fragments(), key=lambda part: part.path)
+        inside = set(fragments[0].physical_schema.names)
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
-        for fragment in sorted(held.get_fragments(), key=lambda part: part.path):
+        for fragment in fragments:
+            missing = inside.intersection(columns).difference(fragment.physical_schema.names)
+            if missing:
+                raise DataError(
+                    f"{fragment.path!r} has no column {min(missing)!r}, which {files[0].name!r} has.",
+                    "keep tables of one kind in a folder.",
+                )
             batches = fragment.to_batches(
                 schema=schema, columns=list(columns), batch_size=BATCH_ROWS, batch_readahead=2
             )

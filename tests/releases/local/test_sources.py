@@ -227,6 +227,43 @@ def test_tables_that_cannot_be_read(tmp_path):
         assert not (tmp_path / name).exists()
 
 
+def test_compressed_text_in_a_folder_is_read_too(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pc.write_csv(TABLE.slice(0, 200), folder / "a.csv")
+    with gzip.open(folder / "b.csv.gz", "wb") as stream:
+        pc.write_csv(TABLE.slice(200), stream)
+    assert sf.release(KEEP, folder, tmp_path / "out.csv").rows == N
+    (folder / "a.csv").unlink()
+    assert sf.release(KEEP, folder, tmp_path / "rest.csv").rows == N - 200
+
+
+@pytest.mark.parametrize("name", ["b.parquet.tmp", "b.csv.zip", "b.parquet.gz", "b.CSV.bak"])
+def test_what_is_called_like_a_table_is_never_left_out_in_silence(tmp_path, name):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pq.write_table(TABLE, folder / "a.parquet")
+    (folder / name).write_bytes(b"not finished")
+    with pytest.raises(DataError, match="is called like a table, but ends in") as refused:
+        sf.release(KEEP, folder, tmp_path / "out.parquet")
+    assert name in str(refused.value)
+    (folder / name).rename(folder / f".{name}")
+    (folder / "read.me").write_text("what lies here")
+    assert sf.release(KEEP, folder, tmp_path / "out.parquet").rows == N
+
+
+def test_a_file_of_a_folder_that_lacks_a_column_is_named(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pq.write_table(TABLE, folder / "a.parquet")
+    pq.write_table(TABLE.rename_columns(["north", "east", "user", "id"]), folder / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet' has no column 'lat', which 'a.parquet' has"):
+        sf.release(KEEP, folder, tmp_path / "out.parquet")
+    pq.write_table(TABLE.drop_columns(["user"]), folder / "b.parquet")
+    with pytest.raises(DataError, match=r"has no column 'user'"):
+        sf.release(KEEP, folder, tmp_path / "out.parquet", user="user")
+
+
 def test_columns_that_do_not_fit(tmp_path):
     odd = TABLE.append_column("list", [[[k] for k in range(N)]]).append_column("raw", [[b"\xff"] * N])
     for name in ("list", "raw"):

@@ -98,7 +98,9 @@ def _share(text: str) -> float:
     found = _MARGIN.fullmatch(text)
     value = float(found[1]) / 100 if found else 0.0
     if not 0 < value < 1:
+        plain = float(text) if re.fullmatch(r"\d{1,2}(?:\.\d+)?", text) else 1.2
+        points = f"{100 * plain if 0 < plain < 1 else plain:g} points"
         raise InputError(
-            f"--margin {text} is not a number of points from 0 to 100.", "write '1.2 points' or 1.2%."
+            f"--margin {text} is not a number of points from 0 to 100.", f"write '{points}' or '1.2%'."
         )
     return value

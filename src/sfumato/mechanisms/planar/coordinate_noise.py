@@ -222,13 +222,26 @@ class CoordinateNoise(Frozen):
                 if math.isfinite(away[first])
                 else "it is not a latitude and a longitude"
             )
+            one = away.size == 1
+            which = (
+                "the point cannot be blurred ("
+                if one
+                else f"{bad.size:,} of {away.size:,} points cannot be blurred (the first is number {first + 1}, "
+            )
             raise InputError(
-                f"{bad.size:,} of {away.size:,} points cannot be blurred (the first is number {first + 1}, "
-                f"{lat[first]:g}, {lon[first]:g}: {problem}).",
-                "leave them out",
-                "design the noise for a wider region.",
+                f"{which}{lat[first]:g}, {lon[first]:g}: {problem}).",
+                self._slip(lat[bad], lon[bad]),
+                "leave it out" if one else "leave them out",
+                "design the noise for a wider region." if np.isfinite(away[bad]).all() else "",
             )
         return released(plane.inverse(self._reports(points, words)))
+
+    def _slip(self, lat: Floats, lon: Floats) -> str:
+        """Return a hint for points that cannot be blurred, where their coordinates are exchanged or missing."""
+        if np.isnan(lat).any() or np.isnan(lon).any():
+            return "leave out what has no position"
+        inside = self.serves(lon, lat) if (np.abs(lon) <= 90).all() else np.zeros(1, dtype=np.bool_)
+        return "exchange latitude and longitude: the other way round it is served" if inside.all() else ""
 
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
         """Return a report for one point, latitude and longitude, in less time; see `blurred`."""

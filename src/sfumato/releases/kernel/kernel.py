@@ -16,10 +16,10 @@ from ...sampling import SystemWords, Words
 from ...tables import no_column
 from ..columns import fresh
 from ..disclosed import Disclosed
-from ..reporters import BLOCK, Columnwise, NoiseReporter, Reporter, reporter
+from ..reporters import BLOCK, Columnwise, MatrixReporter, NoiseReporter, Reporter, reporter
 from ..users import as_texts, holds_names
 from .batches import Located, PrivateBatch
-from .outside import check_near, refuse_outside
+from .outside import check_near, misspelt, refuse_outside
 from .schema import private_schema
 from .secrets import grouped, secrets_at, secrets_of
 from .wishes import Wishes, by_name, given_by
@@ -146,7 +146,8 @@ class Kernel:
         if moved_m is not None:
             check_near(moved_m, inside, self._within_m, start)
         if not inside.all() and self._wishes.outside != "drop":
-            refuse_outside(self._reporters, inside, start, at=at, nearest=nearest)
+            slip = self._misspelt(batch, inside) if at is None else self._swapped(at, inside, words)
+            refuse_outside(self._reporters, inside, start, at=at, nearest=nearest, slip=slip)
         rows = np.flatnonzero(inside)
         moved = np.zeros(0) if moved_m is None else moved_m[rows]
         all_inside = len(rows) == len(inside)
@@ -157,6 +158,28 @@ class Kernel:
             chosen if chosen is None or all_inside else chosen[rows],
             int(np.count_nonzero(moved)),
             float(moved.max(initial=0.0)),
+        )
+
+    def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
+        """Return a hint where a label that is not there differs from one that is in its form alone."""
+        reporter = self._reporters[0]
+        if len(self._wishes.named) != 1 or not isinstance(reporter, MatrixReporter):
+            return ""
+        values = batch.column(self._wishes.named[0]).filter(~inside).to_pylist()
+        return misspelt(reporter.single.secrets.labels, values)
+
+    def _swapped(self, at: tuple[Floats, Floats], inside: NDArray[np.bool_], words: Words) -> str:
+        """Return a hint where all points that are outside would be inside with their coordinates exchanged."""
+        lat, lon = (each[~inside] for each in at)
+        known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
+        if not known.all():
+            return ""
+        found = [each.at(lon, lat, words, nearest=False).inside for each in self._reporters]
+        exchanged = np.any(found, axis=0).all()
+        return (
+            "exchange latitude and longitude, which are swapped: the other way round these rows are inside"
+            if exchanged
+            else ""
         )
 
     def drawn(

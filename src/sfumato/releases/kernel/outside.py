@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,25 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+def misspelt(labels: Iterable[object], values: Iterable[object]) -> str:
+    """Return a hint where a value differs from a label in capitals, blanks or the form of accents alone.
+
+    The value itself is not named: it may be what nobody is to read.
+
+    Args:
+        labels: The labels, which are looked at where they are texts.
+        values: Values that are no labels.
+    """
+    known = {_folded(label) for label in labels if isinstance(label, str)}
+    if not any(isinstance(value, str) and _folded(value) in known for value in values):
+        return ""
+    return "correct the label: one differs only in its capitals, blanks or the form of its accents"
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
 def refuse_outside(
     reporters: Sequence[Reporter],
     inside: NDArray[np.bool_],
@@ -52,6 +72,7 @@ def refuse_outside(
     *,
     at: tuple[Floats, Floats] | None,
     nearest: bool,
+    slip: str = "",
 ) -> None:
     """Refuse rows that are at none of the secrets.
 
@@ -62,6 +83,7 @@ def refuse_outside(
         at: Latitudes and longitudes, degrees, arrays (n,), NaN where a row has none; None where secrets are not
             places.
         nearest: Whether rows were moved already.
+        slip: What is probably wrong, as a hint.
 
     Raises:
         DataError: Always.
@@ -74,8 +96,8 @@ def refuse_outside(
     if at is None:
         raise DataError(
             f"{count:,} of {of} {_are(count)} not {where} {number}.",
+            slip or "correct the label, or give missing answers a label of their own",
             drop,
-            "correct the label, or give missing answers a label of their own",
             "design the mechanism for these labels too.",
         )
     lat, lon = at
@@ -98,7 +120,7 @@ def refuse_outside(
         )
     raise DataError(
         f"{count:,} of {of} {_are(count)} not {where} {number}{without}.",
-        "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+        slip or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         if not nearest and all(each.moves for each in reporters)
         else "",

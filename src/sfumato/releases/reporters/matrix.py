@@ -41,7 +41,8 @@ class MatrixReporter(Reporter):
     @property
     def where(self) -> str:
         """The secrets in words."""
-        return f"at any of the mechanism's {len(self.single.secrets):,} secrets"
+        noun = "places" if self.given == "places" else "labels"
+        return f"at any of the mechanism's {len(self.single.secrets):,} {noun}"
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:
         """Return the secrets of points; see `Reporter.at`."""
