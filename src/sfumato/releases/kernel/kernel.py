@@ -20,6 +20,7 @@ from ..reporters import BLOCK, Columnwise, MatrixReporter, NoiseReporter, Report
 from ..users import as_texts, holds_names
 from .batches import Located, PrivateBatch
 from .outside import check_near, misspelt, refuse_outside
+from .positions import check_kept
 from .schema import private_schema
 from .secrets import grouped, secrets_at, secrets_of
 from .wishes import Wishes, by_name, given_by
@@ -133,6 +134,7 @@ class Kernel:
 
         Raises:
             DataError: If a row is outside, and this is refused.
+            InputError: If a column to keep holds the positions in another form.
         """
         chosen = self._chosen(batch, start)
         nearest = self._wishes.outside == "nearest"
@@ -141,6 +143,8 @@ class Kernel:
             found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
         else:
             at = self._places.degrees(batch)
+            if start == 0:
+                check_kept({name: batch.column(name) for name in self.disclosed.kept.values()}, *at)
             found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
         inside, moved_m = found.inside, found.moved_m
         if moved_m is not None:
