@@ -234,6 +234,8 @@ class ReportFacts(Short):
         prior: Where the prior comes from.
         file: The file, and how to make this report again.
         remarks: Sentences on how the mechanism was made.
+        visits: How many visits were given; 0 for none.
+        outside: How many of them are not served, and counted nowhere.
     """
 
     subject: SubjectFacts
@@ -252,6 +254,8 @@ class ReportFacts(Short):
     prior: PriorFacts
     file: FileFacts
     remarks: tuple[str, ...]
+    visits: int = 0
+    outside: int = 0
 
     @property
     def outcomes(self) -> tuple[tuple[str, Outcome], ...]:

@@ -49,6 +49,7 @@ class RiskFacts(Short):
         why: Why nothing is known, where nothing is: ``visits`` (where people were is not said), ``table``
             (the noise has none), ``size``, ``prior`` or "".
         of: Whose places: ``visits``, ``file`` or ``prior``.
+        blind: How often the best guess without any report is so near; None where that is not known.
     """
 
     text: str
@@ -59,6 +60,7 @@ class RiskFacts(Short):
     outcome: Outcome | None
     why: str
     of: str
+    blind: Quantity | None = None
 
 
 @final

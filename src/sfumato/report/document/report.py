@@ -19,7 +19,7 @@ from ...errors import InputError
 from ...escaping import plain
 from ...evidence import PlaceDistortion
 from ...files import MechanismFile, NoiseFile
-from ...geo import Visits
+from ...geo import Places, Visits
 from ...optimal import Design, NoiseDesign
 from ..maps import Outline
 from .among import frontier_from
@@ -186,8 +186,21 @@ def report(
         _prior(content, given.source),
         file_facts(content, given, when),
         tuple(map(plain, remarks)),
+        0 if visits is None else len(visits),
+        0 if visits is None else _outside(content, visits),
     )
     return Report(facts, map_figures(content, outline, visits))
+
+
+def _outside(held: MechanismFile | NoiseFile, visits: Visits) -> int:
+    """Return how many visits a file does not serve."""
+    if isinstance(held, NoiseFile):
+        inside = held.noise.serves(visits.lat, visits.lon)
+    elif isinstance(held.mechanism.secrets, Places):
+        inside = held.mechanism.secrets.inside(visits.lat, visits.lon)
+    else:
+        return 0
+    return len(visits) - int(inside.sum())
 
 
 def _content(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...attacks import chance_within
 from ...audits import Outcome
-from ...core import Bracket, Mechanism, Prior, units
+from ...core import Bracket, Mechanism, Prior, Space, units
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InputError
@@ -92,6 +92,7 @@ class RiskLine(Short):
             outcome,
             found.why,
             found.of,
+            found.blind,
         )
 
 
@@ -117,16 +118,23 @@ def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None,
         if visits is None:
             return _unknown(length, radius, "visits")
         chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
+        blind = Quantity.of(chance_within(_silent(mechanism), visits, length.value), "", known)
         of = "file" if known is Known.STATED else "visits"
-        return RiskFacts("", length, radius, chance, None, None, "", of)
+        return RiskFacts("", length, radius, chance, None, None, "", of, blind)
     near = _radius(mechanism, radius)
     if held.prior is None:
         return _unknown(near, radius, "prior")
-    if always_found(mechanism, held.prior):
-        return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior")
     windows = _windows(mechanism, near.value)
+    blind = Quantity.of(_hits(_silent(mechanism), held.prior, *windows))
+    if always_found(mechanism, held.prior):
+        return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
     found = Quantity.of(_hits(mechanism, held.prior, *windows))
-    return RiskFacts("", near, radius, found, None, None, "", "prior")
+    return RiskFacts("", near, radius, found, None, None, "", "prior", blind)
+
+
+def _silent(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism that says nothing of the same secrets."""
+    return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
 
 
 def _of_noise(held: NoiseFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:

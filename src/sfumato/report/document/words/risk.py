@@ -8,6 +8,7 @@ from ....audits import Outcome
 from ....escaping import plain
 from ..facts import SubjectFacts
 from ..found import RequirementFacts, RiskFacts
+from ..quantity import Quantity
 from .amounts import least_amount, least_share, often
 from .subject import nouns_of
 
@@ -25,7 +26,15 @@ def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
     found = [_chance(risk, subject)]
     if risk.outcome is not None:
         found.append(f"The requirement '{plain(risk.text)}' {risk.outcome.value.upper()}{_because(risk)}.")
+        if _hopeless(risk):
+            found.append("No mechanism keeps it: a guess without any report is so near more often than that.")
     return tuple(found)
+
+
+def _hopeless(risk: RiskFacts) -> bool:
+    """Return whether a guess that sees nothing already breaks a limit."""
+    blind, limit = risk.blind, risk.limit
+    return limit is not None and blind is not None and blind.lower is not None and blind.lower > limit.value
 
 
 def requirement_words(found: RequirementFacts) -> str:
@@ -49,9 +58,14 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
         f"The best attacker knows {knowing} and how the mechanism works, sees one report, and guesses {guess}. "
         f"The guess is {near} {often(risk.chance)}"
     )
-    if risk.chance.upper - risk.chance.lower <= _SAME * risk.chance.upper:
-        return f"{said}."
-    return f"{said}; some way of guessing reaches {least_share(risk.chance.lower)}."
+    if risk.chance.upper - risk.chance.lower > _SAME * risk.chance.upper:
+        said = f"{said}; some way of guessing reaches {least_share(risk.chance.lower)}"
+    return f"{said}. {_without(risk.blind)}".rstrip()
+
+
+def _without(blind: Quantity | None) -> str:
+    """Return how often a guess without any report is as near."""
+    return "" if blind is None or blind.upper is None else f"Without any report a guess is {often(blind)}."
 
 
 def _near(risk: RiskFacts, subject: SubjectFacts) -> str:

@@ -27,7 +27,7 @@ def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and promises in sentences, for the head of the report."""
-    return framed(facts.outcomes, (*_promised(facts), *_constrained(facts)))
+    return framed(facts.outcomes, (*_promised(facts), *_constrained(facts), *_left_out(facts)))
 
 
 def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> tuple[str, ...]:
@@ -42,6 +42,14 @@ def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> 
         for each, word in _OUTCOMES.items()
     }
     return (*required[Outcome.FAILS], *promised, *required[Outcome.UNDECIDED], *required[Outcome.HOLDS])
+
+
+def _left_out(facts: ReportFacts) -> tuple[str, ...]:
+    """Return how many of the visits that were given count nowhere."""
+    if not facts.outside:
+        return ()
+    count, lie = f"{facts.outside:,} of {counted(facts.visits, 'visit')}", "lies" if facts.outside == 1 else "lie"
+    return (f"{count} {lie} outside of the region. What is said of visits here is about the others alone.",)
 
 
 def _constrained(facts: ReportFacts) -> tuple[str, ...]:

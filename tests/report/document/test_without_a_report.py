@@ -1,0 +1,51 @@
+"""A report says how near a guess comes that sees nothing, and which visits count nowhere."""
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.geo import Visits
+from sfumato.report.document import OtherDesigns, report
+from sfumato.report.document.words import risk_words
+
+AREA = sf.Grid.covering("4 km x 4 km around 48.85,2.35", "1 km")
+VISITS = Visits(np.r_[np.full(30, 48.851), np.full(10, 48.86)], np.r_[np.full(30, 2.351), np.full(10, 2.36)])
+
+
+def told(*require, visits=VISITS):
+    mechanism = sf.mechanisms.exponential(AREA, AREA.metric("euclidean", "km"), "1/km")
+    held = sf.MechanismFile(mechanism, sf.Prior.uniform(AREA))
+    return report(held, visits=visits, require=require, others=OtherDesigns(0))
+
+
+def test_the_chance_without_a_report_is_that_of_the_fullest_place():
+    found = told("within 100 m: at most 70 %", "within 100 m: at most 99 %")
+    for risk in found.facts.risks[1:]:
+        assert risk.blind is not None
+        assert risk.blind.lower == pytest.approx(0.75, abs=1e-9)
+        assert risk.blind.upper == pytest.approx(0.75, abs=5e-3)
+    said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
+    assert "Without any report a guess is at most 75" in said
+    assert "FAILS. No mechanism keeps it: a guess without any report is so near more often than that." in said
+    assert "No mechanism keeps it" not in " ".join(risk_words(found.facts.risks[2], found.facts.subject))
+
+
+def test_of_values_it_is_the_commonest():
+    space = sf.Space(["yes", "no", "perhaps"])
+    coin = sf.mechanisms.randomised_response(space, 1.0)
+    held = sf.MechanismFile(coin, sf.Prior(space, [0.5, 0.3, 0.2]))
+    found = report(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
+    said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
+    assert "Without any report a guess is at most 50 % of the time." in said
+    assert "No mechanism keeps it" in said
+
+
+def test_visits_that_are_not_served_are_counted():
+    far = Visits(np.r_[VISITS.lat, 49.5, 49.6], np.r_[VISITS.lon, 2.35, 2.35])
+    found = told(visits=far)
+    assert (found.facts.visits, found.facts.outside) == (42, 2)
+    assert (
+        "2 of 42 visits lie outside of the region. What is said of visits here is about the others alone."
+        in found.page.lead
+    )
+    assert not any("outside of the region" in each for each in told().page.lead)
