@@ -80,7 +80,10 @@ def leave_out_fields(*event: Any) -> bool | None:
 
 
 def link_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
-    """Lead from a name in single backticks to the one thing whose dotted name ends so; arguments lead nowhere."""
+    """Lead from a name in single backticks to the one thing whose dotted name ends so; arguments lead nowhere.
+
+    A bare name is that of a field or method of its own class alone: other classes may have one of the same name.
+    """
     if node.get("reftype") != "obj":
         return None
     name = node["reftarget"].removeprefix("sf.").removeprefix("sfumato.")
@@ -94,6 +97,10 @@ def link_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
     from sphinx.util.nodes import make_refnode  # tests read this file without Sphinx
 
     ((dotted, entry),) = found
+    own = node.get("py:class") or ""
+    member = entry.objtype in ("attribute", "property", "method") and "." not in name
+    if member and dotted.rpartition(".")[0].rpartition(".")[2] != own.rpartition(".")[2]:
+        return shown
     return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, shown, dotted)
 
 

@@ -254,7 +254,8 @@ def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[
         p, q = RandomisedResponse(mechanism.secrets, guarantee.epsilon).support
         response = q + (p - q) * np.eye(k)
         if mechanism.shape == (k, k) and np.allclose(mechanism.matrix, response, rtol=1e-9, atol=0):
-            return list(accuracy(k, epsilon=guarantee.epsilon, answers=_SURVEY).sentences[:1])
+            known_within = accuracy(k, epsilon=guarantee.epsilon, answers=_SURVEY).sentences[0]
+            return [f"For example: {known_within[:1].lower()}{known_within[1:]}"]
     if known.least_reports <= _SURVEY:
         return []
     return [f"{known}{' To estimate shares, design with --loss hamming.' if loss != 'hamming' else ''}"]

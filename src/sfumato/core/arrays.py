@@ -57,7 +57,11 @@ def numbers(value: ArrayLike, what: str) -> Floats:
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what} is not an array of numbers ({error}).", "pass rows of numbers only.") from None
+        sparse = hasattr(value, "toarray")
+        raise InputError(
+            f"{what} is {'sparse' if sparse else f'not an array of numbers ({error})'}.",
+            python("pass its .toarray().") if sparse else "pass rows of numbers only.",
+        ) from None
 
 
 def integer(value: object) -> int | None:

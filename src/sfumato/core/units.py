@@ -12,7 +12,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from ..errors import UnitError
+from ..errors import UnitError, python
 from ..escaping import plain
 from ..rounding import amount
 
@@ -128,7 +128,13 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     try:
         scale = factor(found, unit)
     except UnitError as error:
-        others = f", or in {_fitting(unit)}" if unit else ""
+        if not unit:  # of what has no unit
+            raise UnitError(
+                f"{what} {text!r}: {error.problem}",
+                f"write it as {value:g}",
+                python(f"give the array the unit: sf.Metric(array, {found!r})."),
+            ) from None
+        others = f", or in {_fitting(unit)}"
         raise UnitError(f"{what} {text!r}: {error.problem}", f"write it as {example!r}{others}.") from None
     converted = value / scale if per else value * scale
     if not math.isfinite(converted):

@@ -44,6 +44,7 @@ def check_stochastic(matrix: Floats) -> None:
             python("pass matrix.T, whose rows are distributions.") if turned else "",
             typed("save the transpose, whose rows are distributions.") if turned else "",
             python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
+            typed("divide each row by its sum, in double precision, and save that.") if rounded else "",
         )
 
 

@@ -24,7 +24,7 @@ from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..core.guarantees import as_errors, as_guarantees
 from ..core.shortest_paths import shortest_paths
-from ..errors import InfeasibleError, InputError, argument, python
+from ..errors import InfeasibleError, InputError, python, typed
 from ..evidence import LinearConstraint, PlaceDistortion
 from ..evidence.constraints import as_constraints
 from ..evidence.coordinates import bound_to
@@ -146,8 +146,8 @@ def least_loss(
     if not guarantees and not limits:
         raise InputError(
             "no guarantee was asked for, and without one the best mechanism reports the secret itself.",
-            f"ask for one with {argument('epsilon', '1/km')}",
-            python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=."),
+            typed("ask for one with --epsilon 1/km."),
+            python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=, or constraints=."),
         )
     space = observables if observables is not None else prior.space
     found = as_loss(loss, len(prior), len(space))

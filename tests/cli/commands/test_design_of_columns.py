@@ -156,7 +156,7 @@ def test_ages_that_no_number_of_reports_tells_apart(run, answers):
         done = run("estimate", "near.sfm", "n.csv", "-o", "e.csv", *options)
         assert done.code in (0, 3), done.err
         assert "Warning: some estimates of single shares from 4,000 reports are mostly noise." in done.err
-        assert "at most 50 points from about 3.7e14 reports on" in done.text
+        assert "is 50 points for about 3.7e14 reports" in done.text
     with open("e.csv", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             assert float(row["lower"]) <= 1 / 16 <= float(row["upper"])

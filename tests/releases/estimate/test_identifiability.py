@@ -54,8 +54,8 @@ def test_a_second_mechanism_can_tell_what_the_first_hides():
 def test_the_condition_is_that_of_the_matrix():
     mechanism = response(5, 0.3)
     np.testing.assert_allclose(identifiability(mechanism).condition, np.linalg.cond(mechanism.matrix), rtol=1e-9)
-    assert "all 5" in str(identifiability(mechanism))
-    assert "at most 50 points from about" in str(identifiability(mechanism))
+    assert "All 5" in str(identifiability(mechanism))
+    assert "is 50 points for about" in str(identifiability(mechanism))
 
 
 def test_other_secrets_are_refused():

@@ -211,7 +211,7 @@ def _print_likeliest(console: Screen, found: Estimate, heading: str, *, whole: b
     for s in order[:_SHOWN]:
         cells = [text(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
         if sure is not None:
-            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
+            cells.append(f"{percent_at_least(sure.lower[s], 3)} to {percent_at_most(sure.upper[s], 3)}")
         rows.append(cells)
     more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
     print_table(console, f"{heading}{more}", headings, rows)

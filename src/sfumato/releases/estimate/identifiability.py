@@ -111,9 +111,9 @@ class Identifiability:
         )
         if self.complete:
             known = (
-                f"Enough reports settle all {n} shares. By inversion the standard error of each is at most 50 "
-                f"points from about {_roughly(self.least_reports)} on, and half of that from four times as many "
-                f"(condition number {about(self.condition, 3)})."
+                f"All {n} shares follow from the reports, if there are enough: by inversion the standard error of "
+                f"each, at most, is 50 points for about {_roughly(self.least_reports)}, and half of that for four "
+                f"times as many (condition number {about(self.condition, 3)})."
             )
             return used + known
         text = (

@@ -49,7 +49,7 @@ class ConfidenceIntervals:
     def __repr__(self) -> str:
         return (
             f"{len(self)} {self.method} intervals of {100 * self.confidence:g} %, "
-            f"median width {float(np.median(self.upper - self.lower)):.3g}"
+            f"median width {100 * float(np.median(self.upper - self.lower)):.3g} points"
         )
 
 
