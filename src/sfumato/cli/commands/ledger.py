@@ -70,6 +70,8 @@ def show(
     if user is None:
         return
     balance = ledger.balance(user)
+    if not balance.reports and not balance.spent:
+        say(f"{user!r} was never charged: is the name right?")
     say(
         f"{user!r} has spent {amount_text(balance.spent, ledger.unit)} in {counted(balance.reports, 'report')}; "
         f"{amount_text(balance.left, ledger.unit)} is left now."

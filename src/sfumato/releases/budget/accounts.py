@@ -13,7 +13,7 @@ from .amounts import ZERO, added, less, shown
 from .limits import DAY, EVER, WEEK, WINDOWS, Limit, days_since, weeks_since
 
 _WHEN = {DAY: " today (UTC)", WEEK: " this week (since Monday, UTC)", EVER: ""}
-_LATER = {DAY: "wait until tomorrow", WEEK: "wait until Monday", EVER: ""}
+_LATER = {DAY: "wait until tomorrow (UTC)", WEEK: "wait until Monday", EVER: ""}
 
 
 class BudgetError(InfeasibleError):

@@ -46,7 +46,10 @@ class GeoFrame(PandasFrame):
         if self._geometry in used and self._geometry is not None and self._crs is None:
             raise DataError(
                 f"the points in {self._geometry!r} have no CRS: they may be degrees, or metres of any kind.",
-                python("for longitudes and latitudes set it with frame.set_crs('EPSG:4326')."),
+                python(
+                    "set the one that they are in: frame.set_crs('EPSG:4326') for longitudes and latitudes, "
+                    "that of the national grid for metres, such as 'EPSG:27700' or 'EPSG:2154'."
+                ),
             )
 
     def check_rest(self, kernel: Kernel) -> None:

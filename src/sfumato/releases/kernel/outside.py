@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from ...core.arrays import Floats
 from ...errors import DataError, argument
 from ...rounding import amount_at_most, counted
 from ..reporters import Reporter
+
+_FAR: Final = 20.0  # times as far as is allowed
 
 
 def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, start: int) -> None:
@@ -31,12 +34,13 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
         return
     first = int(np.argmax(too_far))
     farthest = amount_at_most(float(moved_m.max()), "m")
+    far = float(moved_m.max()) > _FAR * within_m  # probably no slip at a border
     raise DataError(
         f"{counted(int(too_far.sum()), 'row')} {_are(int(too_far.sum()))} more than "
         f"{amount_at_most(within_m, 'm')} outside (the first is "
         f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-        f"move them all the same with {argument('within', farthest)}",
+        f"move them all the same with {argument('within', farthest)}" if not far else "",
         f"pass {argument('outside', 'drop')} to leave rows outside out",
         "design the mechanism for a wider region.",
     )

@@ -93,7 +93,7 @@ class Tally:
         outside = self.dropped + self.moved
         if total and self.dropped == total:
             raise DataError(
-                "no row is at any of the mechanism's secrets.",
+                "no row is at any of the mechanism's places or labels.",
                 "check that mechanism and data belong together; places need degrees of WGS84, and latitude and "
                 "longitude must not be swapped.",
             )
