@@ -71,7 +71,7 @@ def test_a_constraint_that_is_broken_fails(design):
 def test_a_file_with_constraints_alone_says_what_its_bound_is_about():
     found = without_others(sf.design(PRIOR, loss=AGE, guarantees=(), constraints=kept_back()))
     said = told(found)
-    assert "No mechanism that keeps the linear constraint with these reports" in said
+    assert "no mechanism that keeps the linear constraint with these reports" in said
     assert "This file promises no privacy." in said
     assert found.outcome is Outcome.HOLDS
 

@@ -171,6 +171,7 @@ class PriorFacts(Short):
         places: How many places of visits the file holds; 0 for none.
         visits: How many visits were at these.
         table: Whether the file holds a table that was made of visits.
+        even: Whether it counts all alike.
     """
 
     held: bool
@@ -179,6 +180,7 @@ class PriorFacts(Short):
     places: int
     visits: int
     table: bool
+    even: bool = False
 
 
 @final

@@ -217,9 +217,10 @@ def _content(
 def _prior(held: MechanismFile | NoiseFile, source: str) -> PriorFacts:
     prior: Prior | None = held.prior
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
+    even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
     if isinstance(held, NoiseFile):
         told = source or (f"{quoted(held.source, _SHOWN)}, as its writer states" if held.source else "")
-        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None)
+        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None, even)
     places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     return PriorFacts(
         prior is not None,
@@ -228,4 +229,5 @@ def _prior(held: MechanismFile | NoiseFile, source: str) -> PriorFacts:
         0 if places is None else len(places.degrees),
         0 if places is None else int(places.times.sum()),
         table=False,
+        even=even,
     )

@@ -103,12 +103,13 @@ def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
         )
     if cost.objective == "expected" and _by_numbers(cost, subject):
         return (
-            f"No mechanism {others} differs by less than {least_amount(best.value, unit, 4)} on average; this one "
-            f"differs by at most {most_amount(reached.value, unit, 4)}, counted in the same way."
+            f"By the prior of the file, no mechanism {others} differs by less than "
+            f"{least_amount(best.value, unit, 4)} on average; this one differs by at most "
+            f"{most_amount(reached.value, unit, 4)}."
         )
     mean = "for the worst one" if cost.objective == "worst-case" else "on average"
+    least, most = least_amount(best.value, unit, 4), most_amount(reached.value, unit, 4)
     return (
-        f"No mechanism {others} loses less than {least_amount(best.value, unit, 4)} {mean}; this one loses at "
-        f"most "
-        f"{most_amount(reached.value, unit, 4)}, counted in the same way."
+        f"By the prior and the loss of the file, no mechanism {others} loses less than {least} {mean}; this one "
+        f"loses at most {most}."
     )
