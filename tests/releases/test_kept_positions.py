@@ -59,6 +59,11 @@ def test_other_columns_are(name):
     assert pa.table(private).column(name).to_pylist() == pa.array(TELLS_NOTHING[name]).to_pylist()
 
 
+def test_the_numbers_of_rows_are_kept_also_of_a_straight_walk():
+    walk = pa.table({"lat": 53.8 + np.arange(30) / 1e4, "lon": np.full(30, -1.5), "row": np.arange(30)})
+    assert pa.table(sf.release(NOISE, walk, keep=["row"])).column("row").to_pylist() == list(range(30))
+
+
 def test_one_row_is_compared_too():
     one = pa.table({"lat": [53.8], "lon": [-1.5], "copy": [53.8], "room": [12]})
     with pytest.raises(InputError, match="'copy' holds positions"):

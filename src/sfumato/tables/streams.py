@@ -26,6 +26,8 @@ _CONTINUED: Final = b"\xff\xff\xff\xff"  # the beginning of each message of an A
 _TEXT_BLOCK: Final = 1 << 23  # bytes of text that are parsed at a time
 _PARQUET: Final = (".parquet", ".pq", ".geoparquet")
 _TEXT: Final = (".csv", ".tsv", ".txt")
+_UNFINISHED: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload")
+_PACKED: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".lz4", ".br", ".7z")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -152,8 +154,8 @@ def folder_stream(folder: Path) -> TableStream | None:
     may be compressed (``.csv.gz``); files of other kinds are left out.
 
     Raises:
-        DataError: If there are tables of several kinds, or with different columns, or a file that is called like a
-            table but for its ending (``.parquet.tmp``).
+        DataError: If there are tables of several kinds, or with different columns, or one that is not finished or
+            is packed by its name (``.parquet.tmp``, ``.csv.zip``).
     """
     kinds = (_PARQUET, ARROW, _TEXT)
     found = sorted(
@@ -236,9 +238,10 @@ def _ending(path: Path) -> str:
 
 
 def _check_finished(path: Path) -> None:
-    """Refuse what is called like a table but for its ending: its rows would be missing, and nobody would know."""
+    """Refuse a table that is not finished, or packed: its rows would be missing, and nobody would know."""
     tables = (*_PARQUET, *ARROW, *_TEXT)
-    if _ending(path) not in tables and any(each.lower() in tables for each in path.suffixes[:-1]):
+    hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
+    if hidden and any(each.lower() in tables for each in path.suffixes[:-1]):
         raise DataError(
             f"{str(path)!r} is called like a table, but ends in {path.suffix!r}.",
             "finish or unpack it, move it out of the folder, or let its name begin with a dot to leave it out.",

@@ -238,7 +238,7 @@ def test_compressed_text_in_a_folder_is_read_too(tmp_path):
     assert sf.release(KEEP, folder, tmp_path / "rest.csv").rows == N - 200
 
 
-@pytest.mark.parametrize("name", ["b.parquet.tmp", "b.csv.zip", "b.parquet.gz", "b.CSV.bak"])
+@pytest.mark.parametrize("name", ["b.parquet.tmp", "b.csv.zip", "b.parquet.gz", "b.CSV.zst"])
 def test_what_is_called_like_a_table_is_never_left_out_in_silence(tmp_path, name):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -248,7 +248,8 @@ def test_what_is_called_like_a_table_is_never_left_out_in_silence(tmp_path, name
         sf.release(KEEP, folder, tmp_path / "out.parquet")
     assert name in str(refused.value)
     (folder / name).rename(folder / f".{name}")
-    (folder / "read.me").write_text("what lies here")
+    for other in ("read.me", "a.parquet.sha256", "a.csv.bak"):
+        (folder / other).write_text("what lies here")
     assert sf.release(KEEP, folder, tmp_path / "out.parquet").rows == N
 
 

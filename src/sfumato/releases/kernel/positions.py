@@ -70,8 +70,10 @@ def _follows(values: Floats, lat: Floats, lon: Floats) -> bool:
     values, lat, lon = values[known], lat[known], lon[known]
     if _equal(values, lat) or _equal(values, lon):
         return True
-    spread = values - values.mean()
-    if len(values) < _FEW or not (spread**2).sum() > 0:
+    spread, steps = values - values.mean(), np.diff(values)
+    if len(values) < _FEW or np.allclose(
+        steps, steps[0], rtol=1e-9
+    ):  # the numbers of the rows, or always the same
         return False
     plane = np.column_stack([lat - lat.mean(), lon - lon.mean()])
     fitted = plane @ np.linalg.lstsq(plane, spread, rcond=None)[0]
