@@ -29,6 +29,10 @@ class IndexPage(MetadataHookInterface):
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 
+CODE = re.compile(r"(^```.*?^```$|^    .*?$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
+"""Code, in which nothing is a link."""
+
+
 def for_index(text: str, address: str, version: str) -> str:
     """Return a README whose relative links and pictures are addresses, or plain words and nothing.
 
@@ -45,4 +49,6 @@ def for_index(text: str, address: str, version: str) -> str:
             return "" if picture else words
         return f"{picture}[{words}]({address.rstrip('/')}/{'raw' if picture else 'blob'}/{state}/{target})"
 
-    return re.sub(r"\n{3,}", "\n\n", LINK.sub(replaced, text))
+    parts = CODE.split(text)
+    parts[::2] = [re.sub(r"\n{3,}", "\n\n", LINK.sub(replaced, part)) for part in parts[::2]]
+    return "".join(parts)

@@ -269,6 +269,11 @@ def test_the_index_shows_the_readme_without_dead_links():
     )
 
 
+def test_code_in_the_readme_is_left_as_it_is():
+    text = "```python\nf[k](a)\n\n\n\nb\n```\n\n    x[i](j)\n\nand `y[k](l)` or [this](docs/a.md)"
+    assert for_index(text, "", "1") == text.replace("[this](docs/a.md)", "this")
+
+
 def test_links_of_the_index_lead_to_the_version():
     text = "See ![a map](docs/a.png) of [limits](docs/b.md#c), [elsewhere](https://example.org) and [here](#here)."
     kept = "[elsewhere](https://example.org) and [here](#here)."

@@ -66,7 +66,7 @@ def test_rows_beyond_the_reach(tmp_path):
     assert "the first is number 2" in str(caught.value)
     found = sf.release(NOISE, far, tmp_path / "drop.csv", outside="drop", allow=0.4)
     assert (found.rows, found.dropped, found.moved) == (2, 1, 0)
-    with pytest.raises(DataError, match="are swapped"):
+    with pytest.raises(DataError, match="are swapped: exchanged"):
         sf.release(NOISE, sf.Visits(LON, LAT), tmp_path / "out.csv")
     found = sf.release(NOISE, far, tmp_path / "near.csv", outside="nearest", within="200 km", allow=0.4)
     assert 90_000 < found.farthest_m < 100_000

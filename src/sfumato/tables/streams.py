@@ -26,8 +26,13 @@ _CONTINUED: Final = b"\xff\xff\xff\xff"  # the beginning of each message of an A
 _TEXT_BLOCK: Final = 1 << 23  # bytes of text that are parsed at a time
 _PARQUET: Final = (".parquet", ".pq", ".geoparquet")
 _TEXT: Final = (".csv", ".tsv", ".txt")
-_UNFINISHED: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload")
-_PACKED: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".lz4", ".br", ".7z")
+_UNFINISHED: Final = (
+    *(".tmp", ".temp", ".part", ".partial", ".filepart", ".inprogress", "._copying_"),
+    *(".crdownload", ".download"),
+)
+_PACKED: Final = (
+    *(".gz", ".zip", ".bz2", ".xz", ".zst", ".lz4", ".br", ".7z", ".lzma", ".z", ".tar", ".tgz", ".rar"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -151,7 +156,7 @@ def folder_stream(folder: Path) -> TableStream | None:
 
     Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
     that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet. Text
-    may be compressed (``.csv.gz``); files of other kinds are left out.
+    may be compressed (``.csv.gz``); files of other kinds are left out, also ``.txt`` beside other tables.
 
     Raises:
         DataError: If there are tables of several kinds, or with different columns, or one that is not finished or
@@ -166,6 +171,8 @@ def folder_stream(folder: Path) -> TableStream | None:
     for path in found:
         _check_finished(path)
     files = [[path for path in found if _ending(path) in kind] for kind in kinds]
+    if files[0] or files[1] or any(_ending(path) != ".txt" for path in files[2]):
+        files[2] = [path for path in files[2] if _ending(path) != ".txt"]  # words on the tables beside them
     present = [group for group in files if group]
     if not present:
         return None

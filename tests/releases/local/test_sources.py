@@ -253,6 +253,17 @@ def test_what_is_called_like_a_table_is_never_left_out_in_silence(tmp_path, name
     assert sf.release(KEEP, folder, tmp_path / "out.parquet").rows == N
 
 
+def test_words_beside_tables_are_no_table(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pc.write_csv(TABLE, folder / "a.csv")
+    (folder / "README.txt").write_text("columns: lat, lon\n")
+    assert sf.release(KEEP, folder, tmp_path / "out.csv").rows == N
+    (folder / "a.csv").rename(folder / "a.txt")
+    (folder / "README.txt").unlink()
+    assert sf.release(KEEP, folder, tmp_path / "out.csv", again=True).rows == N
+
+
 def test_a_file_of_a_folder_that_lacks_a_column_is_named(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.geo import Visits
+from sfumato.errors import DataError
+from sfumato.files import NoiseFile
+from sfumato.geo import Projection, Visits
+from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import OtherDesigns, report
 from sfumato.report.document.words import risk_words
 
@@ -25,8 +28,8 @@ def test_the_chance_without_a_report_is_that_of_the_fullest_place():
         assert risk.blind.lower == pytest.approx(0.75, abs=1e-9)
         assert risk.blind.upper == pytest.approx(0.75, abs=5e-3)
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
-    assert "Without any report a guess is at most 75" in said
-    assert "FAILS. No mechanism keeps it: a guess without any report is so near more often than that." in said
+    assert "A guess without any report is so near at most 75" in said
+    assert "FAILS. No mechanism keeps it: without any report a guess reaches more." in said
     assert "No mechanism keeps it" not in " ".join(risk_words(found.facts.risks[2], found.facts.subject))
 
 
@@ -36,8 +39,21 @@ def test_of_values_it_is_the_commonest():
     held = sf.MechanismFile(coin, sf.Prior(space, [0.5, 0.3, 0.2]))
     found = report(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
-    assert "Without any report a guess is at most 50 % of the time." in said
+    assert "A guess without any report is right at most 50 % of the time." in said
     assert "No mechanism keeps it" in said
+
+
+def test_visits_of_which_none_is_served_are_refused():
+    noise = NoiseFile(CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km"))
+    with pytest.raises(DataError, match="none of 2 visits is where the file serves points"):
+        report(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), others=OtherDesigns(0))
+
+
+def test_a_prior_that_is_certain_is_guessed_every_time():
+    coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
+    held = sf.MechanismFile(coin, sf.Prior(coin.secrets, [1.0, 0.0]))
+    found = report(held, others=OtherDesigns(0))
+    assert "A guess without any report is right every time." in " ".join(found.spoken)
 
 
 def test_visits_that_are_not_served_are_counted():

@@ -239,9 +239,10 @@ class CoordinateNoise(Frozen):
     def _slip(self, lat: Floats, lon: Floats) -> str:
         """Return a hint for points that cannot be blurred, where their coordinates are exchanged or missing."""
         if np.isnan(lat).any() or np.isnan(lon).any():
-            return "leave out what has no position"
+            return ""
         inside = self.serves(lon, lat) if (np.abs(lon) <= 90).all() else np.zeros(1, dtype=np.bool_)
-        return "exchange latitude and longitude: the other way round it is served" if inside.all() else ""
+        swapped = "see whether latitude and longitude are swapped: the other way round it is served"
+        return swapped if inside.all() else ""
 
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
         """Return a report for one point, latitude and longitude, in less time; see `blurred`."""

@@ -143,14 +143,14 @@ class Kernel:
             found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
         else:
             at = self._places.degrees(batch)
-            if start == 0:
-                check_kept({name: batch.column(name) for name in self.disclosed.kept.values()}, *at)
             found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
         inside, moved_m = found.inside, found.moved_m
+        if at is not None and start == 0:
+            self._check_kept(batch, inside, *at)
         if moved_m is not None:
             check_near(moved_m, inside, self._within_m, start)
         if not inside.all() and self._wishes.outside != "drop":
-            slip = self._misspelt(batch, inside) if at is None else self._swapped(at, inside, words)
+            slip = self._misspelt(batch, inside) if at is None else self._swapped(at, inside, chosen, words)
             refuse_outside(self._reporters, inside, start, at=at, nearest=nearest, slip=slip)
         rows = np.flatnonzero(inside)
         moved = np.zeros(0) if moved_m is None else moved_m[rows]
@@ -166,25 +166,30 @@ class Kernel:
 
     def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
         """Return a hint where a label that is not there differs from one that is in its form alone."""
-        reporter = self._reporters[0]
+        reporter = self.single
         if len(self._wishes.named) != 1 or not isinstance(reporter, MatrixReporter):
             return ""
         values = batch.column(self._wishes.named[0]).filter(~inside).to_pylist()
         return misspelt(reporter.single.secrets.labels, values)
 
-    def _swapped(self, at: tuple[Floats, Floats], inside: NDArray[np.bool_], words: Words) -> str:
+    def _swapped(
+        self, at: tuple[Floats, Floats], inside: NDArray[np.bool_], chosen: NDArray[np.intp] | None, words: Words
+    ) -> str:
         """Return a hint where all points that are outside would be inside with their coordinates exchanged."""
         lat, lon = (each[~inside] for each in at)
         known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
         if not known.all():
             return ""
-        found = [each.at(lon, lat, words, nearest=False).inside for each in self._reporters]
-        exchanged = np.any(found, axis=0).all()
-        return (
-            "exchange latitude and longitude, which are swapped: the other way round these rows are inside"
-            if exchanged
-            else ""
-        )
+        own = None if chosen is None else chosen[~inside]
+        exchanged = secrets_at(self._reporters, lon, lat, own, words, nearest=False).inside.all()
+        swapped = "see whether latitude and longitude are swapped: exchanged, these rows are inside"
+        return swapped if exchanged else ""
+
+    def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
+        """Refuse columns that hold positions in another form; users and times are kept under their own names."""
+        roles = {self.user, None if self._places is None else self._places.roles.time}
+        kept = {name: batch.column(name) for name in self.disclosed.kept.values() if name not in roles}
+        check_kept(kept, np.where(inside, lat, np.nan), lon)
 
     def drawn(
         self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None

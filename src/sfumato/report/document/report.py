@@ -15,12 +15,13 @@ from ...core import Prior
 from ...core.atomic import atomically
 from ...core.frozen import Short
 from ...core.naming import quoted
-from ...errors import InputError
+from ...errors import DataError, InputError
 from ...escaping import plain
 from ...evidence import PlaceDistortion
 from ...files import MechanismFile, NoiseFile
 from ...geo import Places, Visits
 from ...optimal import Design, NoiseDesign
+from ...rounding import counted
 from ..maps import Outline
 from .among import frontier_from
 from .attacked import attacks_of, visits_in
@@ -200,6 +201,11 @@ def _outside(held: MechanismFile | NoiseFile, visits: Visits) -> int:
         inside = held.mechanism.secrets.inside(visits.lat, visits.lon)
     else:
         return 0
+    if not inside.any():
+        raise DataError(
+            f"none of {counted(len(visits), 'visit')} is where the file serves points.",
+            "check that visits and file belong together.",
+        )
     return len(visits) - int(inside.sum())
 
 

@@ -125,7 +125,8 @@ def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None,
     if held.prior is None:
         return _unknown(near, radius, "prior")
     windows = _windows(mechanism, near.value)
-    blind = Quantity.of(_hits(_silent(mechanism), held.prior, *windows))
+    sure = always_found(_silent(mechanism), held.prior)
+    blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(_silent(mechanism), held.prior, *windows))
     if always_found(mechanism, held.prior):
         return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
     found = Quantity.of(_hits(mechanism, held.prior, *windows))

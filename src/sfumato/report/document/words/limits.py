@@ -58,7 +58,10 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     unproved = any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises)
     if unproved or not all(each.holds for each in facts.constraints):
         found.append("What was NOT PROVED above: do not rely on it.")
-    if facts.prior.held and not facts.prior.even:
+    if facts.prior.held and facts.prior.even:
+        one = _counted_by(facts)
+        found.append(f"The prior: whoever has the mechanism file can read from it that every {one} counts alike.")
+    elif facts.prior.held:
         found.append(
             f"The prior: whoever has the mechanism file can read from it how common each {_counted_by(facts)} is."
         )
@@ -83,7 +86,7 @@ def prior_words(facts: ReportFacts) -> tuple[str, ...]:
     source = (
         f"It comes from {plain(prior.source)}." if prior.source else "The file does not say where it comes from."
     )
-    alike = " It counts all of them alike, and so tells nothing." if prior.even else ""
+    alike = " It counts all of them alike." if prior.even else ""
     return (
         f"The prior is a table of how common each {_counted_by(facts)} is. It is in the mechanism file.{alike} "
         f"{source}",

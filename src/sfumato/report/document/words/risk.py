@@ -27,7 +27,7 @@ def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
     if risk.outcome is not None:
         found.append(f"The requirement '{plain(risk.text)}' {risk.outcome.value.upper()}{_because(risk)}.")
         if _hopeless(risk):
-            found.append("No mechanism keeps it: a guess without any report is so near more often than that.")
+            found.append("No mechanism keeps it: without any report a guess reaches more.")
     return tuple(found)
 
 
@@ -60,12 +60,15 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
     )
     if risk.chance.upper - risk.chance.lower > _SAME * risk.chance.upper:
         said = f"{said}; some way of guessing reaches {least_share(risk.chance.lower)}"
-    return f"{said}. {_without(risk.blind)}".rstrip()
+    so = "right" if not subject.region and not risk.radius.value else "so near"
+    return f"{said}. {_without(risk.blind, so)}".rstrip()
 
 
-def _without(blind: Quantity | None) -> str:
+def _without(blind: Quantity | None, so: str) -> str:
     """Return how often a guess without any report is as near."""
-    return "" if blind is None or blind.upper is None else f"Without any report a guess is {often(blind)}."
+    if blind is None or blind.upper is None:
+        return ""
+    return f"A guess without any report is {so} {often(blind)}."
 
 
 def _near(risk: RiskFacts, subject: SubjectFacts) -> str:
