@@ -1,4 +1,4 @@
-"""Check the documentation that was built in a browser: no text is cut off, at any width from phones to wide screens.
+"""Check the documentation that was built in a browser: no text is cut off, from phones to wide screens.
 
 Run it after Sphinx: ``python docs/check_widths.py build/docs``. It needs Chromium.
 """
