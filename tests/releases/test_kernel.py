@@ -87,7 +87,7 @@ def test_several_mechanisms_on_places_keep_the_order_of_rows():
     kernel = Kernel(halves, batch.schema, Wishes(by="half", keep=("id",)))
     assert kernel.schema.names == ["latitude", "longitude", "id"]  # noise has no labels
     assert "no labels" in kernel.notes[-1]
-    check_order(kernel.release(batch).batch, batch, 200)
+    check_order(kernel.release(batch).batch, batch, 600)  # exceeded once in 10^9 tries
     both = {"0": halves["0"], "1": sf.Mechanism(np.eye(len(fine)), fine)}
     check_order(Kernel(both, batch.schema, Wishes(by="half", keep=("id",))).release(batch).batch, batch, 750)
     tuples = {"0": still, "1": Tupling(still, 1, np.full(len(CITY), 1 / len(CITY)))}
