@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..errors import InputError
 from ..escaping import plain
 from .distances import KINDS
 
@@ -60,3 +61,16 @@ def labelled(label: object) -> str:
 def is_unit(text: str) -> bool:
     """Return whether a text is a short word, without spaces and punctuation, or empty."""
     return not text or _UNIT.fullmatch(text) is not None
+
+
+def check_unit(text: str) -> None:
+    """Refuse a unit that is no short word: units stand in sentences, and a longer text could read as one.
+
+    Raises:
+        InputError: If it is neither a short word nor empty.
+    """
+    if not is_unit(text):
+        raise InputError(
+            f"the unit {quoted(text)} is not a short word.",
+            "use one of at most 16 letters without spaces, such as km, year or euro.",
+        )

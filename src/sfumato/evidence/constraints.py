@@ -13,7 +13,7 @@ from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen, Short
-from ..core.naming import is_unit, quoted
+from ..core.naming import check_unit
 from ..core.notebook import cut
 from ..errors import InputError, python
 from ..escaping import plain
@@ -54,11 +54,7 @@ class LinearConstraint(Frozen):
     ) -> None:
         array = floats(coefficients, "the array of coefficients", shape=(None, None))
         known = units.canonical(unit)
-        if not is_unit(known):
-            raise InputError(
-                f"the unit {quoted(unit)} of a linear constraint is not a short word.",
-                "use one of at most 16 letters without spaces, such as km, year or euro.",
-            )
+        check_unit(known)
         most = units.parse(at_most, unit=known, what=f"the limit of the {_named(name)}")
         if not math.isfinite(most):
             raise InputError(f"the limit {at_most} of a linear constraint is not finite.", "leave it out.")

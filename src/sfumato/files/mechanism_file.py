@@ -131,7 +131,7 @@ class MechanismFile:
             limit.check_shape(*mechanism.shape)
         if optimality is not None:
             check_optimality(mechanism, prior, costs, promised, optimality, limits)
-        check_sound(mechanism, costs, promised, optimality, limits)
+        check_sound(mechanism, costs, promised, optimality)
         metric = [each for each in promised if isinstance(each, MetricPrivacy)]
         object.__setattr__(self, "mechanism", mechanism.promising(metric))
         object.__setattr__(self, "tupling", tupling)
@@ -170,6 +170,9 @@ class MechanismFile:
         Args:
             design: The design.
             claims: What else its writer says about it; by default the certificate, the solver and the status.
+
+        Raises:
+            InputError: If it has more linear constraints than a file holds, or JSON cannot hold the claims.
 
         Example:
             >>> import sfumato as sf

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, ThresholdPrivacy, units
-from ..core.naming import is_unit, quoted
+from ..core.naming import check_unit
 from ..errors import InputError
-from ..evidence import LinearConstraint, Optimality
+from ..evidence import Optimality
 
 
 def check_sound(
-    mechanism: Mechanism,
-    loss: Loss | None,
-    guarantees: Sequence[Guarantee],
-    optimality: Optimality | None,
-    constraints: Sequence[LinearConstraint] = (),
+    mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
 ) -> None:
     """Refuse units that are no short words, and lengths below zero.
 
@@ -26,7 +22,6 @@ def check_sound(
         loss: The loss.
         guarantees: The guarantees, whose metrics and distances may have units.
         optimality: The prices, with the attacker's distance.
-        constraints: The linear constraints, whose sums may have a unit.
 
     Raises:
         InputError: If there is such a unit or length.
@@ -42,13 +37,8 @@ def check_sound(
     ]
     spaces = (mechanism.secrets, mechanism.observables)
     named = [*(each.unit for each in spaces), *(each.unit for each in losses), *(each.unit for each in metrics)]
-    named += [each.unit for each in constraints]
     for unit in named:
-        if not is_unit(unit):
-            raise InputError(
-                f"the unit {quoted(unit)} is not a short word.",
-                "use one of at most 16 letters without spaces, such as km, year or euro.",
-            )
+        check_unit(unit)
     for given in losses:
         if units.is_length(given.unit) and (given.array < 0).any():
             least = units.show(float(given.array.min()), given.unit)
