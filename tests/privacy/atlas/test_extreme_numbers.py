@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -53,6 +53,8 @@ def test_claims_print_what_they_promise_or_are_refused(notion, value):
 
 
 @given(st.sampled_from(ATLAS), SIZES, st.integers(0, 99))
+@example(implications(start="concentrated-privacy", end="differential-privacy")[0], 6.5e298, 6)
+@example(implications(start="concentrated-privacy", end="differential-privacy")[0], 1.7e308, 6)
 def test_no_implication_breaks_and_no_loss_is_rounded_to_nothing(edge, value, pick):
     start = claimed(edge.start, value)
     wanted = goals(edge)
