@@ -74,7 +74,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its number
     try:
-        app()
+        app(prog_name="sfumato")  # however it was started: ``python -m sfumato``, a test, another program
     except KeyboardInterrupt:  # before a command has begun
         say("Interrupted.", err=True)
         sys.exit(130)

@@ -25,7 +25,7 @@ class Commands(TyperGroup):
         except _UsageError as error:
             if getattr(error, "option_name", None) is None:  # not a wrong option: the help is asked for
                 raise
-            self._end(error, option_hint(error, None, self.commands, _program(ctx)))
+            self._end(error, option_hint(error, None, self.commands, ctx.command_path))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that was typed."""
@@ -50,7 +50,7 @@ class Commands(TyperGroup):
             raise typer.Exit(130) from None
         except _UsageError as error:
             command = self.commands.get(ctx.invoked_subcommand or "")
-            self._end(error, option_hint(error, command, self.commands, _program(ctx)))
+            self._end(error, option_hint(error, command, self.commands, ctx.command_path))
 
     def _end(self, error: Any, hint: str) -> NoReturn:
         """Show a wrong use of the command line, and a hint."""
@@ -58,8 +58,3 @@ class Commands(TyperGroup):
         error.show()
         say(f"Hint: {hint}", err=True)
         raise typer.Exit(error.exit_code) from None
-
-
-def _program(ctx: Any) -> str:
-    """Return what is typed before the name of a command."""
-    return "sfumato" if ctx.parent is None else f"sfumato {ctx.info_name}"
