@@ -1,7 +1,8 @@
 """The loader of mechanism files under atheris: bytes that reach new code are kept and changed again.
 
-``python -m tests.fuzz.atheris_loader SECONDS [FOLDER]``: the corpus lies in the folder, and begins with small
-honest files. An input that is found to fail is written to the folder, too.
+``python -m tests.fuzz.atheris_loader LIMIT [FOLDER] [SEED]``: the limit is libFuzzer's, ``-runs=3000`` or
+``-max_total_time=60``. The corpus lies in the folder, and begins with small honest files. An input that fails is
+written to the folder, too.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _LARGEST = 4_096
 """Bytes of an honest file that the corpus begins with."""
 
 
-def main(seconds: int, corpus: Path) -> None:
-    """Run libFuzzer for some seconds; it ends the process, with an error if an input fails."""
+def main(limit: str, corpus: Path, seed: int = 1) -> None:
+    """Run libFuzzer up to a limit; it ends the process, with an error if an input fails."""
     honest = Path(tempfile.mkdtemp(prefix="honest-"))
     at_hand = Path(tempfile.mkdtemp(prefix="input-"))
     (honest / "noise").mkdir()
@@ -49,14 +50,14 @@ def main(seconds: int, corpus: Path) -> None:
         return readers[0].changed(rng, *parted)[:most] if parted else bytes(atheris.Mutate(data, most))
 
     options = [
-        f"-max_total_time={seconds}",
+        limit,
         "-timeout=60",
         "-rss_limit_mb=4096",
         "-max_len=16384",
         "-print_final_stats=1",
     ]
     atheris.Setup(
-        [sys.argv[0], *options, "-seed=1", f"-artifact_prefix={corpus}/failed-", str(corpus)],
+        [sys.argv[0], *options, f"-seed={seed}", f"-artifact_prefix={corpus}/failed-", str(corpus)],
         attempt,
         custom_mutator=changed,
     )
@@ -64,4 +65,8 @@ def main(seconds: int, corpus: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="corpus-")))
+    main(
+        sys.argv[1],
+        Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="corpus-")),
+        *map(int, sys.argv[3:]),
+    )

@@ -1,13 +1,13 @@
-"""A campaign: inputs for one reader until the time is up, each drawn by Hypothesis and read under guard.
+"""Fuzzing of one reader: rounds of inputs that Hypothesis draws, each read under guard.
 
-``python -m tests.fuzz.campaign READER SECONDS [FIRST]`` runs one in this process, with bounded memory, and prints
-how many inputs there were; the rounds of inputs are numbered from FIRST (0), and a number gives the same inputs.
-An input that ends the process lies in the folder that is named at the beginning; where nothing is found, it is
-removed.
+``python -m tests.fuzz.campaign READER SECONDS [FIRST]`` runs rounds in this process until the time is up, with
+bounded memory. The rounds are numbered from FIRST (0), and a number gives the same inputs. An input that ends the
+process stays in the folder that is printed at the start; the folder is removed where nothing is found.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import sys
 import tempfile
@@ -28,31 +28,23 @@ ROUND = 50
 """Inputs of one round."""
 
 
-def run(
-    reader: Reader,
-    folder: Path,
-    seconds: float,
-    *,
-    inputs: int | None = None,
-    first: int = 0,
-    log: TextIO | None = None,
+def run_round(
+    reader: Reader, folder: Path, number: int, *, inputs: int = ROUND, log: TextIO | None = None
 ) -> Counter[str]:
-    """Return how many inputs there were, and how many were refused.
+    """Read the inputs of one round; return how many there were, and how many were refused.
 
     Args:
         reader: The reader.
-        folder: Where the input at hand lies.
-        seconds: When to stop.
-        inputs: How many inputs at most; None for as many as the time allows.
-        first: The number of the first round.
+        folder: Where each input lies while it is read.
+        number: The number of the round, which chooses the inputs.
+        inputs: How many inputs.
         log: Where the stacks of a hanging process go.
     """
     counts: Counter[str] = Counter()
-    stop = time.monotonic() + seconds
-    size = ROUND if inputs is None else inputs
 
+    @seed(number)
     @settings(
-        max_examples=size,
+        max_examples=inputs,
         deadline=None,
         database=None,
         report_multiple_bugs=False,
@@ -60,20 +52,15 @@ def run(
         suppress_health_check=list(HealthCheck),
     )
     @given(st.integers(0, 2**64))
-    def attempt(number: int) -> None:
-        case = reader.case(Random(number))
+    def attempt(drawn: int) -> None:
+        case = reader.case(Random(drawn))
         lay(folder, case)
         counts["inputs"] += 1
         with guarded(log) as refusals:
             reader.read(folder)
         counts["refused"] += len(refusals)
 
-    number = first
-    while time.monotonic() < stop:
-        seed(number)(attempt)()
-        number += 1
-        if inputs is not None:
-            break
+    attempt()
     return counts
 
 
@@ -90,15 +77,19 @@ def main(name: str, seconds: float, first: int = 0) -> None:
     """Run one campaign in this process."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{name}-", dir=memory if memory.is_dir() else None))
-    sys.stdout.write(f"The input at hand lies in {folder}.\n")
+    sys.stdout.write(f"Inputs lie in {folder}.\n")
     sys.stdout.flush()
     honest, at_hand = folder / "honest", folder / "input"
     honest.mkdir()
     at_hand.mkdir()
     reader = READERS[name](honest)
     limit_memory()
+    counts: Counter[str] = Counter()
     begun = time.monotonic()
-    counts = run(reader, at_hand, seconds, first=first, log=sys.stderr)
+    for number in itertools.count(first):
+        counts += run_round(reader, at_hand, number, log=sys.stderr)
+        if time.monotonic() >= begun + seconds:
+            break
     sys.stdout.write(
         f"{name}: {counts['inputs']:,} inputs in {time.monotonic() - begun:.0f} s, {counts['refused']:,} refused, "
         "nothing found.\n"

@@ -1,7 +1,4 @@
-"""Every reader is fuzzed: a few inputs in each run of the tests, and for half a minute each among the slow ones.
-
-``SFUMATO_FUZZ_SECONDS=600`` makes it ten minutes each.
-"""
+"""Every reader is fuzzed with the same inputs in each run; `python -m tests.search` draws others."""
 
 import os
 import subprocess
@@ -11,25 +8,25 @@ from random import Random
 
 import pytest
 
-from tests.fuzz.campaign import lay, run
+from tests.fuzz.campaign import lay, run_round
 from tests.fuzz.guard import guarded
 from tests.fuzz.readers import READERS
 from tests.fuzz.readers.mechanisms import MechanismFiles, NoiseFiles
 
-_SECONDS = float(os.environ.get("SFUMATO_FUZZ_SECONDS", "30"))
 _ROOT = Path(__file__).parents[2]
-_FEW = 12
-_EXTREME = 25  # of each honest file
-_SLOW = {"commands": 3}  # a design takes longer than a file
+_FEW, _MORE = 12, 50
+_FEWER = {"commands": 3, "designs": 6}  # a design takes longer than a file
+_EXTREME = 10  # of each honest file
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_few_inputs_of_each_reader(name, tmp_path):
-    honest, at_hand = tmp_path / "honest", tmp_path / "input"
+@pytest.mark.parametrize(("number", "inputs"), [(0, _FEW), pytest.param(1, _MORE, marks=pytest.mark.slow)])
+def test_changed_inputs_are_refused_in_words_or_read_rightly(name, number, inputs, tmp_path):
+    honest, changed = tmp_path / "honest", tmp_path / "input"
     honest.mkdir()
-    at_hand.mkdir()
-    counts = run(READERS[name](honest), at_hand, 60, inputs=_SLOW.get(name, _FEW))
-    assert counts["inputs"] > 0
+    changed.mkdir()
+    inputs = inputs * _FEWER.get(name, _FEW) // _FEW
+    assert run_round(READERS[name](honest), changed, number, inputs=inputs)["inputs"] > 0
 
 
 @pytest.mark.parametrize("kind", [pytest.param(MechanismFiles, marks=pytest.mark.slow), NoiseFiles])
@@ -45,32 +42,19 @@ def test_honest_files_with_numbers_at_the_ends_of_the_floats(kind, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", READERS)
-def test_a_campaign_of_each_reader(name):
-    """In a process of its own: what crashes it, or hangs in it, leaves the input behind."""
-    done = _ended([sys.executable, "-m", "tests.fuzz.campaign", name, str(_SECONDS)])
-    assert done.returncode == 0, done.stdout[-10_000:]
-    assert "nothing found" in done.stdout
-
-
-@pytest.mark.slow
 def test_a_campaign_that_coverage_guides(atheris, tmp_path):
-    done = _ended(
-        [sys.executable, "-m", "tests.fuzz.atheris_loader", str(int(_SECONDS)), str(tmp_path / "corpus")]
-    )
-    assert done.returncode == 0, done.stdout[-10_000:]
-    assert "stat::number_of_executed_units" in done.stdout
-    assert not list((tmp_path / "corpus").glob("failed-*"))
-
-
-def _ended(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
+    """In a process of its own, whose modules are instrumented; as many inputs in every run."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.atheris_loader", "-runs=3000", str(tmp_path / "corpus")],
         cwd=_ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=_SECONDS + 900,
+        timeout=900,
         check=False,
     )
+    assert done.returncode == 0, done.stdout[-10_000:]
+    assert "stat::number_of_executed_units" in done.stdout
+    assert not list((tmp_path / "corpus").glob("failed-*"))
