@@ -11,7 +11,7 @@ from torch import Tensor, nn
 Batches = Callable[[], tuple[Tensor, Tensor]]
 
 
-class Obfuscator(nn.Module):
+class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its types are not read
     """From places and seeds to reports: the place plus what one of the heads adds to it.
 
     Each place has a gate for every head, the probability that this head answers. Of several
