@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import os
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,12 @@ import pytest
 
 # Two workers with one thread each beat two that wait for each other's threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+if sys.dont_write_bytecode:
+    # Tests start hundreds of processes, each of which would compile what it imports: compile once, in build/.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parent / "build" / "compiled")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 HOW = {
     "torch": "uv pip install torch --torch-backend=cpu && uv run pytest -m torch",

@@ -18,8 +18,6 @@ from .running import ReleaseError, environment, run
 from .trials import BARE, PARTS, TOOLS, Trial
 
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
-EXAMPLES = "5"
-"""How many examples each property is tried on: what is looked for here is what an installation breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +100,7 @@ def _try(trial: Trial, log: Path) -> str:
         place, home = Path(folder), Path(folder) / "environment"
         python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
         run(["uv", "venv", "--quiet", "--seed", "--python", trial.interpreter.path, home], place, log=log)
-        env = environment(
-            OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", SFUMATO_EXAMPLES=EXAMPLES, MPLBACKEND="agg"
-        )
+        env = environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg")
         with_uv: list[str | Path] = ["uv", "pip", "install", "--quiet", "--python", python]
         # pip keeps the wheel of a source by the name of its file, so a cache may hold one of another day.
         with_pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir"]

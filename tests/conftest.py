@@ -10,23 +10,11 @@ import pytest
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 EXAMPLES = Path(__file__).parents[1] / "examples"
-COMPILED = Path(__file__).parents[1] / "build" / "compiled"
 
-if sys.dont_write_bytecode:
-    # Then a process compiles all that it imports, every time, and the tests start hundreds: keep that, but not
-    # beside the sources, as was asked.
-    sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(COMPILED)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-# Hundreds of properties are tried in each run: SFUMATO_EXAMPLES=1000 tries each on more examples.
-hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=int(os.environ.get("SFUMATO_EXAMPLES", "100"))
-)
-hypothesis.settings.register_profile(
-    "ci", hypothesis.settings.get_profile("default"), derandomize=True, print_blob=True
-)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
+# The same examples in every run. `python -m tests.search` looks for others, from the seed in SFUMATO_SEARCH.
+hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.register_profile("search", deadline=None, max_examples=500, print_blob=True)
+hypothesis.settings.load_profile("search" if "SFUMATO_SEARCH" in os.environ else "fixed")
 
 
 @pytest.fixture(scope="session")
