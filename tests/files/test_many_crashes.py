@@ -1,8 +1,10 @@
 """A folder of designs after crashes, full disks and tampering: nothing half-made is taken for whole."""
 
+import itertools
 import json
 import os
 import random
+import resource
 import signal
 import stat
 import subprocess
@@ -14,32 +16,55 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.files.many import design_many
+from sfumato.files.many import DesignNews, design_many
 from tests.files.test_many import METRIC, PROMISE, many, people
+from tests.releases.forks import PATIENCE_S, SEARCH, Fork, Say, Steps
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and limits of POSIX")
 ROOT = Path(__file__).parents[2]
+MADE = 3  # designs of a run whose workers then do not come to an end
 
-SCRIPT = """
-import sys
-from tests.files.test_many import many
+SCRIPT = f"""
+import os, sys, time
+from pathlib import Path
+import sfumato as sf
+from tests.files.test_many import many, people
+
+folder = Path(sys.argv[1])
+finite = [prior.probabilities.tolist() for prior in people({MADE}).values()]
+real = sf.files.many.job.design
+
+def design(prior, **options):
+    while prior.probabilities.tolist() not in finite:
+        folder.with_name(f"{{os.getpid()}}.busy").touch()
+        time.sleep(60)
+    return real(prior, **options)
+
+sf.files.many.job.design = design
 if __name__ == "__main__":
-    told = lambda news: print(news.name, flush=True)
-    many(sys.argv[1], int(sys.argv[2]), processes=int(sys.argv[3]), progress=told)
+    many(folder, 8, processes=2)
 """
 
 
-def begun(folder: Path, count: int, processes: int = 1) -> "subprocess.Popen[str]":
+def busy(folder: Path) -> "tuple[subprocess.Popen[str], list[int]]":
+    """Return a run that has made its first designs, and its two workers, which are in the middle of others."""
     script = folder.with_name("script.py")
     script.write_text(SCRIPT)
-    return subprocess.Popen(
-        [sys.executable, str(script), str(folder), str(count), str(processes)],
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(folder)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
         text=True,
         preexec_fn=_interruptible,
     )
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        workers = [int(path.stem) for path in folder.parent.glob("*.busy")]
+        if len(workers) == 2 and len(whole(folder)) == MADE:
+            return process, workers
+        assert process.poll() is None
+        assert time.monotonic() < until, f"two workers are not at work after {PATIENCE_S} seconds"
+        time.sleep(0.05)
 
 
 def _interruptible() -> None:
@@ -55,51 +80,85 @@ def whole(folder: Path) -> set[str]:
     return set(found)
 
 
-def lines(process: "subprocess.Popen[str]", count: int) -> None:
-    assert process.stdout is not None
-    for _ in range(count):
-        assert process.stdout.readline()
+def halting(say: Say, folder: Path, designs: int) -> None:
+    """Make designs; say so once there are so many, and wait to be killed."""
+
+    def halt(news: DesignNews) -> None:
+        if news.done == designs:
+            say("there")
+            signal.pause()
+
+    many(folder, 40, progress=halt)
 
 
-@posix
-def test_a_kill_loses_only_what_was_in_flight(tmp_path):
-    folder, process = tmp_path / "out", begun(tmp_path / "out", 40)
-    lines(process, 3)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+def stepping(say: Say, folder: Path, step: int) -> None:
+    """Make two designs, and be killed before a change of the folder, or in the middle of a file."""
+    del say
+    Steps(step).watch(folder)
+    many(folder, 2)
+
+
+def check_rest(folder: Path, count: int) -> None:
+    """Check that the next run makes what is missing and nothing else, and leaves no rubbish."""
     there = whole(folder)
-    assert 3 <= len(there) < 40
-    found = many(folder, 40)
-    assert found.finished
-    assert found.made == 40 - len(there)
-
-
-@pytest.mark.slow
-@posix
-def test_kills_at_random_moments(tmp_path):
-    """Twenty kills that hit a run at work; those that come before or after do not count."""
-    count, hits, number = 60, 0, 0
-    chance = random.Random(os.urandom(8))
-    folder = tmp_path / "0"
-    there: set[str] = set()
-    while hits < 20:
-        process = begun(folder, count)
-        lines(process, 1)  # it is at work
-        time.sleep(chance.uniform(0, 0.5))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        hits += process.returncode == -signal.SIGKILL
-        now = whole(folder)
-        assert there <= now
-        assert len(now) > len(there)  # what was reported is there
-        there = now
-        if len(there) == count:
-            number += 1
-            folder, there = tmp_path / str(number), set()
     found = many(folder, count)
     assert found.finished
     assert found.made == count - len(there)
     assert not list(folder.glob(".*.part"))
+
+
+@posix
+def test_a_kill_loses_only_what_was_in_flight(tmp_path):
+    run = Fork(halting, tmp_path / "out", 3)
+    assert run.line() == "there"
+    assert run.kill()
+    assert len(whole(tmp_path / "out")) == 3
+    check_rest(tmp_path / "out", 5)
+
+
+@pytest.mark.slow
+@posix
+def test_killed_at_every_step(tmp_path):
+    """Before each change of the folder, and in the middle of each file; then the next run goes on."""
+    seen = []
+    for step in itertools.count(1):
+        folder = tmp_path / f"{step}" / "out"
+        folder.parent.mkdir()
+        if not Fork(stepping, folder, step).died():
+            break
+        seen.append(len(whole(folder)))
+        check_rest(folder, 2)
+    assert seen == sorted(seen)
+    assert set(seen) == {0, 1}
+
+
+if SEARCH is not None:
+
+    @posix
+    def test_kills_at_random_moments(tmp_path):
+        """Twenty kills that hit a run at work; those that come before or after do not count."""
+        count, hits, number = 40, 0, 0
+        chance = random.Random(SEARCH)
+        folder = tmp_path / "0"
+        there: set[str] = set()
+        while hits < 20:
+            run = Fork(telling, folder, count)
+            run.line()  # it is at work
+            time.sleep(chance.uniform(0, 0.5))
+            hits += run.kill()
+            now = whole(folder)
+            assert there <= now
+            assert len(now) > len(there)  # what was reported is there
+            there = now
+            if len(there) == count:
+                number += 1
+                folder, there = tmp_path / str(number), set()
+        check_rest(folder, count)
+
+
+def telling(say: Say, folder: Path, count: int) -> None:
+    """Make designs, and say the name of each."""
+    many(folder, count, progress=lambda news: say(news.name))
 
 
 def test_what_a_kill_left_half_written_is_removed(tmp_path):
@@ -113,30 +172,28 @@ def test_what_a_kill_left_half_written_is_removed(tmp_path):
 @pytest.mark.slow
 @posix
 def test_workers_end_with_the_process_that_hands_out_the_work(tmp_path):
-    process = begun(tmp_path / "out", 2000, 2)
-    lines(process, 3)
-    workers = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    assert len(workers) >= 2
+    process, workers = busy(tmp_path / "out")
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    deadline = time.monotonic() + 60
-    while any(_runs(pid) for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(_runs(pid) for pid in workers)
-    there = whole(tmp_path / "out")
-    assert many(tmp_path / "out", 2000, stop=_after(1)).made == 1
-    assert len(whole(tmp_path / "out")) == len(there) + 1
+    until = time.monotonic() + PATIENCE_S
+    while left := [pid for pid in workers if _runs(pid)]:
+        assert time.monotonic() < until, f"the workers {left} outlive their run by {PATIENCE_S} seconds"
+        time.sleep(0.05)
+    assert len(whole(tmp_path / "out")) == MADE
+    assert many(tmp_path / "out", 8, stop=_after(1)).made == 1
+    assert len(whole(tmp_path / "out")) == MADE + 1
 
 
 @pytest.mark.slow
 @posix
 def test_an_interrupt_ends_at_once_and_the_next_run_goes_on(tmp_path):
-    process = begun(tmp_path / "out", 2000, 2)
-    lines(process, 3)
+    """Though its workers do not end by themselves."""
+    process, _ = busy(tmp_path / "out")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode not in (0, None)
-    assert len(whole(tmp_path / "out")) >= 3
+    assert len(whole(tmp_path / "out")) == MADE
+    check_rest(tmp_path / "out", 8)
 
 
 def _after(count: int):
@@ -203,15 +260,13 @@ def test_rows_that_were_changed_are_no_rows(tmp_path, change):
     assert many(tmp_path, 1).made == 1
 
 
-LIMITED = """
-import resource, sys
-from tests.files.test_many import many
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-try:
-    many(sys.argv[1], 60)
-except Exception as error:
-    print(type(error).__name__, error)
-"""
+def limited(say: Say, folder: Path, size: int) -> None:
+    """Make designs where no file may be larger; say what went wrong."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    try:
+        many(folder, 20)
+    except FileError as error:
+        say(str(error))
 
 
 @pytest.mark.slow
@@ -219,22 +274,12 @@ except Exception as error:
 @pytest.mark.parametrize("size", [500, 6000])
 def test_a_disk_that_takes_no_more(tmp_path, size):
     """The file itself does not fit, or a line of the index is cut off: an error, and the next run goes on."""
-    folder, script = tmp_path / "out", tmp_path / "script.py"
-    script.write_text(LIMITED)
-    done = subprocess.run(
-        [sys.executable, str(script), str(folder), str(size)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "FileError" in done.stdout
-    assert "free some space" in done.stdout or "write elsewhere" in done.stdout
+    folder = tmp_path / "out"
+    said, _ = Fork(limited, folder, size).rest()
+    assert "free some space" in said or "write elsewhere" in said
     assert not list(folder.glob("*.part"))
     assert not list(folder.glob(".*.part"))
-    there = whole(folder)
-    assert many(folder, 60).made == 60 - len(there)
+    check_rest(folder, 20)
 
 
 @posix
@@ -276,12 +321,11 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
 
 @posix
 def test_two_processes_do_not_share_a_folder(tmp_path):
-    folder, process = tmp_path / "out", begun(tmp_path / "out", 2000)
-    lines(process, 1)
+    folder, run = tmp_path / "out", Fork(halting, tmp_path / "out", 1)
+    assert run.line() == "there"
     with pytest.raises(InputError, match="another run"):
         many(folder, 1)
-    process.kill()
-    process.communicate()
+    assert run.kill()
     assert many(folder, 1).rows  # no lock is left
 
 

@@ -38,11 +38,13 @@ def threads() -> Iterator[Executor]:
 def dask() -> Iterator[Executor]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        import dask.config
         import distributed
 
-        cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
-        with cluster, distributed.Client(cluster) as client:
-            yield client.get_executor()
+        with dask.config.set({"distributed.comm.timeouts.connect": "300s"}):  # a busy machine begins late
+            cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+            with cluster, distributed.Client(cluster) as client:
+                yield client.get_executor()
 
 
 class Carried(Executor):
@@ -78,7 +80,7 @@ def test_any_executor_makes_the_same_designs(tmp_path, kind):
     with kind() as pool:
         found = many(tmp_path / "with", 4, executor=pool, in_flight=3)
         users = design_each_user(
-            CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=60
+            CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=600
         )
     assert found.finished
     assert found.made == 4
@@ -181,5 +183,5 @@ def test_jobs_are_small(tmp_path):
             sent.append(len(pickle.dumps((function, given, named))))
             return super().submit(function, *given, **named)
 
-    design_each_user(visits, tmp_path, epsilon="1/km", spacing="5 km", executor=Counting(), time_limit=60)
+    design_each_user(visits, tmp_path, epsilon="1/km", spacing="5 km", executor=Counting(), time_limit=600)
     assert sent[0] < 10_000

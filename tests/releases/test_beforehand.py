@@ -13,6 +13,8 @@ from sfumato.geo import Lattice
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
 from sfumato.releases.budget import Blur, BudgetError, Ledger
+from sfumato.releases.charged import ChargedDraw
+from sfumato.releases.kernel import PrivateBatch
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "1 km")
 UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
@@ -108,24 +110,30 @@ def test_where_others_spend_meanwhile_the_charges_are_told_and_not_made_twice(tm
 
 
 @pytest.fixture
-def cut_off(tmp_path, ledger):
-    """A way to prepare a release that was cut off after its first batch."""
+def cut_off(tmp_path, ledger, monkeypatch):
+    """A way to prepare a release that was cut off after its first batch, before anybody else was charged."""
     pq.write_table(table(last=48.85), tmp_path / "in.parquet")
 
     def made(**options):
         return prepare(blurred(ledger), tmp_path / "in.parquet", tmp_path / "o.parquet", batch_rows=2, **options)
 
-    def stop(_):
-        raise KeyboardInterrupt
+    draw = ChargedDraw.draw
 
-    with pytest.raises(KeyboardInterrupt):
-        made().run(stop)
+    def stop(self: ChargedDraw, batch: Any, start: int, run: str) -> PrivateBatch:
+        if start:
+            raise KeyboardInterrupt
+        return draw(self, batch, start, run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChargedDraw, "draw", stop)
+        with pytest.raises(KeyboardInterrupt):
+            made().run()
     return made
 
 
 def test_a_charged_release_that_was_cut_off_is_not_begun_anew_by_mistake(ledger, cut_off):
     before = spent(ledger)
-    assert sum(before)
+    assert before == [1, 1, 0, 0, 0, 0]
     with pytest.raises(InputError, match="for which users may have been charged") as told:
         cut_off().run()
     assert "resume=True" in told.value.hint

@@ -93,6 +93,7 @@ def test_reports_without_a_mark_are_taken_where_the_caller_answers_for_them_and_
     for each in (strong, TABLE):
         with pytest.raises(DataError, match=r"'out.csv' bears no mark"):
             read_reports(each, tmp_path / "out.csv")
+    # By chance: 2e-11 (chi-square of five degrees); the bound, which reading checks, is below 1e-6 then.
     assert reports_fit(read_reports(strong, tmp_path / "out.csv", unmarked=True)).failure > 1e-7
     with pytest.raises(DataError, match="do not fit the mechanism"):
         read_reports(TABLE, tmp_path / "out.csv", unmarked=True)

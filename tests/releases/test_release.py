@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError, SfumatoError
 from sfumato.geo import Grid, Visits, synthetic_city
 from sfumato.releases import release
-from tests.sampling.test_sampler import FALSE_ALARM, p_value
+from tests.sampling.test_sampler import BY_CHANCE, chance
 
 GRID = Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
 IDENTITY = sf.Mechanism(np.eye(8), GRID)
@@ -73,11 +73,11 @@ def test_only_named_columns_are_kept(tmp_path: Path, visits_csv: Path) -> None:
 
 
 def test_the_reports_follow_the_mechanism(tmp_path: Path) -> None:
-    lat, lon = np.repeat(GRID.latlon[[5]], 40_000, axis=0).T
+    lat, lon = np.repeat(GRID.latlon[[5]], 100_000, axis=0).T
     release(BLUR, Visits(lat, lon), tmp_path / "private.parquet")
     labels = parquet.read_table(tmp_path / "private.parquet")["label"].to_pylist()
     counts = np.bincount(GRID.positions(labels), minlength=8)
-    assert p_value(BLUR, 5, counts) > FALSE_ALARM
+    assert chance(counts, BLUR.matrix[5]) > BY_CHANCE
 
 
 def test_each_release_is_drawn_anew(tmp_path: Path) -> None:

@@ -6,10 +6,16 @@ from benchmarks.places import EPSILONS, NAMES, instance
 from benchmarks.released import measured
 
 import sfumato as sf
+from tests.sampling.mechanisms import fix_seeds
 
 CITY = sf.synthetic_city(users=20, days=7)
 CITY = CITY.inside(CITY.region(trim=0.03))
-FAR = 5.0  # standard errors: a right statement fails once in two million numbers
+FAR = 5.0  # standard errors
+
+
+@pytest.fixture(autouse=True)
+def _seeds(monkeypatch):
+    fix_seeds(monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["points", pytest.param("cells", marks=pytest.mark.slow)])

@@ -1,7 +1,6 @@
 """Processes of their own that charge, some of which are killed; each tells over a pipe what it was granted."""
 
 import itertools
-import multiprocessing
 import os
 import random
 import resource
@@ -20,14 +19,9 @@ from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.budget import Blur, BudgetError, Charge, Ledger, migrate
 
-# Forked from a process that has imported everything, and has no threads and no ledger.
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload([__name__])
+from ..forks import FORKS, PATIENCE_S, Steps
 
-
-def flag() -> Any:
-    """A number that another process sets, and that is still there once it was killed."""
-    return FORKS.Value("i", 0, lock=False)
+BATCHES, USERS = 20, 5  # of a run, and of each of its batches
 
 
 class Worker:
@@ -39,57 +33,64 @@ class Worker:
         self.process.start()
         there.close()
 
+    def word(self) -> Any:
+        """The next thing that it tells."""
+        assert self.pipe.poll(PATIENCE_S), f"no word and no end for {PATIENCE_S} seconds"
+        return self.pipe.recv()
+
     def told(self) -> list[Any]:
         """All that it told, once it has ended."""
         found = []
         try:
             while True:
-                found.append(self.pipe.recv())
+                found.append(self.word())
         except (EOFError, ConnectionResetError):
             self.process.join()
             return found
 
-    def kill(self, after_s: float) -> list[Any]:
-        """Kill it some time after its first word, and return what it told."""
-        first = self.pipe.recv()
-        time.sleep(after_s)
+    def kill(self) -> list[Any]:
+        """Kill it, and return what it told."""
         self.process.kill()
-        return [first, *self.told()]
+        return self.told()
 
     @property
     def killed(self) -> bool:
-        """Whether a signal ended it."""
-        return self.process.exitcode == -signal.SIGKILL
+        """Whether it was killed: by a signal that nothing catches, or for a file that may not grow."""
+        return self.process.exitcode in (-signal.SIGKILL, -signal.SIGXFSZ)
 
 
-def watched(middle: Any) -> None:
-    """Keep a flag up from the beginning of each transaction until it is committed or rolled back."""
-
-    def begun(*_: object) -> None:
-        middle.value = 1
-
-    def done(*_: object) -> None:
-        middle.value = 0
-
-    event.listen(Engine, "begin", begun)
-    event.listen(Pool, "checkin", done)
+def die_at(step: int) -> Steps:
+    """Let this process be killed at one of its steps towards the database; at none if it is 0."""
+    steps = Steps(step)
+    for name in ("begin", "before_cursor_execute", "commit"):
+        event.listen(Engine, name, steps)
+    event.listen(Pool, "checkin", steps)  # after a commit
+    return steps
 
 
-def charge_for_ever(address: str, middle: Any, pipe: Connection) -> None:
-    """Charge one user again and again; tell how often that was granted."""
+def charge_for_ever(address: str, step: int, pipe: Connection) -> None:
+    """Charge one user again and again, until a step at which it is killed; tell how often that was granted."""
     with suppress(FileError):
         ledger = Ledger(address)
-        watched(middle)
+        die_at(step)
         for number in itertools.count(1):
             ledger.charge("ada", 1)
             pipe.send(number)
 
 
-def report_for_ever(address: str, name: str, middle: Any, pipe: Connection) -> None:
-    """Report one place after the other; tell each place and its report."""
+def charge_until_cut_off(address: str, limit: int, pipe: Connection) -> None:
+    """Charge one user until a file is larger than it may be: the system then ends it in the middle of a write."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    charge_for_ever(address, 0, pipe)
+
+
+def report_for_ever(address: str, name: str, step: int, pipe: Connection) -> None:
+    """Report one place after the other, until a step at which it is killed; tell each place and its report."""
     with suppress(FileError):
         ledger = Ledger(address)
-        watched(middle)
+        die_at(step)
         for number in itertools.count():
             place = f"{name}{number}"
             pipe.send((place, ledger.reports(["ada"], [place], 1, drawn, b"m")[0]))
@@ -100,11 +101,13 @@ def drawn(visits: list[int]) -> list[int]:
     return [random.SystemRandom().randrange(2**31) for _ in visits]
 
 
-def run_batches(address: str, run: str, pipe: Connection) -> None:
-    """Charge the batches of a run, from the first one on; tell those that are done."""
+def run_batches(address: str, run: str, step: int, pipe: Connection) -> None:
+    """Charge the batches of a run, from the first one on, until a step at which it is killed; tell the others."""
     ledger = Ledger(address)
-    for batch in range(40):
-        ledger.charge_many([Charge(f"u{number}", 1) for number in range(batch, batch + 20)], run=run, batch=batch)
+    die_at(step)
+    for batch in range(BATCHES):
+        charges = [Charge(f"u{number}", 1) for number in range(batch, batch + USERS)]
+        ledger.charge_many(charges, run=run, batch=batch)
         pipe.send(batch)
 
 
@@ -136,11 +139,13 @@ def charge_as_host(address: str, zone: str, ahead_s: float, pipe: Connection) ->
 
 
 def charge_until_told(address: str, zone: str, ahead_s: float, pipe: Connection) -> None:
-    """Charge 0.1 as often as it is granted, until it is told to stop; tell how often that was."""
+    """Charge 0.1 as often as it is granted, until it is told to stop, and a few times more; tell how often."""
     on_host(zone, ahead_s)
     ledger, granted = Ledger(address), 0
     pipe.send("open")
-    while not pipe.poll():
+    more = 3
+    while more:
+        more -= pipe.poll()
         try:
             ledger.charge("ada", 0.1)
             granted += 1
@@ -161,17 +166,9 @@ def create(address: str, ahead_s: float, pipe: Connection) -> None:
 
 def act_and_die(address: str, act: Callable[[str, int], object], step: int, pipe: Connection) -> None:
     """Act, and be killed at one of the steps towards the database; tell how many there are, if there are fewer."""
-    steps = itertools.count(1)
-
-    def kill(*_: object) -> None:
-        if next(steps) == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    for name in ("begin", "before_cursor_execute", "after_cursor_execute", "commit"):
-        event.listen(Engine, name, kill)
-    event.listen(Pool, "checkin", kill)  # after a commit
+    steps = die_at(step)
     act(address, step)
-    pipe.send(next(steps) - 1)
+    pipe.send(steps.taken)
 
 
 def create_one(address: str, number: int) -> None:

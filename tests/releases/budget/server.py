@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -13,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 import sqlalchemy
+
+from ..forks import PATIENCE_S
 
 
 class Server:
@@ -29,25 +32,30 @@ class Server:
             warnings.simplefilter("ignore")  # it warns where there is no folder for a user's run-time files
             self._made = package.get_server(self._folder / "pg", cleanup_mode="stop")
         self.stop("fast")
+        # A host of its own where the system has more than one for itself: nobody takes the port while it is down.
+        number = os.getpid()
+        own = f"127.{64 + (number >> 16) % 64}.{(number >> 8) % 256}.{number % 256}"
+        self._host = own if sys.platform == "linux" else "127.0.0.1"
         with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
+            free.bind((self._host, 0))
             self._port = free.getsockname()[1]
         self.start()
 
     @property
     def address(self) -> str:
         """The address of its database."""
-        return f"postgresql://postgres@127.0.0.1:{self._port}/postgres"
+        return f"postgresql://postgres@{self._host}:{self._port}/postgres"
 
     def start(self) -> None:
         """Start it, once what is left of the last one is gone, and wait until it takes connections."""
-        listening = f"-h 127.0.0.1 -p {self._port} -c unix_socket_directories="
-        for last in (False,) * 30 + (True,):
+        listening = f"-h {self._host} -p {self._port} -c unix_socket_directories="
+        until = time.monotonic() + PATIENCE_S
+        while True:
             try:
                 self._control("-l", str(self._folder / "pg" / "log"), "-o", listening, "start")
                 return
             except subprocess.CalledProcessError:
-                if last:
+                if time.monotonic() > until:
                     raise
                 time.sleep(0.5)
 
@@ -84,5 +92,5 @@ class Server:
 
     def _control(self, *arguments: str) -> None:
         made = self._made
-        given = ("-w", "-t", "60", "-D", str(made.pgdata), *arguments)
-        self._execute("pg_ctl", given, bin_path=made.bin_path, user=made.system_user, timeout=90)
+        given = ("-w", "-t", str(PATIENCE_S), "-D", str(made.pgdata), *arguments)
+        self._execute("pg_ctl", given, bin_path=made.bin_path, user=made.system_user, timeout=PATIENCE_S + 30)

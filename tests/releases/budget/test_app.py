@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
@@ -141,7 +141,7 @@ def test_what_is_no_name_costs_nothing(app, user: Any):
     assert app.ledger.head == before
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=20), st.floats(), st.floats(), st.one_of(st.none(), st.text(max_size=20)))
 def test_any_call_is_refused_free_or_charged_once(app, user, lat, lon, place):
     before = app.ledger.check().charges

@@ -18,7 +18,7 @@ from sfumato.releases import prepare
 from sfumato.releases.budget import Blur, BudgetError, Ledger, new_ledger_key
 from sfumato.releases.fingerprint import fingerprint
 
-from .altered import alter, rows
+from .altered import alter, rows, stop_clock
 
 LATTICE = Lattice.covering("3 km x 3 km around 48.85,2.35", "1 km")
 PROMISE = sf.CoordinatePrivacy("1/km")
@@ -243,6 +243,7 @@ def test_a_report_that_the_mechanism_cannot_make_is_refused(address, report):
 class TestNothingLeft:
     def test_a_call_is_refused(self, address):
         source = metered(address, ["2/km per day", "9/km"])
+        stop_clock(address)  # no midnight comes between the reports
         source.report("ada", *HOME)
         first = source.report("ada", *HOME, place="home")
         for place in (None, "work"):

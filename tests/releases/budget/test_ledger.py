@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import FileError, InfeasibleError, InputError, UnitError
@@ -47,7 +47,7 @@ def test_users_have_budgets_of_their_own_and_the_ledger_keeps_them(address):
     assert again.charge("ada", "0.1/km", reports=5).left == 0
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(1e-6, 0.5)), max_size=10))
 def test_no_sequence_of_charges_exceeds_the_limit(tmp_path_factory, charges):
     ledger = Ledger.create(tmp_path_factory.mktemp("ledger") / "l.db", 1.0)

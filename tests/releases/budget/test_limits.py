@@ -8,7 +8,7 @@ import pytest
 from sfumato.errors import InputError, UnitError
 from sfumato.releases.budget import BudgetError, Charge, Ledger
 
-from .altered import alter
+from .altered import alter, stop_clock
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -119,6 +119,7 @@ def test_a_clock_that_was_ahead_renews_nothing_until_then(tmp_path, clock):
 
 def test_windows_in_postgresql_follow_the_servers_clock(database):
     ledger = Ledger.create(database, ["1 per day", "2 per week"])
+    stop_clock(database)  # no midnight comes between the charges
     ledger.charge_many([Charge("ada", 1), Charge("bob", "0.5")])
     with pytest.raises(BudgetError, match="today"):
         ledger.charge("ada", 1)

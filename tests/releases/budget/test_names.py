@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
@@ -37,7 +37,7 @@ def test_odd_names_are_refused(tmp_path, odd):
     assert not ledger.users
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(st.text(max_size=300))
 def test_any_text_is_refused_or_kept_in_its_normal_form(tmp_path_factory, name):
     ledger = Ledger.create(tmp_path_factory.mktemp("names") / "l.db", 1)

@@ -12,17 +12,20 @@ import pytest
 from sfumato.errors import FileError
 from sfumato.releases.budget import BudgetError, Charge, Ledger
 
+from ..forks import SEARCH
 from .processes import (
+    BATCHES,
+    USERS,
     Worker,
     act_and_die,
     as_nobody,
     charge_batch,
     charge_for_ever,
     charge_one,
+    charge_until_cut_off,
     charge_until_refused,
     drawn,
     fill_disk,
-    flag,
     fork_and_charge,
     hold,
     remember_one,
@@ -31,10 +34,8 @@ from .processes import (
     same_places,
 )
 
-FEW, MANY = 3, 50
-MOST = 10  # times as many, where by chance too few come in the middle of a transaction
+STEPS = range(5, 120, 19)  # of a process that charges again and again: in the middle of other charges each
 LONGEST_S = 0.25
-times = pytest.mark.parametrize("kills", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 
 
 def at_once(function, *addresses):
@@ -43,68 +44,97 @@ def at_once(function, *addresses):
     return [worker.told() for worker in workers]
 
 
-def soon(act):
-    """Return what a call returns, which no lock may delay."""
-    start = time.monotonic()
-    found = act()
-    assert time.monotonic() - start < 10
-    return found
+def check_charges(ledger: Ledger, before: int, told: list[int]) -> int:
+    """Check what a killed process leaves that charged one user; return how many reports that user has by now.
+
+    Args:
+        ledger: The ledger.
+        before: The user's reports before that process.
+        told: How often it was granted, time after time.
+    """
+    granted = told[-1] if told else 0
+    ledger.afford([Charge("bob", 1)])  # waits for a server that has not noticed yet
+    now = ledger.balance("ada").reports
+    assert before + granted <= now <= before + granted + 1  # the last one may not have been told
+    assert ledger.charge("ada", 1).reports == now + 1
+    return now + 1
 
 
+def check_reports(ledger: Ledger, told: list[tuple[str, int]]) -> None:
+    """Check what a killed process leaves that reported places of one user.
+
+    Args:
+        ledger: The ledger.
+        told: Each place and its report.
+    """
+    ledger.afford([Charge("bob", 1)])
+    kept = ledger.check()
+    assert kept.sound
+    assert ledger.balance("ada").spent == kept.places
+    places = [place for place, _ in told]
+    again = ledger.reports(["ada"] * len(places), places, 1, drawn, b"m")
+    assert again == [report for _, report in told]
+    assert ledger.check().places == kept.places
+
+
+def check_batches(ledger: Ledger, runs: int) -> None:
+    """Check that the batches of so many runs are charged once each."""
+    users = BATCHES + USERS - 1
+    sums = [runs * sum(batch <= user < batch + USERS for batch in range(BATCHES)) for user in range(users)]
+    assert [ledger.balance(f"u{user}").spent for user in range(users)] == sums
+    assert ledger.check().sound
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A SQLite ledger that waits for no lock: a process that was killed holds none, not for an instant."""
+    monkeypatch.setattr("sfumato.releases.budget.sqlite.PATIENCE_S", 0)
+
+
+@pytest.mark.usefixtures("impatient")
 class TestKilled:
-    @times
-    def test_while_charging(self, address, kills):
-        ledger = Ledger.create(address, 10**9)
-        before, hits = 0, 0
-        for number in range(MOST * kills):
-            if number >= kills and hits >= kills // 3:
-                break
-            middle = flag()
-            granted = Worker(charge_for_ever, address, middle).kill(random.uniform(0, LONGEST_S))[-1]
-            hits += middle.value
-            soon(lambda: ledger.afford([Charge("bob", 1)]))  # waits for a server that has not noticed yet
-            now = ledger.balance("ada").reports
-            assert before + granted <= now <= before + granted + 1  # the last one may not have been told
-            before = soon(lambda: ledger.charge("ada", 1)).reports
-            assert before == now + 1
+    def test_while_charging(self, address):
+        ledger, reports = Ledger.create(address, 10**9), 0
+        for step in STEPS:
+            worker = Worker(charge_for_ever, address, step)
+            reports = check_charges(ledger, reports, worker.told())
+            assert worker.killed
         assert ledger.check().sound
-        assert hits >= kills // 3  # the signal came in the middle of a transaction
 
-    @times
-    def test_while_remembering(self, address, kills):
-        ledger = Ledger.create(address, 10**9)
-        hits = 0
-        for number in range(MOST * kills):
-            if number >= kills and hits >= kills // 3:
-                break
-            middle = flag()
-            told = Worker(report_for_ever, address, f"{number} ", middle).kill(random.uniform(0, LONGEST_S))
-            hits += middle.value
-            soon(lambda: ledger.afford([Charge("bob", 1)]))
-            kept = ledger.check()
-            assert kept.sound
-            assert ledger.balance("ada").spent == kept.places
-            places = [place for place, _ in told]
-            again = soon(lambda p=places: ledger.reports(["ada"] * len(p), p, 1, drawn, b"m"))
-            assert again == [report for _, report in told]
-            assert ledger.check().places == kept.places
-        assert hits >= kills // 3
-
-    @times
-    def test_while_charging_the_batches_of_a_run(self, address, kills):
-        ledger = Ledger.create(address, 10**9)
-        for run in range(kills):
-            Worker(run_batches, address, f"r{run}").kill(random.uniform(0, LONGEST_S / 4))
-            assert Worker(run_batches, address, f"r{run}").told() == list(range(40))
-        sums = [kills * sum(batch <= user < batch + 20 for batch in range(40)) for user in range(59)]
-        assert [ledger.balance(f"u{user}").spent for user in range(59)] == sums
+    @pytest.mark.parametrize("cut", [0, 1, 24, 2_000, 4_119])
+    def test_in_the_middle_of_a_write(self, tmp_path, cut):
+        """So many bytes after the beginning of a page of the log; 24 bytes are said of each page before it."""
+        path, end = tmp_path / "l.db", 32 + 25 * 4_120 + cut
+        ledger = Ledger.create(path, 10**9)
+        worker = Worker(charge_until_cut_off, str(path), end)
+        told = worker.told()
+        assert worker.killed
+        assert told
+        assert os.path.getsize(f"{path}-wal") == end
+        check_charges(ledger, 0, told)
         assert ledger.check().sound
+
+    def test_while_remembering(self, address):
+        ledger = Ledger.create(address, 10**9)
+        for step in STEPS:
+            worker = Worker(report_for_ever, address, f"{step} ", step)
+            check_reports(ledger, worker.told())
+            assert worker.killed
+
+    def test_while_charging_the_batches_of_a_run(self, address):
+        ledger = Ledger.create(address, 10**9)
+        for step in STEPS:
+            worker = Worker(run_batches, address, f"r{step}", step)
+            worker.told()
+            assert worker.killed
+            assert Worker(run_batches, address, f"r{step}", 0).told() == list(range(BATCHES))
+        check_batches(ledger, len(STEPS))
 
     @pytest.mark.parametrize(
         "act", [charge_one, *(pytest.param(each, marks=pytest.mark.slow) for each in (remember_one, charge_batch))]
     )
     def test_at_every_step(self, address, act):
-        """Before and after each statement, before and after the commit: all of it counts or nothing."""
+        """Before each statement, before and after the commit: all of it counts or nothing."""
         ledger = Ledger.create(address, 10**9)
         ledger.reports(["ada"], ["home"], 1, drawn, b"m")
         ends = []
@@ -112,7 +142,7 @@ class TestKilled:
             before = ledger.balance("ada").reports, ledger.check().places
             worker = Worker(act_and_die, address, act, step)
             told = worker.told()
-            soon(lambda: ledger.afford([Charge("bob", 1)]))
+            ledger.afford([Charge("bob", 1)])
             found = ledger.check()
             assert found.sound
             ends.append((ledger.balance("ada").reports - before[0], found.places - before[1]))
@@ -120,7 +150,7 @@ class TestKilled:
                 break
             assert worker.killed
         assert told == [step - 1]
-        assert len(ends) > 10
+        assert len(ends) > 7
         counts = Counter(ends)
         whole = (1, 1) if act is remember_one else (1, 0)
         assert counts.keys() == {(0, 0), whole}
@@ -128,8 +158,10 @@ class TestKilled:
 
     def test_while_it_holds_the_lock(self, address):
         ledger = Ledger.create(address, 10)
-        Worker(hold, address).kill(0.05)
-        assert soon(lambda: ledger.charge("ada", 1)).spent == 1
+        worker = Worker(hold, address)
+        assert worker.word() == "holding"
+        worker.kill()
+        assert ledger.charge("ada", 1).spent == 1
         assert ledger.check().places == 0
 
     def test_while_it_is_made(self, tmp_path):
@@ -141,6 +173,39 @@ class TestKilled:
         assert "remove the file and create it again" in caught.value.hint
         with pytest.raises(FileError, match="exists already"):
             Ledger.create(path, 1)
+
+
+if SEARCH is not None:
+
+    class TestKilledAtRandomMoments:
+        KILLS = 50
+
+        def test_while_charging(self, address):
+            chance, ledger, reports = random.Random(SEARCH), Ledger.create(address, 10**9), 0
+            for _ in range(self.KILLS):
+                worker = Worker(charge_for_ever, address, 0)
+                first = worker.word()
+                time.sleep(chance.uniform(0, LONGEST_S))
+                reports = check_charges(ledger, reports, [first, *worker.kill()])
+            assert ledger.check().sound
+
+        def test_while_remembering(self, address):
+            chance, ledger = random.Random(SEARCH), Ledger.create(address, 10**9)
+            for number in range(self.KILLS):
+                worker = Worker(report_for_ever, address, f"{number} ", 0)
+                first = worker.word()
+                time.sleep(chance.uniform(0, LONGEST_S))
+                check_reports(ledger, [first, *worker.kill()])
+
+        def test_while_charging_the_batches_of_a_run(self, address):
+            chance, ledger = random.Random(SEARCH), Ledger.create(address, 10**9)
+            for run in range(self.KILLS):
+                worker = Worker(run_batches, address, f"r{run}", 0)
+                worker.word()
+                time.sleep(chance.uniform(0, LONGEST_S / 4))
+                worker.kill()
+                assert Worker(run_batches, address, f"r{run}", 0).told() == list(range(BATCHES))
+            check_batches(ledger, self.KILLS)
 
 
 class TestAtOnce:
@@ -195,20 +260,19 @@ class TestHardLinks:
         with pytest.raises(FileError, match="hard links"):  # also where it was open before
             ledger.charge("ada", 1)
         second.unlink()
-        assert soon(lambda: ledger.charge("ada", 1)).spent == 2
+        assert ledger.charge("ada", 1).spent == 2
         assert ledger.check().sound
 
     def test_one_that_appears_meanwhile_overspends_nothing(self, tmp_path):
         path, second = tmp_path / "l.db", tmp_path / "second.db"
-        ledger = Ledger.create(path, 1000)
+        ledger = Ledger.create(path, 10**9)
         workers = [Worker(charge_until_refused, str(path)) for _ in range(2)]
-        assert workers[0].pipe.recv() == 0
-        time.sleep(0.1)
+        assert [worker.word() for worker in workers for _ in range(3)] == [0, 1, 2] * 2  # both are charging
         os.link(path, second)
-        told = [worker.told() for worker in workers]
+        told = [[2, *worker.told()] for worker in workers]
         assert all("2 names" in each[-1] for each in told)
         second.unlink()
-        granted = sum(each[-2] for each in told if len(each) > 1)  # one may not have begun
+        granted = sum(each[-2] for each in told)
         assert ledger.balance("ada").reports == granted
         assert ledger.check().sound
 
@@ -259,13 +323,12 @@ def test_a_writer_that_waits_too_long_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("sfumato.releases.budget.sqlite.PATIENCE_S", 0.2)
     Ledger.create(tmp_path / "l.db", 5)
     worker = Worker(hold, str(tmp_path / "l.db"))
-    assert worker.pipe.recv() == "holding"
+    assert worker.word() == "holding"
     impatient = Ledger(tmp_path / "l.db")  # reading does not wait
     assert impatient.balance("ada").spent == 0
     with pytest.raises(FileError, match="another process has held"):
         impatient.charge("ada", 1)
-    worker.process.kill()
-    worker.process.join()
+    worker.kill()
     assert impatient.charge("ada", 5).left == 0
     with pytest.raises(BudgetError):
         impatient.charge("ada", 1)

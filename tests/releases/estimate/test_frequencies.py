@@ -20,12 +20,12 @@ ORACLES = [
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
 def test_real_draws_give_the_frequencies_within_their_variance(oracle):
-    reporters = np.repeat(np.arange(6), [0, 4000, 3000, 2000, 900, 100])
+    reporters = np.repeat(np.arange(6), [0, 4800, 3600, 2400, 1080, 120])
     drawn = sf.sampler(oracle).draw(reporters)
     found = support_estimate(oracle, oracle.support_counts(drawn), len(reporters))
     truth = np.bincount(reporters, minlength=6) / len(reporters)
     errors = np.sqrt([oracle.estimate_variance(f, len(reporters)) for f in truth])
-    assert (np.abs(found.probabilities - truth) < 6.5 * errors).all()  # fails once in 1e9 runs
+    assert (np.abs(found.probabilities - truth) < 7 * errors).all()  # by chance: 1e-10 (binomial, 30 shares)
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)

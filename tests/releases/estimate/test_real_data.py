@@ -14,6 +14,7 @@ from sfumato.releases.estimate import (
     read_reports,
     unbiased,
 )
+from tests.sampling.mechanisms import fix_seeds
 
 PARIS = "48.8286,2.2855,48.8798,2.3909"
 
@@ -59,7 +60,8 @@ def test_where_much_is_blurred_early_stopping_comes_nearer(paris):
     )
 
 
-def test_a_file_of_places_is_released_and_estimated(paris, tmp_path):
+def test_a_file_of_places_is_released_and_estimated(paris, tmp_path, monkeypatch):
+    fix_seeds(monkeypatch)
     visits, truth, d = paris
     mechanism = sf.mechanisms.exponential(truth.space, d, "8/km")
     sf.release(mechanism, visits, tmp_path / "private.parquet", outside="drop")

@@ -13,7 +13,7 @@ from sfumato.mechanisms import DiscreteLaplace, LocalHashing
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import create_duckdb_function
-from tests.sampling.test_sampler import FALSE_ALARM, p_value
+from tests.sampling.test_sampler import BY_CHANCE, chance
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
 BLUR = sf.Mechanism(0.5 * np.eye(8) + np.full((8, 8), 1 / 16), GRID)
@@ -48,11 +48,11 @@ def test_it_runs_in_the_threads_of_duckdb_without_a_crash():
 def test_reports_follow_the_mechanism_also_for_a_constant(connection):
     create_duckdb_function(connection, "blur", BLUR)
     lat, lon = GRID.latlon[5]
-    query = f"SELECT r.label, count(*) FROM (SELECT blur({lat}, {lon}) AS r FROM range(20000)) GROUP BY ALL"
+    query = f"SELECT r.label, count(*) FROM (SELECT blur({lat}, {lon}) AS r FROM range(50000)) GROUP BY ALL"
     found = dict(connection.execute(query).fetchall())
     counts = np.array([found.get(label, 0) for label in GRID.labels])
-    assert counts.sum() == 20_000
-    assert p_value(BLUR, 5, counts) > FALSE_ALARM
+    assert counts.sum() == 50_000
+    assert chance(counts, BLUR.matrix[5]) > BY_CHANCE
 
 
 def test_duckdb_keeps_no_draw_for_the_next_row_nor_for_another_place(connection):

@@ -16,6 +16,7 @@ from sfumato.errors import DataError, InputError, SfumatoError
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import prepare_frame, read_mark
 from sfumato.releases.marks import Mark
+from tests.sampling.mechanisms import fix_seeds
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
@@ -78,7 +79,8 @@ def test_the_callers_kind_comes_back_with_every_row_in_its_order(kind):
 
 
 @kinds
-def test_reports_follow_the_mechanism(kind):
+def test_reports_follow_the_mechanism(kind, monkeypatch):
+    fix_seeds(monkeypatch)
     there, _, back = KINDS[kind]
     labels = back(sf.release(BLUR, there(visits(np.full(20_000, 5)))))["label"].to_pylist()
     assert p_value(BLUR, 5, np.bincount(GRID.positions(labels), minlength=8)) > FALSE_ALARM

@@ -1,11 +1,17 @@
 """Releases that are killed: nothing half-written is taken for whole, and no row is drawn twice."""
 
+import itertools
 import json
 import os
 import random
 import shutil
+import signal
 import stat
+import threading
 import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -15,28 +21,66 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.releases import prepare, read_mark
-from sfumato.releases.local import Workplace
-from tests.releases.forks import Fork
+from sfumato.releases import RowsDone, prepare, read_mark
+from sfumato.releases.local import Workplace, engine
+from tests.releases.forks import SEARCH, Fork, Say, Steps
 
-ROWS, BATCH = 120_000, 1_000
+ROWS, BATCH = 6_000, 200
+BATCHES = ROWS // BATCH
+LARGE = ROWS // 3  # rows of a batch where every step of a release is tried
 
 
-def going(say, folder):
+def going(say, folder, rows=BATCH, progress=None):
     """Release, or go on with a release, in a process of its own."""
-    made = prepared(folder, resume=(folder / ".out.parquet.release" / "run.json").exists())
+    made = prepared(folder, batch_rows=rows, resume=goes_on(folder))
     say("ready")
-    made.run()
+    made.run(progress)
+
+
+def pausing(say: Say, folder: Path, batches: int) -> None:
+    """Release, or go on with a release; say so once that many batches are done, and wait to be killed."""
+
+    def wait(done: RowsDone) -> None:
+        if done.rows == batches * BATCH:
+            say("there")
+            signal.pause()
+
+    going(say, folder, progress=wait)
+
+
+def stepping(say: Say, folder: Path, step: int) -> None:
+    """Release, or go on with a release, and be killed before a step of it."""
+    cast(Any, engine).cores = lambda: 1  # one thread draws, so that the steps come in one order
+    steps = Steps(step)
+    steps.watch(folder)
+    going(say, folder, rows=LARGE)
+
+
+def overtaking(say: Say, folder: Path) -> None:
+    """Release in three threads, and be killed once two later parts are on the disk, but not the first."""
+    cast(Any, engine).cores = lambda: 3
+    keep, later = Workplace.keep, threading.Semaphore(0)
+
+    def kept(place: Workplace, part: Any, private: Any) -> None:
+        if part.start == 0:
+            later.acquire()
+            later.acquire()
+            os.kill(os.getpid(), signal.SIGKILL)
+        keep(place, part, private)
+        later.release()
+
+    cast(Any, Workplace).keep = kept
+    going(say, folder)
 
 
 def halting(say, folder):
     """Release in a process of its own; say so once a part is on the disk, and wait until the test goes on."""
-    keep, halts = Workplace.keep, ["kept"]
+    keep = Workplace.keep
 
-    def kept(*given: Any) -> None:
-        keep(*given)
-        if halts:
-            say(halts.pop())
+    def kept(place: Workplace, part: Any, private: Any) -> None:
+        keep(place, part, private)
+        if part.start == 0:
+            say("kept")
             while not (folder / "go").exists():
                 time.sleep(0.002)
 
@@ -48,7 +92,7 @@ def halting(say, folder):
 def folder(tmp_path):
     sf.save(sf.Mechanism(np.full((50, 50), 1 / 50), sf.Space(range(50))), tmp_path / "m.sfm")
     table = pa.table({"answer": np.arange(ROWS) % 50, "id": np.arange(ROWS)})
-    pq.write_table(table, tmp_path / "in.parquet", row_group_size=70_000)
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=3_500)
     return tmp_path
 
 
@@ -68,37 +112,45 @@ def drawn_so_far(folder):
     return found
 
 
-def killed_until_done(folder, kills, seconds):
-    """Kill a release at random moments, so often, and let it finish; return how often it was hit.
+def goes_on(folder):
+    return (folder / ".out.parquet.release" / "run.json").exists()
+
+
+def killed_until_done(folder: Path, kills: Iterable[Callable[[], bool]], rows: int = BATCH) -> int:
+    """Kill a release in these ways and let it finish; return how often it was hit.
 
     Args:
         folder: Where it is.
-        kills: How often.
-        seconds: About how long it takes.
+        kills: What starts it, or goes on with it, and kills it; each returns whether it was still at work.
+        rows: Rows of a batch.
     """
-    chance, hits = random.Random(), 0
+    hits = 0
     drawn: dict[int, int] = {}
-    for _ in range(kills):
-        run = Fork(going, folder)
-        assert run.line() == "ready"
-        time.sleep(chance.uniform(0, seconds))
-        hits += run.kill()
+    for kill in kills:
+        hits += kill()
         now = drawn_so_far(folder)
         if (folder / "out.parquet").exists():
             break
         assert drawn.items() <= now.items()  # what was drawn once is never drawn again
         drawn = now
     place = folder / ".out.parquet.release"
-    if not (folder / "out.parquet").exists() or (place / "run.json").exists():
-        assert Fork(going, folder).rest() == ["ready", "done"]
+    if not (folder / "out.parquet").exists() or goes_on(folder):
+        prepared(folder, batch_rows=rows, resume=goes_on(folder)).run()
     table = pq.read_table(folder / "out.parquet")
     assert table["id"].to_pylist() == list(range(ROWS))
     labels = table["label"].to_pylist()
     assert all(labels[row] == report for row, report in drawn.items())
-    assert not (place / "run.json").exists()
+    assert not goes_on(folder)
     if place.exists():  # killed between the table and the last of its parts: nothing goes on from there
         shutil.rmtree(place)
     return hits
+
+
+def killed_after(folder: Path, batches: int) -> bool:
+    """Kill a release that has done so many batches."""
+    run = Fork(pausing, folder, batches)
+    assert [run.line(), run.line()] == ["ready", "there"]
+    return run.kill()
 
 
 def started_anew(folder):
@@ -106,30 +158,50 @@ def started_anew(folder):
     (folder / ".out.parquet.released.json").unlink()
 
 
-def seconds_of_a_release(folder):
-    """Return how long one takes here and now; nothing of it is left."""
-    run = Fork(going, folder)
-    assert run.line() == "ready"
-    begun = time.monotonic()
-    assert run.rest() == ["done"]
-    started_anew(folder)
-    return time.monotonic() - begun
-
-
 def test_a_release_that_is_killed_goes_on(folder):
-    seconds = seconds_of_a_release(folder)
-    while not killed_until_done(folder, 3, seconds):  # it was faster than every signal
-        started_anew(folder)
+    kills = [partial(killed_after, folder, batches) for batches in (1, BATCHES // 2, BATCHES)]
+    assert killed_until_done(folder, kills) == len(kills)
     left = {path.name for path in folder.iterdir() if not path.name.endswith(".part")}  # small files, half written
     assert left == {"m.sfm", "in.parquet", "out.parquet", ".out.parquet.released.json"}
 
 
 @pytest.mark.slow
-def test_fifty_kills(folder):
-    hits, seconds = 0, seconds_of_a_release(folder)
-    while hits < 50:
-        hits += killed_until_done(folder, min(8, 50 - hits), seconds)
+def test_killed_at_every_step(folder):
+    """Before each change of the folder, and in the middle of each file: a release, and once more as it goes on."""
+    for step in itertools.count(1):
+        kills = [lambda step=step: Fork(stepping, folder, step).died()] * 2
+        if not killed_until_done(folder, kills, LARGE):
+            break
         started_anew(folder)
+    assert step > 20
+
+
+def test_a_part_that_overtook_another_stays(folder):
+    def kill() -> bool:
+        killed = Fork(overtaking, folder).died()
+        assert min(drawn_so_far(folder)) >= BATCH  # any two later parts
+        return killed
+
+    assert killed_until_done(folder, [kill]) == 1
+
+
+if SEARCH is not None:
+
+    def test_kills_at_random_moments(folder):
+        chance, hits = random.Random(SEARCH), 0
+        begun = time.monotonic()
+        killed_until_done(folder, [])
+        seconds = time.monotonic() - begun
+
+        def kill() -> bool:
+            run = Fork(going, folder)
+            assert run.line() == "ready"
+            time.sleep(chance.uniform(0, seconds))
+            return run.kill()
+
+        while hits < 50:
+            started_anew(folder)
+            hits += killed_until_done(folder, [kill] * 8)
 
 
 def prepared(folder, **options):
@@ -139,8 +211,7 @@ def prepared(folder, **options):
         folder / "out.parquet",
         column="answer",
         keep=["id"],
-        batch_rows=BATCH,
-        **options,
+        **{"batch_rows": BATCH, **options},
     )
 
 
@@ -185,7 +256,7 @@ def test_only_the_same_release_goes_on(folder):
     for drawable, wishes, what in (
         (other, options, "another mechanism"),
         (mechanism, {**options, "keep": []}, "another set of options"),
-        (mechanism, {**options, "batch_rows": 3000}, "another size of parts"),
+        (mechanism, {**options, "batch_rows": 300}, "another size of parts"),
     ):
         with pytest.raises(InputError, match=what):
             prepare(drawable, folder / "in.parquet", folder / "out.parquet", **wishes).run()

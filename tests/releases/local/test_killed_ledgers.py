@@ -1,60 +1,80 @@
 """Releases with places and ledgers that are killed: no row is drawn twice, nobody charged twice, no spend lost."""
 
+import itertools
 import os
 import random
 import shutil
 import time
 from collections import Counter
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import Engine, event
+from sqlalchemy.pool import Pool
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.geo import Lattice
 from sfumato.releases import prepare
 from sfumato.releases.budget import Blur, Ledger
-from tests.releases.forks import Fork
+from sfumato.releases.place_memo import PlaceMemo
+from tests.releases.forks import SEARCH, Fork, Say, Steps
 
-ROWS, USERS, BATCH = 24_000, 12, 500
+ROWS, USERS, BATCH = 480, 12, 20
+PLACES = 16
+LARGE = ROWS // 2  # rows of a batch where every step of a release is tried
 KINDS = ("charged", "places", "charged places")
 
 
 def going(say, folder, kind):
     """Release, or go on with a release, in a process of its own."""
-    drawn: Any = sf.load(folder / "m.sfm")
-    if "charged" in kind:
-        drawn = Blur(drawn, Ledger(folder / "l.db"), sf.CoordinatePrivacy("1/km"))
-    made = prepare(
-        drawn,
-        folder / "in.parquet",
-        folder / "out.parquet",
-        user="user",
-        keep=["id"],
-        place_column="venue" if "places" in kind else None,
-        batch_rows=BATCH,
-        resume=(folder / ".out.parquet.release" / "run.json").exists(),
-    )
+    made = prepared(folder, kind, resume=goes_on(folder))
+    say("ready")
+    made.run()
+
+
+def stepping(say: Say, folder: Path, kind: str, step: int) -> None:
+    """Release, or go on with a release, and be killed before or after a charge, a memo of places or a part.
+
+    All other steps of a release are tried in `test_interruptions` and `test_published`.
+    """
+    steps = Steps(step)
+    start = PlaceMemo.__init__
+
+    def started(memo: PlaceMemo, *given: Any, **options: Any) -> None:
+        start(memo, *given, **options)
+        cast(Any, memo)._database.set_trace_callback(
+            lambda statement: steps() if statement.startswith(("BEGIN", "COMMIT")) else None
+        )
+
+    cast(Any, PlaceMemo).__init__ = started
+    made = prepared(folder, kind, batch_rows=LARGE, resume=goes_on(folder))
+    steps.watch(folder / ".out.parquet.release" / "part-")
+    event.listen(Engine, "commit", steps)
+    event.listen(Pool, "checkin", steps)
     say("ready")
     made.run()
 
 
 def users_and_places():
     rows = np.arange(ROWS)
-    places = [None if row % 3 == 0 else f"p{row * 7919 % 800}" for row in rows.tolist()]
+    places = [None if row % 3 == 0 else f"p{row * 7919 % PLACES}" for row in rows.tolist()]
     return [f"u{row % USERS}" for row in rows.tolist()], places
 
 
 @pytest.fixture
 def folder(tmp_path):
-    lattice = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m", kind="triangular")
+    lattice = Lattice.covering("6 km x 6 km around 48.85,2.35", "1 km", kind="triangular")
     sf.save(sf.Mechanism(np.full((len(lattice), len(lattice)), 1 / len(lattice)), lattice), tmp_path / "m.sfm")
     users, places = users_and_places()
     columns = {"lat": np.full(ROWS, 48.85), "lon": np.full(ROWS, 2.35), "user": users, "venue": places}
-    pq.write_table(pa.table({**columns, "id": np.arange(ROWS)}), tmp_path / "in.parquet", row_group_size=7_000)
+    pq.write_table(pa.table({**columns, "id": np.arange(ROWS)}), tmp_path / "in.parquet", row_group_size=140)
     Ledger.create(tmp_path / "l.db", "1000000/km")
     return tmp_path
 
@@ -94,33 +114,24 @@ def check_shared(reports):
     assert max(map(len, labels.values()), default=1) == 1
 
 
-def seconds_of_a_release(folder, kind):
-    """Return how long one takes here and now; nothing of it is left."""
-    run = Fork(going, folder, kind)
-    assert run.line() == "ready"
-    begun = time.monotonic()
-    assert run.rest() == ["done"]
-    started_anew(folder)
-    return time.monotonic() - begun
+def goes_on(folder):
+    return (folder / ".out.parquet.release" / "run.json").exists()
 
 
-def killed_until_done(folder, kind, kills, seconds):
-    """Kill a release at random moments, so often, and let it finish; return how often it was hit.
+def killed_until_done(folder: Path, kind: str, kills: Iterable[Callable[[], bool]], rows: int = BATCH) -> int:
+    """Kill a release in these ways and let it finish; return how often it was hit.
 
     Args:
         folder: Where it is.
         kind: Whether it has places, a ledger or both.
-        kills: How often.
-        seconds: About how long it takes.
+        kills: What starts it, or goes on with it, and kills it; each returns whether it was still at work.
+        rows: Rows of a batch.
     """
-    chance, hits = random.Random(), 0
+    hits = 0
     before, paid = dict[int, str](), spent(folder)
     assert not paid
-    for _ in range(kills):
-        run = Fork(going, folder, kind)
-        assert run.line() == "ready"
-        time.sleep(chance.uniform(0, seconds))
-        hits += run.kill()
+    for kill in kills:
+        hits += kill()
         now = on_the_disk(folder)
         charged = spent(folder)
         assert paid <= charged <= owed(kind)
@@ -132,7 +143,7 @@ def killed_until_done(folder, kind, kills, seconds):
         if "places" in kind:
             check_shared(now)
     if not (folder / "out.parquet").exists():
-        assert Fork(going, folder, kind).rest() == ["ready", "done"]
+        prepared(folder, kind, batch_rows=rows, resume=goes_on(folder)).run()
     table = pq.read_table(folder / "out.parquet")
     assert table["id"].to_pylist() == list(range(ROWS))
     labels = dict(enumerate(table["label"].to_pylist()))
@@ -155,19 +166,44 @@ def started_anew(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "kills"), [("charged", 15), ("places", 15), ("charged places", 50)])
-def test_kills_with_places_and_ledgers(folder, kind, kills):
-    hits, seconds = 0, seconds_of_a_release(folder, kind)
-    while hits < kills:
-        hits += killed_until_done(folder, kind, min(8, kills - hits), seconds)
+@pytest.mark.parametrize(("kind", "times"), [("charged", 1), ("places", 1), ("charged places", 2)])
+def test_killed_at_every_step(folder, kind, times):
+    """A release, and with the second kill the run that goes on."""
+    for step in itertools.count(1):
+        kills = [partial(died, folder, kind, step)] * times
+        if not killed_until_done(folder, kind, kills, LARGE):
+            break
         started_anew(folder)
+    assert step > 10
 
 
-@pytest.mark.slow
+def died(folder, kind, step):
+    return Fork(stepping, folder, kind, step).died()
+
+
 def test_a_killed_release_goes_on_where_it_was(folder):
-    seconds = seconds_of_a_release(folder, "charged places")
-    while not killed_until_done(folder, "charged places", 1, seconds):  # it was faster than the signal
-        started_anew(folder)
+    kills = [partial(died, folder, "charged places", step) for step in (11, 5, 2)]
+    assert killed_until_done(folder, "charged places", kills, LARGE) == len(kills)
+
+
+if SEARCH is not None:
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_kills_at_random_moments(folder, kind):
+        chance, hits = random.Random(SEARCH), 0
+        begun = time.monotonic()
+        killed_until_done(folder, kind, [])
+        seconds = time.monotonic() - begun
+
+        def kill() -> bool:
+            run = Fork(going, folder, kind)
+            assert run.line() == "ready"
+            time.sleep(chance.uniform(0, seconds))
+            return run.kill()
+
+        while hits < 50:
+            started_anew(folder)
+            hits += killed_until_done(folder, kind, [kill] * 8)
 
 
 def prepared(folder, kind, *, ledger=None, target="out.parquet", **options):
@@ -181,8 +217,7 @@ def prepared(folder, kind, *, ledger=None, target="out.parquet", **options):
         user="user",
         keep=["id"],
         place_column="venue" if "places" in kind else None,
-        batch_rows=BATCH,
-        **options,
+        **{"batch_rows": BATCH, **options},
     )
 
 
@@ -196,7 +231,6 @@ def interrupted(folder, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.slow
 def test_of_two_processes_at_one_target_one_goes_on(folder, kind):
     interrupted(folder, kind)
     told: list[str] = []

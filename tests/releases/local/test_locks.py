@@ -1,24 +1,77 @@
 """The lock of a work folder is not lost to those who only ask whether it is held."""
 
+import fcntl
 import os
 import threading
+from types import SimpleNamespace
 
-from sfumato.releases.local.locks import is_locked, locked
+import pytest
+
+from sfumato.errors import FileError
+from sfumato.releases.local import locks
+from sfumato.releases.local.locks import LOCK, is_locked, locked
+from tests.releases.forks import SEARCH
 
 
-def test_one_who_asks_is_in_nobodys_way(tmp_path):
-    folder, done = tmp_path / "work", threading.Event()
-    os.close(locked(folder, tmp_path / "out.csv"))
+@pytest.fixture
+def folder(tmp_path):
+    os.close(locked(tmp_path / "work", tmp_path / "out.csv"))
+    return tmp_path / "work"
 
-    def ask():
-        while not done.is_set():
-            is_locked(folder)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    try:
-        for _ in range(2000):
-            os.close(locked(folder, tmp_path / "out.csv"))
-    finally:
-        done.set()
-        asking.join()
+@pytest.fixture
+def asking(folder):
+    """The lock as one holds it who asks whether another does."""
+    descriptor = os.open(folder / LOCK, os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return descriptor
+
+
+@pytest.mark.parametrize("pauses", [1, 2, 3])
+def test_one_who_asks_is_in_nobodys_way(folder, asking, monkeypatch, pauses):
+    waited: list[float] = []
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == pauses:
+            os.close(asking)
+
+    monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=pause))
+    assert not is_locked(folder)  # two may ask at the same time
+    os.close(locked(folder, folder.with_name("out.csv")))
+    assert len(waited) == pauses
+    assert sum(waited) < 1
+
+
+def test_one_who_holds_it_is(folder, asking, monkeypatch):
+    waited: list[float] = []
+    monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=waited.append))
+    with pytest.raises(FileError, match="another process is writing"):
+        locked(folder, folder.with_name("out.csv"))
+    assert len(waited) == 3
+    os.close(asking)
+    lock = locked(folder, folder.with_name("out.csv"))
+    assert is_locked(folder)
+    os.close(lock)
+    assert not is_locked(folder)
+    os.close(locked(folder, folder.with_name("out.csv")))
+    assert len(waited) == 3  # a question that was answered holds nothing
+
+
+if SEARCH is not None:
+
+    def test_one_who_asks_all_the_time_is_in_nobodys_way(folder):
+        done = threading.Event()
+
+        def ask():
+            while not done.is_set():
+                is_locked(folder)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        try:
+            for _ in range(2000):
+                os.close(locked(folder, folder.with_name("out.csv")))
+        finally:
+            done.set()
+            asking.join()

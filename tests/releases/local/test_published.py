@@ -3,7 +3,6 @@
 import itertools
 import os
 import shutil
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +12,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.releases import Mark, prepare, read_mark
-from tests.releases.forks import Fork
+from tests.releases.forks import Fork, before_changes
 
-CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
 SPACE = sf.Space(range(3))
 
 
@@ -31,20 +29,14 @@ def prepared(folder, name, label, **options):
 def stopping(say, folder, at):
     """Release b in the place of a's table, and end before the change of the folder with this number, or name."""
     made = prepared(folder, "b", 1)
-    changes = 0
+    numbers = itertools.count(1)
 
-    def count(event, args):
-        nonlocal changes
-        path = os.fspath(args[0]) if args and isinstance(args[0], str | os.PathLike) else ""
-        made_anew = event == "open" and isinstance(args[2], int) and args[2] & os.O_CREAT
-        if (event in CHANGES or made_anew) and str(folder) in path:
-            changes += 1
-            name = f"{event} {os.path.basename(path)}"
-            if at in (changes, name):
-                say(name)
-                os._exit(0)
+    def end(name: str) -> None:
+        if at in (next(numbers), name):
+            say(name)
+            os._exit(0)
 
-    sys.addaudithook(count)
+    before_changes(folder, end)
     made.run()
 
 
@@ -123,7 +115,6 @@ def test_wherever_it_ends(folder):
     assert seen == {(0, True), (0, False), (1, False), (1, True)}
 
 
-@pytest.mark.slow
 def test_a_release_that_ended_after_its_record_says_how_to_go_on(folder):
     prepared(folder, "a", 0).run()
     assert Fork(stopping, folder, "os.rename table").rest() == ["os.rename table"]

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def racing(say, folder, number):
     made = prepared(folder, target=f"{number}.parquet", batch_rows=1)
     say("ready")
     while not (folder / "go").exists():
-        pass
+        time.sleep(0.001)
     try:
         made.run()
         say("released")

@@ -80,7 +80,7 @@ def p_value_of_places(lat, lon, labels, bins=50):
     upper = np.hstack([np.zeros((len(CITY), 1)), np.cumsum(TOWN.matrix, axis=1)])
     reports = CITY.positions(labels)[:, None]
     below, above = ((rounding.shares * upper[rounding.positions, reports + step]).sum(axis=1) for step in (0, 1))
-    at = below + np.random.default_rng().uniform(size=len(reports)) * (above - below)
+    at = below + np.random.default_rng(7).uniform(size=len(reports)) * (above - below)
     counts = np.bincount(np.minimum((at * bins).astype(int), bins - 1), minlength=bins)
     return float(chi2.sf(((counts - len(at) / bins) ** 2 / (len(at) / bins)).sum(), bins - 1))
 

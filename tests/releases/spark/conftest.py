@@ -1,15 +1,25 @@
 """A session of Spark in this process, with two tries for each task and a log of its events."""
 
 import importlib.util
+import itertools
 import os
 import shutil
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def known_secrets(monkeypatch):
+    """Give each run a secret that is known, and another than the one before: reports are the same each time."""
+    numbers = itertools.count(1)
+    known = SimpleNamespace(urandom=lambda size: next(numbers).to_bytes(size, "big"))
+    monkeypatch.setattr("sfumato.releases.spark.secrets.os", known)
 
 
 @pytest.fixture(scope="session")
@@ -18,9 +28,6 @@ def spark(tmp_path_factory):
         pytest.skip("pyspark or Java is not installed (extra spark)")
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([before] if before else [])])  # of Spark's daemon
     events = tmp_path_factory.mktemp("events")
     options = {
         "spark.ui.enabled": "false",
@@ -39,7 +46,10 @@ def spark(tmp_path_factory):
         builder = SparkSession.builder.master("local[2,2]")
         for name, value in options.items():
             builder = builder.config(name, value)
-        session = builder.getOrCreate()
+        with pytest.MonkeyPatch.context() as patch:  # Java and Spark's daemon keep them; other tests do not
+            patch.setenv("PYSPARK_PYTHON", sys.executable)
+            patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         session.events = events
         yield session

@@ -17,7 +17,7 @@ from sfumato.releases.spark import prepare_on_spark
 from tests.releases.spark.cases import BLUR
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
-TASK, PATIENCE_S = 0, 100
+TASK, PATIENCE_S = 0, 300
 
 
 def racing(seen):

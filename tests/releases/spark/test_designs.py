@@ -15,7 +15,7 @@ def test_the_executor_of_the_page(tmp_path, spark):
     with known["SparkExecutor"](spark, 3) as pool:  # type: ignore[operator]
         found = many(tmp_path / "spark", 5, executor=pool, in_flight=3)
         users = design_each_user(
-            CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=60
+            CITY, tmp_path / "users", epsilon="1/km", spacing="4 km", least_visits=5, executor=pool, time_limit=600
         )
     assert found.finished
     for name, row in found.rows.items():

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from sfumato.releases import read_mark
 from sfumato.releases.spark import release_on_spark
 from sfumato.tables import folder_stream
+from tests.releases.forks import PATIENCE_S
 from tests.releases.spark.cases import BLUR, answers, ignored, written
 
 pytestmark = ignored
@@ -23,14 +24,14 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.slow
 def test_a_killed_driver_leaves_nothing_that_others_can_read(spark, tmp_path):
     command = [sys.executable, "-W", "ignore", "-m", "tests.releases.spark.stopping", str(tmp_path)]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
     with (tmp_path / "said").open("wb") as said:
         driver = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True
         )
     try:
         parts: list[Path] = []
-        until = time.monotonic() + 200
+        until = time.monotonic() + PATIENCE_S
         while not parts and time.monotonic() < until and driver.poll() is None:
             time.sleep(0.1)
             parts = list(tmp_path.glob(".out.release-*/rows/_temporary/0/task_*/part-*.parquet"))

@@ -31,7 +31,7 @@ def test_tasks_that_race_draw_one_report_for_a_row(spark, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     lines = [line for path in events.rglob("events_*") for line in path.read_text().splitlines()]
