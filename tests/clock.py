@@ -20,3 +20,10 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, clock: Callable[[], float]) -> No
     for name, module in list(sys.modules.items()):
         if name.startswith(("sfumato.", "tests.optimal.")) and vars(module).get("time") is time:
             monkeypatch.setattr(module, "time", mine)
+
+
+def avoid_midnight(seconds: float) -> None:
+    """Wait for the next day (UTC) if this one ends within so many seconds: ledgers renew daily limits then."""
+    left = 86_400 - time.time() % 86_400
+    if left < seconds:
+        time.sleep(left + 1)

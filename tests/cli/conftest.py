@@ -1,6 +1,7 @@
 """A small file of visits, and the command line run in a process of its own or in this one."""
 
 import contextlib
+import functools
 import io
 import shutil
 from collections.abc import Callable
@@ -8,9 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 
 import sfumato as sf
 from sfumato.cli import main
+from tests.sampling.mechanisms import fix_seeds
+
+COMMANDS = functools.cache(typer.main.get_command)
+"""The parsed commands of the application: to build them takes longer than most of the commands that tests run."""
 
 
 class Outcome(NamedTuple):
@@ -25,9 +31,11 @@ class Outcome(NamedTuple):
 
 
 def runner(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Callable[..., Outcome]:
-    """Return a function that runs the command line in a folder."""
+    """Return a function that runs the command line in a folder, and always draws the same."""
+    fix_seeds(monkeypatch)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("typer.main.get_command", COMMANDS)
 
     def call(*arguments: object) -> Outcome:
         out, err = io.StringIO(), io.StringIO()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import secrets
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -27,6 +29,91 @@ from sfumato.studio.work.orders import Work
 TOKEN = "a-token-of-the-tests"
 DESIGNS = 4
 """Designs of the frontiers of tests: the first of a dozen."""
+PATIENCE_S = 300.0
+"""Seconds that a busy machine may take for anything."""
+GATEKEEPER = """
+import sys
+
+if sys.orig_argv[-1] == "sfumato.studio.work":
+    import json, time
+    from contextlib import suppress
+    from pathlib import Path
+    from sfumato.studio.work.orders import Work
+
+    begin = Work.__init__
+
+    def begin_at_gates(work, orders, tell, stop):
+        gates, told = [], []
+        for path in Path(__file__).parent.glob("*.json"):
+            with suppress(FileNotFoundError):  # it opens at this moment
+                event, after, workspace = json.loads(path.read_text())
+                if workspace in orders["folder"]:
+                    gates.append((path, event, after))
+        if any(event == "progress" for _, event, _ in gates):
+            from sfumato.optimal.interior import kept
+
+            kept.EVERY_S, kept.SHARE = 0.0, float("inf")
+        if orders["kind"] == "compare":
+            from sfumato.studio.work import comparing
+
+            comparing._BOUND_S, comparing._COMPARE_S = 1.0, 900.0
+
+        def wait():
+            for path, event, after in gates:
+                while told.count(event) >= after and path.exists():
+                    time.sleep(0.02)
+
+        def tell_at_gates(news):
+            tell(news)
+            told.append(news["event"])
+            wait()
+
+        wait()
+        begin(work, orders, tell_at_gates, stop)
+
+    Work.__init__ = begin_at_gates
+"""
+"""Python imports it at its start, as ``sitecustomize``."""
+
+Found = TypeVar("Found")
+
+
+class Gate:
+    """A gate at which the processes of jobs wait: they are busy for as long as a test needs that.
+
+    A comparison has time for all mechanisms on a busy machine, and takes little for their common bound.
+
+    Args:
+        folder: To be the first of ``PYTHONPATH`` where these processes start.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / "sitecustomize.py").write_text(GATEKEEPER)
+        self._folder = folder
+
+    @property
+    def path(self) -> str:
+        """``PYTHONPATH`` with this gate."""
+        return os.pathsep.join(filter(None, (str(self._folder), os.environ.get("PYTHONPATH"))))
+
+    @contextlib.contextmanager
+    def closed(self, event: str = "", after: int = 0, *, workspace: str = "") -> Iterator[None]:
+        """Let jobs that start in this block wait for its end.
+
+        Args:
+            event: What they tell before they wait; those that wait after ``progress`` write a state at each line.
+            after: How often they tell it; 0: they wait before they begin.
+            workspace: Of which workspace; that of every one by default.
+        """
+        closed = self._folder / f"{secrets.token_hex(4)}.json"
+        part = closed.with_suffix(".part")
+        part.write_text(json.dumps([event, after, workspace]))
+        part.rename(closed)  # a job that starts at this moment reads all of it or nothing
+        try:
+            yield
+        finally:
+            closed.unlink()
 
 
 class Running:
@@ -44,19 +131,19 @@ class Running:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.client = httpx.Client(base_url=self.url, headers={"X-Sfumato-Token": token}, timeout=60)
-        while not self._server.started:
-            time.sleep(0.01)
+        self.client = httpx.Client(base_url=self.url, headers={"X-Sfumato-Token": token}, timeout=PATIENCE_S)
+        soon(lambda: self._server.started or not self._thread.is_alive())
+        assert self._server.started
 
     def bare(self, **headers: str) -> httpx.Client:
         """Return a client without the token."""
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
 
     def close(self) -> None:
         """Stop the studio, as Ctrl-C does."""
         self.client.close()
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
         self._listener.close()
         assert not self._thread.is_alive()
 
@@ -204,11 +291,28 @@ def acts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Non
     return play
 
 
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    """A gate for the processes of this test."""
+    found = Gate(tmp_path_factory.mktemp("gate"))
+    monkeypatch.setenv("PYTHONPATH", found.path)
+    return found
+
+
+def soon(until: Callable[[], Found]) -> Found:
+    """Return what is found once it is something."""
+    late = time.monotonic() + PATIENCE_S
+    while not (found := until()):
+        assert time.monotonic() < late, f"it is still {found!r} after {PATIENCE_S:g} s"
+        time.sleep(0.01)
+    return found
+
+
 def waited(
     jobs: Jobs, workspace: Mapping[str, Any], row: Mapping[str, Any], until: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     """Return a job once it has changed as expected."""
-    late = time.monotonic() + 20
+    late = time.monotonic() + PATIENCE_S
     while not until(found := jobs.now(workspace["id"], row["id"])):
         assert time.monotonic() < late, found
         time.sleep(0.01)

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.studio.guard import POLICY
 
-from .conftest import TOKEN, Running
+from .conftest import PATIENCE_S, TOKEN, Running
 
 OTHERS = [
     {"Origin": "http://evil.example"},
@@ -98,7 +98,7 @@ def test_every_answer_tells_the_browser_to_trust_nobody_else(studio):
 
 def test_a_claim_of_ten_gigabytes_is_refused_at_once(visitor):
     studio = visitor.studio
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE_S) as line:
         asked = (
             f"PUT {visitor.base}/file?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{studio.port}\r\n"
             f"X-Sfumato-Token: {TOKEN}\r\nContent-Length: {10 * 2**30}\r\n\r\nlat,lon\n"
@@ -134,7 +134,7 @@ def test_what_is_no_request_is_answered_in_the_same_form(visitor):
 
 
 def test_two_hosts_are_no_host(studio):
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE_S) as line:
         hosts = f"Host: 127.0.0.1:{studio.port}\r\nHost: evil.example\r\n"
         asked = f"GET /api/about HTTP/1.1\r\n{hosts}X-Sfumato-Token: {TOKEN}\r\nConnection: close\r\n\r\n"
         line.sendall(asked.encode())

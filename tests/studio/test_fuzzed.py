@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from .conftest import DESIGNS, TOKEN, Running, Visitor, designed
+from .conftest import DESIGNS, PATIENCE_S, TOKEN, Running, Visitor, designed
 from .fitted import Fitted
 
 DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "openapi.json").read_text(encoding="utf-8"))
@@ -108,7 +108,7 @@ def tried(route, target, examples):
                 case.body = fitted.fit(path, case.body)
             elif path.endswith(("/preview", "/atlas")):
                 case.query = fitted.fit(path, case.query or {})
-        answer = case.call(base_url=target.studio.url, headers={"X-Sfumato-Token": TOKEN}, timeout=60)
+        answer = case.call(base_url=target.studio.url, headers={"X-Sfumato-Token": TOKEN}, timeout=PATIENCE_S)
         # A request may have started the workspace over, and a job that another began may still end.
         judged = JUDGED.search(path) or answer.status_code in (409, 429)
         case.validate_response(answer, checks=always if judged else [*always, checks.positive_data_acceptance])

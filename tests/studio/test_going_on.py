@@ -1,7 +1,6 @@
 """Designs that go on where they were: after a cancel, a kill and a restart of the studio."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from sfumato.studio.running import FINAL
 from sfumato.studio.work.designing import make_design
 from sfumato.studio.work.orders import Work
 
-from .conftest import Running, Visitor, waited
+from .conftest import Running, Visitor, soon, waited
 
 LINE = {"event": "progress", "seconds": 1.0, "value": 9.0, "bound": 1.0, "gap": 0.5, "rows": 30, "step": 0}
 
@@ -186,7 +185,7 @@ def test_what_a_design_goes_on_from_is_deleted_with_it(own, acts):
 
 
 @pytest.mark.slow
-def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, tmp_path):
+def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, tmp_path, gate):
     processes = []
 
     def noted(orders):
@@ -198,38 +197,29 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
     visitor = Visitor(studio)
     request.addfinalizer(lambda: visitor.studio.close())
     visitor.post("/example", {"example": "city"})
-    visitor.put("/site", {"kind": "places", "detail": 250})
-    job = visitor.post("/designs", {"epsilon": 1.5, "thorough": True}, 202)
-    here = f"/jobs/{job['id']}"
+    visitor.put("/site", {"kind": "places", "detail": 180})
+    with gate.closed("progress", 3):
+        job = visitor.post("/designs", {"epsilon": 1.5, "thorough": True}, 202)
+        here = f"/jobs/{job['id']}"
 
-    def lines(least):
-        late = time.monotonic() + 200
-        while len(found := visitor.get(here)["progress"]) < least:
-            assert time.monotonic() < late
-            time.sleep(0.05)
-        return found
+        def lines(least):
+            return soon(lambda: len(found := visitor.get(here)["progress"]) >= least and found)
 
-    lines(3)
-    visitor.post(f"{here}/cancel")
+        lines(3)
+        visitor.post(f"{here}/cancel")
     cancelled = visitor.ended(job)
     assert cancelled["status"] == "cancelled"
     states = studio.app.state.studio.store.states(visitor.id, job["id"])
-
-    def written():
-        return max(file.stat().st_mtime_ns for file in states.glob("*.npz"))
-
-    visitor.post(f"{here}/resume")
-    began, first = time.monotonic(), written()
-    while written() == first:  # every five seconds, and where a smaller problem is done
-        assert time.monotonic() < began + 200
-        time.sleep(0.05)
-    killed = visitor.get(here)["progress"]
-    processes[-1].kill()
+    with gate.closed("progress", 20):  # many of which were told before, in search of the best so far
+        visitor.post(f"{here}/resume")
+        killed = lines(len(cancelled["progress"]) + 5)
+        processes[-1].kill()
     assert visitor.ended(job)["status"] == "interrupted"
     assert told_of(killed[: len(cancelled["progress"])]) == told_of(cancelled["progress"])
-    visitor.post(f"{here}/resume")
-    before = lines(len(killed) + 2)
-    studio.close()
+    with gate.closed("progress", 4):
+        visitor.post(f"{here}/resume")
+        before = lines(len(killed) + 2)
+        studio.close()
     visitor.studio = Running(tmp_path / "studio")
     stopped = visitor.get(here)
     assert stopped["status"] == "interrupted"

@@ -13,27 +13,28 @@ from sfumato.studio.store import Store
 from sfumato.studio.work.designing import make_design
 from sfumato.studio.work.orders import Work
 
-from .conftest import TOKEN, Running, Visitor, waited
+from .conftest import PATIENCE_S, TOKEN, Running, Visitor, soon, waited
 
 DEAF = """
 read orders
 exec 0<&-
 echo '{"event": "total", "done": 0, "total": 3, "epsilons": []}'
-sleep 0.5
+until [ -e "$0.ends" ]; do sleep 0.05; done
 """
-"""It closes its end of the pipe, so that whatever it is told afterwards breaks."""
+"""It closes its end of the pipe, so that what it is told afterwards breaks; it ends once that file is there."""
 
 GONE = "exit 1"
 HALF = 'read orders; printf \'{"event": "tot\''
 SILENT = "read orders"
 
 
-def test_a_job_that_does_not_listen_ends_all_the_same(jobs, workspace, acts):
+def test_a_job_that_does_not_listen_ends_all_the_same(jobs, workspace, acts, tmp_path):
     acts(DEAF)
     row = jobs.start(workspace, "design", "A design", {}, unit="m")
     waited(jobs, workspace, row, lambda found: found["total"] == 3)
     jobs.cancel(workspace["id"], row["id"])
     jobs.cancel(workspace["id"], row["id"])  # impatient visitors
+    (tmp_path / "actor.ends").touch()
     assert waited(jobs, workspace, row, lambda found: found["status"] in FINAL)["status"] == "cancelled"
 
 
@@ -101,8 +102,9 @@ def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
     assert (again["design"] != first) == replaced
 
 
-def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path):
-    acts("read orders\nexec sleep 60")
+def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.studio.processes.READ_SECONDS", 900.0)
+    acts("read orders\nexec sleep 900")
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)
     visitor.post("/example", {"example": "ages"})
@@ -115,16 +117,13 @@ def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path):
     for page in pages:
         page.start()
     running = studio.app.state.studio
-    late = time.monotonic() + 20
-    while not (running.apart and running.jobs.version(job["id"]) >= 0):
-        assert time.monotonic() < late
-        time.sleep(0.01)
+    soon(lambda: running.apart and running.jobs.version(job["id"]) >= 0)
     processes = [*running.apart]
     began = time.monotonic()
     studio.close()
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < PATIENCE_S
     for page in pages:
-        page.join(10)
+        page.join(PATIENCE_S)
         assert not page.is_alive()
     assert all(process.poll() is not None for process in processes)
     again = Store(tmp_path / "studio")

@@ -10,15 +10,17 @@ import pytest
 
 from sfumato.studio.running import FINAL
 
-CHILD = "read orders\nsleep 300 &\necho $! > {folder}/child\n"
+from .conftest import PATIENCE_S, soon
+
+CHILD = "read orders\nsleep 900 &\necho $! > {folder}/child\n"
 """It starts a process of its own, which holds the pipe to the studio."""
 TOLD = 'echo \'{"event": "total", "done": 0, "total": 3, "epsilons": []}\'\nwait\n'
 ALONE = """
 import subprocess, sys, time, types
 from sfumato.studio.work import __main__ as work
-child = subprocess.Popen(["sleep", "300"])
+child = subprocess.Popen(["sleep", "900"])
 module = types.ModuleType("sfumato.studio.work.napping")
-module.nap = lambda work: time.sleep(300)
+module.nap = lambda work: time.sleep(900)
 sys.modules[module.__name__] = module
 work.KINDS["nap"] = ("napping", "nap")
 print(child.pid, flush=True)
@@ -26,15 +28,6 @@ work.main()
 """
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system knows no groups of processes")
-
-
-def soon(until):
-    """Return what is found once it is something."""
-    late = time.monotonic() + 20
-    while not (found := until()):
-        assert time.monotonic() < late
-        time.sleep(0.02)
-    return found
 
 
 def gone(child):
@@ -70,7 +63,7 @@ def test_a_job_that_is_killed_takes_its_processes_along(jobs, workspace, acts, t
             pass
     soon(lambda: gone(child))
     soon(lambda: jobs.version(row["id"]) == -1)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < PATIENCE_S
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="this system cannot wait without taking note")
@@ -95,5 +88,5 @@ def test_a_job_whose_studio_dies_ends_with_all_that_it_started():
         job.stdin.flush()
         assert not gone(child)
         job.stdin.close()  # as the system does for a studio that was killed
-        job.wait(20)
+        job.wait(PATIENCE_S)
         soon(lambda: gone(child))

@@ -14,7 +14,7 @@ from sfumato.files import read_mechanism_file
 from sfumato.studio.examples import example_data
 from sfumato.studio.grounds import PlacesGround, ground_of
 
-from .conftest import DESIGNS
+from .conftest import DESIGNS, soon
 
 
 def rows_of(visitor, design):
@@ -86,9 +86,9 @@ def test_a_preview_is_quick(city):
     city.get("/preview", epsilon=0.5, at=3)
     took = []
     for k in range(20):
-        began = time.perf_counter()
+        began = time.process_time()  # the studio runs in this process
         city.get("/preview", epsilon=0.3 + 0.01 * k, at=3)
-        took.append(time.perf_counter() - began)
+        took.append(time.process_time() - began)
     assert min(took) < 0.05
 
 
@@ -255,12 +255,12 @@ def test_a_job_that_cannot_be_done_says_why(ages):
 
 def test_a_loss_that_needs_no_report_is_not_compared_at(ages, city):
     for visitor, what in ((ages, "value"), (city, "place")):
-        most = visitor.get("/frontier")["points"][0]["loss"]["upper"]
+        most, before = visitor.get("/frontier")["points"][0]["loss"]["upper"], visitor.get()["jobs"]
         error = visitor.post("/compare", {"loss": 1.2 * most}, 422)
         assert error["field"] == "loss"
         assert f"always reporting the same {what} loses about" in error["message"]
         assert re.search(r"below \d", error["hint"])
-        assert not [job for job in visitor.get()["jobs"] if job["kind"] == "compare"]
+        assert visitor.get()["jobs"] == before
 
 
 @pytest.mark.parametrize("key", ["city", "ages", "categories"])
@@ -323,14 +323,14 @@ def test_answers_are_plain_json(anyone):
 
 
 @pytest.mark.slow
-def test_a_cancelled_design_is_kept_and_a_resumed_one_takes_its_place(cities):
+def test_a_cancelled_design_is_kept_and_a_resumed_one_takes_its_place(cities, gate):
     one = cities()
     one.post("/example", {"example": "city"})
     one.put("/site", {"kind": "places", "detail": 120})
-    job = one.post("/designs", {"epsilon": 2.0, "thorough": True}, 202)
-    while not one.get(f"/jobs/{job['id']}")["progress"]:
-        time.sleep(0.02)
-    one.post(f"/jobs/{job['id']}/cancel")
+    with gate.closed("progress", 1):
+        job = one.post("/designs", {"epsilon": 2.0, "thorough": True}, 202)
+        soon(lambda: one.get(f"/jobs/{job['id']}")["progress"])
+        one.post(f"/jobs/{job['id']}/cancel")
     stopped = one.ended(job)
     assert stopped["status"] == "cancelled"
     kept = one.get()["designs"]

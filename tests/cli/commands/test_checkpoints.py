@@ -2,16 +2,30 @@
 
 from pathlib import Path
 
+from sfumato.cli import progress
+
 OPTIONS = ("--spacing", "1 km", "--keep", "program", "--no-picture")
 
 
-def test_a_design_goes_on_from_its_folder(run, visits_file):
-    limited = run("design", visits_file, *OPTIONS, "--checkpoints", "kept", "--time-limit", "0.3", "-o", "a.sfm")
-    assert limited.code in (0, 3), limited.err
+def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
+    steps = []
+    line_of = progress.line_of
+
+    def counted(line, unit):
+        steps.append(line.step)
+        return line_of(line, unit)
+
+    monkeypatch.setattr(progress, "line_of", counted)
+    with monkeypatch.context() as patch:
+        patch.setattr(progress.StopOnInterrupt, "__call__", lambda _: len(steps) >= 3)
+        stopped = run("design", visits_file, *OPTIONS, "--checkpoints", "kept", "-o", "a.sfm")
+    assert stopped.code == 3, stopped.err
     assert any(Path("kept").iterdir())
+    assert steps == [0, 1, 2]
     whole = run("design", visits_file, *OPTIONS, "--checkpoints", "kept", "-o", "b.sfm")
     assert whole.code == 0, whole.err
     assert "possible (proved by duality)" in whole.text
+    assert steps[3] == 3  # where the first one stopped
 
 
 def test_what_keeps_no_state_is_refused(run, visits_file):

@@ -46,7 +46,7 @@ def test_the_page_of_what_there_is_no_time_for_warns(run, visits_file, tmp_path)
 
 @pytest.mark.slow
 def test_points_at_one_epsilon(run, visits_file, tmp_path):
-    quick = ("--spacing", "2 km", "--bound-time", "3", "-o", "p.csv", "--figure", "p.png")
+    quick = ("--spacing", "2 km", "--bound-time", "1", "-o", "p.csv", "--figure", "p.png")
     done = run("compare", visits_file, "--epsilon", "0.5/km, 1/km", *quick)
     assert done.code == 0, done.err
     assert done.text.count("program, spline") == 2
@@ -94,7 +94,7 @@ def test_points_at_one_loss(run, visits_file):
 
 @pytest.mark.slow
 def test_the_bound_of_a_loss_is_an_epsilon_that_it_needs(run, visits_file):
-    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "2 km", "--bound-time", "20")
+    done = run("compare", visits_file, "--max-loss", "1 km", "--spacing", "2 km", "--bound-time", "2")
     assert done.code == 0, done.err
     (needed,) = re.findall(r"So a loss of 1 km needs an epsilon above ([\d.]+)/km", done.text)
     assert f"Proved: no mechanism that keeps epsilon {needed}/km" in done.text

@@ -6,8 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +13,22 @@ import pytest
 import sfumato as sf
 
 FAST = ("--cells", "4x3")
+WAITING = """
+import sys
+from sfumato.cli import main, progress
+
+line_of = progress.line_of
+
+def wait_at_third_step(line, unit):
+    if line.step == 3:
+        print("At step 3", flush=True)
+        sys.stdin.readline()
+    return line_of(line, unit)
+
+progress.line_of = wait_at_third_step
+main()
+"""
+"""The command line, whose solve stands still at its third step until a line is read."""
 
 
 def test_without_input_on_the_synthetic_city(run, tmp_path):
@@ -222,22 +236,16 @@ def test_a_wide_gap_is_reached_sooner_and_said(run):
     assert proved("city.sfm")
 
 
-def wait_until_busy(pid: int) -> None:
-    """Wait until a process has computed for so long that it must be in the middle of its solve."""
-    stat, ticks = Path(f"/proc/{pid}/stat"), os.sysconf("SC_CLK_TCK")
-    for _ in range(600):
-        time.sleep(0.1)
-        if stat.exists() and sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13])) > 5 * ticks:
-            return
-
-
 @pytest.mark.slow
 def test_ctrl_c_gives_a_proved_mechanism(tmp_path):
-    command = [sys.executable, "-m", "sfumato", "design", "--cells", "24x18", "--no-picture"]
-    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_until_busy(child.pid)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=120)
+    command = [sys.executable, "-c", WAITING, "design", "--cells", "8x6", "--no-picture"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "At step 3\n"
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate("\n", timeout=300)
     assert child.returncode == 3, err
     assert "Traceback" not in err
     assert "NOT FINISHED: stopped on request" in " ".join(out.split())
@@ -376,7 +384,7 @@ def test_distortion_is_that_of_the_true_point(run):
 
 @pytest.mark.slow
 def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
-    quick = ("--spacing", "2 km", "--bound-time", "4", "--no-picture", "-o", "b.sfm")
+    quick = ("--spacing", "2 km", "--bound-time", "1", "--no-picture", "-o", "b.sfm")
     for keep in ("program", "noise"):
         done = run("design", visits_file, *quick, "--keep", keep)
         assert done.code in (0, 3), done.err

@@ -9,10 +9,12 @@ import pytest
 import sfumato as sf
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.budget import Ledger
+from tests.clock import avoid_midnight
 
 
 @pytest.fixture
 def ledger(run):
+    avoid_midnight(60)
     done = run("ledger", "create", "b.db", "--budget", "5/km per day", "--budget", "20/km")
     assert done.code == 0, done.err
     assert done.out == "Made: b.db, with 5/km per day and 20/km per user.\n"

@@ -9,7 +9,7 @@ from sfumato.studies import reproduction
 
 from ..conftest import runner
 
-QUICK = ("reproduce", "change-in-formalism", "--quick")
+QUICK = ("reproduce", "introductory", "--quick")
 
 
 def test_without_a_name_the_studies_are_listed(run):
@@ -29,7 +29,7 @@ def written(tmp_path_factory):
 def test_a_study_is_written_with_its_claims(run, written, tmp_path):
     folder, out = written
     shutil.copytree(folder, tmp_path / "found")
-    assert "Figure 2.8: confirmed." in out
+    assert "Composition: confirmed." in out
     assert re.search(r"\d+ confirmed, \d+ refuted, \d+ not checkable", out)
     assert (tmp_path / "found" / "index.html").is_file()
     assert "were done before" in run(*QUICK, "-o", tmp_path / "found").out
@@ -53,7 +53,7 @@ def test_wrong_requests_are_explained(run, tmp_path):
 @pytest.mark.slow
 def test_the_size_of_a_kept_run_cannot_change(run, written, tmp_path):
     shutil.copytree(written[0], tmp_path, dirs_exist_ok=True)
-    found = run("reproduce", "change-in-formalism", "-o", tmp_path)
+    found = run("reproduce", "introductory", "-o", tmp_path)
     assert found.code == 1
     assert "holds another run: its size differs" in found.err
 

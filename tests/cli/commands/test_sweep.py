@@ -93,7 +93,7 @@ def test_where_noise_is_not_looked_at_is_said(run, visits_file, options, reason)
 
 @pytest.mark.slow
 def test_one_spacing_is_chosen_for_the_largest_epsilon(run, visits_file):
-    done = run("sweep", visits_file, "--epsilons", "0.2..0.6/km:3", "--no-picture", "--time-limit", "60")
+    done = run("sweep", visits_file, "--epsilons", "0.2..0.6/km:2", "--no-picture")
     assert done.code == 0, done.err
     visits = sf.read_visits(visits_file)
     said = sf.optimal.suited_lattice(visits, sf.CoordinatePrivacy(0.6), most=200).sentence

@@ -20,12 +20,12 @@ VISITS = CITY.inside(CITY.region(trim=0.03))
 
 @pytest.fixture(scope="module")
 def at_epsilon():
-    return sf.compare_places(VISITS, epsilon=["0.7/km", "1.5/km"], spacing="1 km", bound_time=4)
+    return sf.compare_places(VISITS, epsilon=["0.7/km", "1.5/km"], spacing="1 km", bound_time=1)
 
 
 @pytest.fixture(scope="module")
 def at_loss():
-    return sf.compare_places(VISITS, max_loss="900 m", spacing="1 km", bound_time=4)
+    return sf.compare_places(VISITS, max_loss="900 m", spacing="1 km", bound_time=1)
 
 
 def test_nobody_with_the_promise_is_below_the_bound(at_epsilon):

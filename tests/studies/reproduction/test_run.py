@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 import time
@@ -18,6 +17,8 @@ from sfumato.studies.reproduction.parts import kept_parts
 from .toy import PARTS, failing, paper
 
 NOTHING = Setting(quick=True, data={}, given=False)
+PATIENCE_S = 300.0
+"""Seconds that a busy machine may take for anything."""
 
 
 def bytes_of(folder):
@@ -54,26 +55,23 @@ def test_a_run_writes_everything(whole):
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.slow
 def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path, whole, processes):
-    kept, moment = 0, random.Random()
-    for _ in range(40):
+    for least in (1, 4, 9):
         work = subprocess.Popen(
             [sys.executable, "-m", "tests.studies.reproduction.toy", str(tmp_path), str(processes)]
         )
-        until = time.monotonic() + 60
-        target = kept + moment.randint(1, 3)
-        while work.poll() is None and time.monotonic() < until and count(tmp_path) < target:
+        until = time.monotonic() + PATIENCE_S
+        while count(tmp_path) < least:
+            assert time.monotonic() < until
             time.sleep(0.005)
         work.kill()
         work.wait()
         kept = count(tmp_path)
-        if kept >= PARTS - 1:
-            break
-    found = run(paper(pause=0.03), NOTHING, tmp_path)
-    assert found.done >= PARTS - 1
-    until = time.monotonic() + 30
-    while left(tmp_path) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not left(tmp_path)
+    found = run(paper(), NOTHING, tmp_path)
+    assert found.done >= kept  # a worker may have ended its part since
+    until = time.monotonic() + PATIENCE_S
+    while left(tmp_path):
+        assert time.monotonic() < until
+        time.sleep(0.05)
     assert bytes_of(tmp_path) == whole
 
 

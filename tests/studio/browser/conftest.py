@@ -1,6 +1,7 @@
 """A browser, a studio that it visits, and a visitor whom nothing escapes."""
 
 import contextlib
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from ..conftest import Gate
 from .visitor import Studio, Visitor
 
 SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -32,13 +34,16 @@ def browser() -> Iterator[Browser]:
 def started(folder: Path) -> Iterator[Studio]:
     """The command itself, in a process of its own, until it is left."""
     command = [sys.executable, "-m", "sfumato", "studio", "--no-open", "--folder", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    gate = Gate(folder.with_name(f"{folder.name}-gate"))
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": gate.path}
+    ) as process:
         try:
             assert process.stdout is not None
             said = process.stdout.readline()
             found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said)
             assert found is not None, said
-            yield Studio(found[0])
+            yield Studio(found[0], gate)
         finally:
             process.terminate()
 
@@ -47,7 +52,7 @@ def started(folder: Path) -> Iterator[Studio]:
 def studio(tmp_path_factory) -> Iterator[Studio]:
     """A studio for all tests, in which nobody is the first: the tour waits until it is asked for."""
     with started(tmp_path_factory.mktemp("studio")) as running:
-        running.ask("POST", "/workspaces")
+        running.shared.add(running.ask("POST", "/workspaces")["id"])
         yield running
 
 
@@ -59,7 +64,10 @@ def start(tmp_path):
 
 @pytest.fixture
 def visit(browser: Browser, studio: Studio):
-    """Return a function that opens the studio; what went wrong on the way fails the test at its end."""
+    """Return a function that opens the studio; what went wrong on the way fails the test at its end.
+
+    Then the workspaces that the test made are deleted, and the jobs that run there end.
+    """
     visitors = []
 
     def opened(
@@ -78,23 +86,33 @@ def visit(browser: Browser, studio: Studio):
     yield opened
     problems = [problem for visitor in visitors for problem in visitor.problems]
     for visitor in visitors:
+        visitor.page.goto("about:blank")  # what it wants to be remembered is sent now
         visitor.page.context.close()
+    for workspace in studio.ask("GET", "/workspaces")["workspaces"]:
+        if workspace["id"] not in studio.shared:
+            studio.ask("DELETE", f"/workspaces/{workspace['id']}")
     assert problems == []
 
 
 @pytest.fixture(scope="session")
-def city(studio: Studio) -> str:
-    """A workspace with the built-in city and its frontier."""
-    return studio.prepared("city", {"kind": "places", "detail": 30})
-
-
-@pytest.fixture
-def fresh_city(studio: Studio) -> str:
-    """A workspace like `city` in which no other test left a level, stops or suspicions."""
-    return studio.prepared("city", {"kind": "places", "detail": 30})
+def shared_city(studio: Studio) -> str:
+    return studio.prepared("city", {"kind": "places", "detail": 30}, shared=True)
 
 
 @pytest.fixture(scope="session")
-def ages(studio: Studio) -> str:
-    """A workspace with the ages and their frontier."""
-    return studio.prepared("ages", {"kind": "values", "first": 18, "last": 37})
+def shared_ages(studio: Studio) -> str:
+    return studio.prepared("ages", {"kind": "values", "first": 18, "last": 29}, shared=True)
+
+
+@pytest.fixture
+def city(studio: Studio, shared_city: str) -> str:
+    """A workspace with the built-in city and its frontier, and nothing that another test left there."""
+    studio.restore(shared_city)
+    return shared_city
+
+
+@pytest.fixture
+def ages(studio: Studio, shared_ages: str) -> str:
+    """A workspace with the ages and their frontier, and nothing that another test left there."""
+    studio.restore(shared_ages)
+    return shared_ages

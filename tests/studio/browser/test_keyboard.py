@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.slow
 
 
-def test_the_whole_tour_by_keyboard(visit, fresh_city):
-    visitor = visit(workspace=fresh_city, view="data")
+def test_the_whole_tour_by_keyboard(visit, city):
+    visitor = visit(workspace=city, view="data")
     keys = visitor.page.keyboard
     visitor.strike("Tour")
     visitor.read("Five minutes, eight stops")

@@ -8,9 +8,14 @@ STEPS = {
     "city": ("Places", "How private", "Be there", "Walk", "Compare", "Attack", "Promises", "Design"),
     "ages": ("Values", "How private", "Answer", "Answer again", "Compare", "Attack", "Promises", "Design"),
 }
+OPEN = '() => document.querySelectorAll("details").forEach(one => { one.open = true; })'
+FILLED = """() => [...document.querySelectorAll("figure")].every(one => {
+    const drawn = one.querySelector("svg")?.getAttribute("width");
+    return one.clientWidth === 0 || Number(drawn) === Math.min(one.clientWidth, 640);
+})"""
+"""Whether every chart is drawn, for the width that it is given."""
 BEYOND = """() => {
     const map = ".maplibregl-map", steps = "nav[aria-label=Steps]";
-    document.querySelectorAll("details").forEach(one => { one.open = true; });
     const found = [...document.querySelectorAll("body *")].filter(one => !one.closest(map) && !one.closest(steps));
     const wide = found.filter(one => one.getBoundingClientRect().right > innerWidth + 0.5);
     const moved = found.filter(one => (
@@ -28,14 +33,18 @@ the row of the steps, which keeps the present one in sight."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", ["city", "ages"])
-def test_nothing_is_cut_or_moves_sideways(example, visit, request):
-    visitor = visit(phone=True, workspace=request.getfixturevalue(example), view="data")
+@pytest.mark.parametrize(("example", "dark"), [("city", False), ("city", True), ("ages", False)])
+def test_nothing_is_cut_or_moves_sideways_or_is_a_barrier(example, dark, visit, request):
+    visitor = visit(phone=True, workspace=request.getfixturevalue(example), view="data", dark=dark)
+    visitor.page.locator(".maplibregl-canvas, .bars svg").first.wait_for()
     for name in STEPS[example]:
         visitor.turn(name)
         acted(visitor, name)
-        visitor.page.wait_for_timeout(300)  # charts take the width that they are given
+        visitor.page.evaluate(OPEN)
+        visitor.page.wait_for_function(FILLED)
+        visitor.wait_until_drawn()
         assert visitor.page.evaluate(BEYOND) == [], name
+        visitor.meets_no_barrier()
 
 
 def acted(visitor: Visitor, name: str) -> None:
@@ -64,4 +73,6 @@ def acted(visitor: Visitor, name: str) -> None:
 
 def test_the_start_fits_a_phone(visit):
     visitor = visit(phone=True)
+    visitor.page.evaluate(OPEN)
+    visitor.wait_until_drawn()
     assert visitor.page.evaluate(BEYOND) == []

@@ -24,8 +24,7 @@ def places_of(studio, workspace):
 
 def laid_again(visitor):
     """Use the region, and wait until the page has told the server what it remembers of it."""
-    remembers = re.compile(r"/api/workspaces/\w+$")
-    with visitor.page.expect_response(lambda said: said.request.method == "PATCH" and remembers.search(said.url)):
+    with visitor.expect_answer("PATCH", r"/api/workspaces/\w+"):
         visitor.press("Use this region")
 
 
@@ -63,14 +62,14 @@ def test_places_that_a_script_laid_do_not_inherit_indices(visit, studio, laid):
     assert studio.ask("GET", f"/workspaces/{laid}")["view"]["laid"]
     view = studio.ask("GET", f"/workspaces/{laid}")["view"]
     studio.ask("PATCH", f"/workspaces/{laid}", {"view": {**view, "path": [3, 17]}})
-    studio.ask("PUT", f"/workspaces/{laid}/site", {"kind": "places", "detail": 60})
+    studio.ask("PUT", f"/workspaces/{laid}/site", {"kind": "places", "detail": 30})
     visitor.page.reload()
     visitor.read("The map has")
     visitor.press("Next: how private?")
-    visitor.read("On average you appear", timeout=120_000)
+    visitor.read("On average you appear")
     visitor.turn("Walk")
     visitor.read("Walk, and be watched")
-    visitor.page.wait_for_timeout(500)
+    visitor.wait_until_drawn()
     assert visitor.page.get_by_role("button", name=re.compile("^Remove")).count() == 0
 
 
@@ -84,13 +83,14 @@ def test_the_distance_of_a_law_is_given_in_feet(visit, studio, laid):
     near.fill("1850")
     visitor.page.get_by_label("Unit").select_option(label="feet")
     visitor.meets_no_barrier()
+    visitor.page.get_by_label(re.compile("About how many")).fill("30")
     laid_again(visitor)
     assert studio.ask("GET", f"/workspaces/{laid}")["site"]["radius_m"] == pytest.approx(563.88)
     visitor.page.reload()
     expect(near).to_have_value("1850")
     expect(visitor.page.get_by_label("Unit")).to_have_value("ft")
     visitor.press("Next: how private?")
-    visitor.read(re.compile("within 56[34]"), timeout=120_000)
+    visitor.read(re.compile("within 56[34]"))
 
 
 def test_the_number_of_places_does_not_shrink_by_itself(visit, studio, laid):

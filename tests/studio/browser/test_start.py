@@ -5,6 +5,8 @@ import urllib.request
 
 from playwright.sync_api import Response
 
+from ..conftest import PATIENCE_S
+
 
 def test_a_first_visit_begins_with_a_tour_that_can_be_left(visit, start):
     with start() as own:
@@ -31,7 +33,7 @@ def test_the_first_load_is_under_a_megabyte_compressed(visit, studio):
     total = 0
     for url in assets:
         request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip", "X-Sfumato-Token": studio.token})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             body = answer.read()
             assert answer.headers["Content-Encoding"] == "gzip" or len(body) < 2000, url
             assert gzip.decompress(body) if answer.headers["Content-Encoding"] else body

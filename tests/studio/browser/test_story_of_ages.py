@@ -40,12 +40,3 @@ def test_designs_for_ages_are_compared(visit, ages):
     visitor.press("Compare at this loss")
     visitor.page.locator(".panel table").wait_for(timeout=LONGEST)
     visitor.meets_no_barrier()
-
-
-def test_every_view_fits_a_phone(visit, ages):
-    visitor = visit(workspace=ages, view="data", phone=True)
-    for step in ("Values", "How private", "Answer", "Answer again", "Compare", "Attack", "Promises", "Design"):
-        visitor.turn(step)
-        visitor.page.locator(".bars svg").wait_for()
-        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, step
-        visitor.meets_no_barrier()

@@ -4,28 +4,40 @@ import json
 import re
 import time
 import urllib.request
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, Locator, Page
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
-LONGEST = 300_000
+from ..conftest import PATIENCE_S, Gate, soon
+
+LONGEST = 1000 * PATIENCE_S
 """Milliseconds that a design may take on a busy machine."""
-
+expect.set_options(timeout=LONGEST)
 
 _FOCUSED = """() => {
     const it = document.activeElement;
     return it.ariaLabel || it.labels?.[0]?.innerText || it.innerText || "";
 }"""
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
 
 @dataclass(frozen=True, slots=True)
 class Studio:
-    """A running studio, for scripts."""
+    """A running studio, for scripts.
+
+    Attributes:
+        address: Of its page, with the token.
+        gate: Where its jobs can be made to wait.
+        shared: The workspaces that several tests use.
+    """
 
     address: str
+    gate: Gate
+    shared: set[str] = field(default_factory=set)
 
     @property
     def origin(self) -> str:
@@ -44,23 +56,41 @@ class Studio:
             data=None if body is None else json.dumps(body).encode(),
             headers={"X-Sfumato-Token": self.token, "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
-    def prepared(self, example: str, site: dict[str, object]) -> str:
+    def prepared(self, example: str, site: dict[str, object], *, shared: bool = False) -> str:
         """Return a workspace in which an example is designed for at every level."""
         name = self.ask("POST", "/workspaces")["id"]
+        if shared:
+            self.shared.add(name)
         here = f"/workspaces/{name}"
         self.ask("POST", f"{here}/example", {"example": example})
         self.ask("PUT", f"{here}/site", site)
         job = self.ask("POST", f"{here}/frontier", {})["id"]
-        until = time.monotonic() + LONGEST / 1000
-        while (state := self.ask("GET", f"{here}/jobs/{job}"))["status"] in ("queued", "running"):
-            assert time.monotonic() < until, state
-            time.sleep(0.2)
-        assert state["status"] == "done", state
+        assert self.ended(name, job)["status"] == "done"
         return str(name)
+
+    def ended(self, workspace: str, job: str) -> Any:
+        """Return a job once it has ended."""
+        path = f"/workspaces/{workspace}/jobs/{job}"
+        return soon(lambda: (state := self.ask("GET", path))["status"] not in ("queued", "running") and state)
+
+    def restore(self, workspace: str) -> None:
+        """Make a workspace what `prepared` made of it: whatever tests left there goes."""
+        here = f"/workspaces/{workspace}"
+        for job in self.ask("GET", here)["jobs"]:
+            if job["kind"] != "frontier":
+                if job["status"] == "running" and not job["request"].get("draft"):
+                    self.ask("POST", f"{here}/jobs/{job['id']}/cancel")
+                    self.ended(workspace, job["id"])
+                self.ask("DELETE", f"{here}/jobs/{job['id']}")
+        for design in self.ask("GET", here)["designs"]:
+            if not design["frontier"]:
+                self.ask("DELETE", f"{here}/designs/{design['id']}")
+        self.ask("DELETE", f"{here}/outline")
+        self.ask("PATCH", here, {"view": {}})
 
 
 @dataclass
@@ -73,7 +103,7 @@ class Visitor:
 
     def __post_init__(self) -> None:
         """Listen before anything is opened."""
-        self.page.set_default_timeout(120_000)
+        self.page.set_default_timeout(LONGEST)
         self.page.on("console", self._says)
         self.page.on("pageerror", lambda error: self.note(str(error)))
         self.page.on("request", lambda request: self._leaves(request.url))
@@ -92,10 +122,11 @@ class Visitor:
 
     def enter(self, workspace: str, view: str) -> None:
         """Open the page, or one view of a workspace."""
-        self.page.goto(self.studio.address)
         if workspace:
+            self.page.context.request.get(self.studio.address)  # the cookie, without loading the page twice
             self.page.goto(f"{self.studio.origin}/#w={workspace}&v={view}")
-            self.page.reload()
+        else:
+            self.page.goto(self.studio.address)
         self.page.get_by_role("heading", level=2).first.wait_for()
 
     def press(self, name: str) -> None:
@@ -114,7 +145,7 @@ class Visitor:
 
     def reach(self, name: str) -> None:
         """Move on with Tab until what has that name, a pattern, is in focus."""
-        until = time.monotonic() + 20  # a button may be at work yet, and cannot be reached until it is done
+        until = time.monotonic() + PATIENCE_S  # a button may be at work, and cannot be reached until it is done
         while time.monotonic() < until:
             self.page.keyboard.press("Tab")
             if re.fullmatch(name, self.page.evaluate(_FOCUSED).strip(), flags=re.DOTALL):
@@ -127,7 +158,16 @@ class Visitor:
         self.reach(name)
         self.page.keyboard.press("Enter")
 
-    def read(self, text: str, *, timeout: int = LONGEST) -> Locator:
+    def expect_answer(self, method: str, path: str) -> AbstractContextManager[Any]:
+        """Wait at the end of a block for the answer to a request whose address ends so, a pattern."""
+        address = re.compile(rf"{path}(\?.*)?$")
+        return self.page.expect_response(lambda it: it.request.method == method and bool(address.search(it.url)))
+
+    def wait_until_drawn(self) -> None:
+        """Wait until the page has drawn what it knows."""
+        self.page.evaluate(DRAWN)
+
+    def read(self, text: str | re.Pattern[str], *, timeout: float = LONGEST) -> Locator:
         """Return the first element with a text, once it is seen."""
         found = self.page.get_by_text(text).first
         found.wait_for(timeout=timeout)
