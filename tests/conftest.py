@@ -12,8 +12,17 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 # The same examples in every run. `python -m tests.search` looks for others, from the seed in SFUMATO_SEARCH.
-hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=50)
-hypothesis.settings.register_profile("search", deadline=None, max_examples=500, print_blob=True)
+hypothesis.settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.register_profile(
+    "fixed", hypothesis.settings.get_profile("untimed"), derandomize=True, max_examples=25
+)
+hypothesis.settings.register_profile(
+    "search", hypothesis.settings.get_profile("untimed"), max_examples=500, print_blob=True
+)
 hypothesis.settings.load_profile("search" if "SFUMATO_SEARCH" in os.environ else "fixed")
 
 
