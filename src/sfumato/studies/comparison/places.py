@@ -76,7 +76,7 @@ def compare_places(
     Example:
         >>> import sfumato as sf
         >>> visits = sf.synthetic_city(users=5, days=2)
-        >>> found = sf.compare_places(visits, epsilon="1/km", spacing="2 km", bound_time=5)
+        >>> found = sf.compare_places(visits, epsilon="1/km", spacing="2 km", bound_time=0)
         >>> found.row("cells").epsilon_upper
         inf
     """

@@ -198,14 +198,15 @@ def _concentrated_to_dp(claim: Claim, goal: Goal) -> Claim | Refusal:
     if rho == 0:
         return Claim("differential-privacy", epsilon=0.0, **same_pairs(claim))
     delta, epsilon = goal.number("delta"), goal.number("epsilon")
-    unit = math.ldexp(1.0, max(0, math.frexp(rho)[1] - 1))  # a power of two: no product overflows, and no digit changes
+    unit = math.ldexp(1.0, max(0, math.frexp(rho)[1] - 1))  # a power of two: exact, and nothing overflows
+    scaled = rho / unit
 
     def badness(log_excess: float) -> float:
         a = 1 + math.exp(log_excess)
         if epsilon is not None:
-            return (a - 1) * (a * (rho / unit) - epsilon / unit) + (a * math.log1p(-1 / a) - math.log(a - 1)) / unit
+            return (a - 1) * (a * scaled - epsilon / unit) + (a * math.log1p(-1 / a) - math.log(a - 1)) / unit
         spent = math.log(delta) if delta else 0.0
-        return a * (rho / unit) + math.log1p(-1 / a) / unit - (spent + math.log(a)) / (a - 1) / unit
+        return a * scaled + (math.log1p(-1 / a) - (spent + math.log(a)) / (a - 1)) / unit
 
     best = minimize_scalar(badness, bounds=(-12.0, 25.0), method="bounded")
     order = 1 + math.exp(float(best.x))
