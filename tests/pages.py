@@ -2,17 +2,22 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from operator import attrgetter
 from pathlib import Path
 
-import sfumato as sf
+import pytest
 
+import sfumato as sf
+from sfumato.cli import main
+
+TERMINAL = {"COLUMNS": "200", "NO_COLOR": "1"}
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?"
 _CLOSE = 0.03  # relative: what another processor or another version of a solver may change in a decimal number
 _FILE = re.compile(r"# (\w+\.py)\n")
@@ -38,8 +43,9 @@ def run_page(page: Path, *, without: str | None = None) -> dict[str, object]:
     """Run the blocks of a page in the current folder, and compare what they print with what the page shows.
 
     Blocks of python run in one process, one after the other; one that begins with a comment like ``# app.py`` is
-    saved under that name instead. The lines of a console block that begin with ``$`` are run by bash. A text block
-    is what the python block before it printed.
+    saved under that name instead. The lines of a console block that begin with ``$`` are run by bash, or in this
+    process where they only call our own command: imports take longer than most commands. A text block is what the
+    python block before it printed.
 
     Args:
         page: The page.
@@ -60,7 +66,9 @@ def run_page(page: Path, *, without: str | None = None) -> dict[str, object]:
                 printed = _run_python(block, where, known)
         elif block.language == "console":
             for command, shown in _commands(block.text):
-                _check(shown, _run_shell(command, where), f"{where}: {command}")
+                plain = re.fullmatch(r"sfumato [^&|;<>$`*?]*", command)
+                run = _run_here if plain else _run_shell
+                _check(shown, run(command, where), f"{where}: {command}")
         elif block.language == "text":
             _check(block.text, printed, where)
         else:
@@ -90,9 +98,24 @@ def _run_python(block: Block, where: str, known: dict[str, object]) -> str:
     return heard.getvalue()
 
 
+def _run_here(command: str, where: str) -> str:
+    heard = StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(heard), redirect_stderr(heard):
+        for name, value in TERMINAL.items():
+            patch.setenv(name, value)
+        patch.setattr("sys.argv", shlex.split(command))
+        code = None
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+    assert not code, f"{where}: {command}\n{heard.getvalue()}"
+    return heard.getvalue()
+
+
 def _run_shell(command: str, where: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "COLUMNS": "200", "NO_COLOR": "1"}
+    env = {**os.environ, **TERMINAL, "PATH": path}
     done = subprocess.run(
         ["bash", "-c", command],
         env=env,

@@ -8,7 +8,6 @@ import sfumato as sf
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_small_table_is_measured(tmp_path, monkeypatch):
     release.generate(tmp_path / "in.parquet", 3000)
     sf.save(release.mechanism(), tmp_path / "m.sfm")

@@ -64,18 +64,29 @@ def users(folder):
     return [(count, count)]
 
 
-@pytest.fixture
-def night(tmp_path, monkeypatch):
-    """A folder with a mechanism, a day of visits, a ledger and the script; starts the script."""
-    monkeypatch.chdir(tmp_path)
-    run_blocks(blocks("python")[:1])
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory):
+    """A folder with a mechanism, a day of visits, a ledger and the script, which each night copies."""
+    folder = tmp_path_factory.mktemp("evening")
     (made,), (script,) = blocks("sh"), blocks("bash")
-    bin_folder = str(Path(sys.executable).parent)
-    monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
-    subprocess.run(["bash", "-ec", made], check=True, capture_output=True)
-    path = tmp_path / "nightly.sh"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        run_blocks(blocks("python")[:1])
+        subprocess.run(["bash", "-ec", made], check=True, capture_output=True)
+    path = folder / "nightly.sh"
     path.write_text(script)
     path.chmod(0o700)
+    return folder
+
+
+@pytest.fixture
+def night(evening, tmp_path, monkeypatch):
+    """Return a function that starts the script in a folder of the test's own."""
+    shutil.copytree(evening, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    path = tmp_path / "nightly.sh"
 
     def start(day="2024-05-01", *, killed=False):
         path_of = os.environ["PATH"]
@@ -95,7 +106,6 @@ def night(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-@pytest.mark.slow
 @pytest.mark.slow
 def test_the_nightly_script_makes_a_table_once(night, tmp_path):
     (tmp_path / "private/.2024-05-01.parquet.release").mkdir(mode=0o700, parents=True)  # killed before it began

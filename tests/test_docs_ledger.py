@@ -12,6 +12,7 @@ import pytest
 
 import sfumato as sf
 
+from .clock import avoid_midnight
 from .tasks import run_tasks
 
 PAGE = Path(__file__).parents[1] / "docs" / "ledger.md"
@@ -61,6 +62,7 @@ def test_the_example_runs(tmp_path, monkeypatch):
 
 def test_the_endpoint_answers(tmp_path, monkeypatch, fastapi):
     monkeypatch.chdir(tmp_path)
+    avoid_midnight(60)
     sf.Ledger.create("app.db", "4.9/km per day")
     names: dict[str, Any] = {}
     (_, endpoint) = blocks()

@@ -51,6 +51,12 @@ def _sources(folder: str = "src") -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py")))
 
 
+@cache
+def _words() -> set[str]:
+    """Return the words of the sources and of the examples: to search them for each name takes seconds."""
+    return set(re.findall(r"\w+", _sources() + _sources("examples")))
+
+
 def _parameters(command: Any) -> list[Any]:
     """Return the parameters of a command, or of all commands of a group."""
     return [*command.params, *(each for part in getattr(command, "commands", {}).values() for each in part.params)]
@@ -106,13 +112,17 @@ def _check_command(line: str, known: dict[str, set[str]]) -> None:
                 continue
 
 
-@pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def document(request) -> str:
-    text: str = request.param.read_text(encoding="utf-8")
-    return text
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_in_a_document_exist(path, known):
+    document = path.read_text(encoding="utf-8")
+    check_names_of_python_exist(document)
+    check_identifiers_occur_in_the_sources(document)
+    check_commands_and_options_exist(document, known)
+    check_files_that_are_named_exist(document)
+    check_keys_with_hyphens_occur_in_the_sources(document)
 
 
-def test_names_of_python_exist(document):
+def check_names_of_python_exist(document: str) -> None:
     code = [block for language, block in _blocks(document) if language == "python"]
     for part in [*_spans(document), *code]:
         for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato)(?:\.[A-Za-z_]\w*)+)", part):
@@ -128,17 +138,16 @@ def test_names_of_python_exist(document):
             _resolve(f"{module}.{name}")
 
 
-def test_identifiers_occur_in_the_sources(document):
-    sources = _sources() + _sources("examples")
+def check_identifiers_occur_in_the_sources(document: str) -> None:
     for span in _spans(document):
         if span in INVENTED or any(word in span for word in INVENTED) or "/" in span or span.startswith("-"):
             continue
         bare = re.sub(r'"[^"]*"', "", span)
         for name in re.findall(r"(?<![\w./-])([A-Z][a-z]+\w*|[a-z]\w*_\w+)(?=[^\w]|$)", bare):
-            assert re.search(rf"\b{name}\b", sources), f"{name} in `{span}`"
+            assert name in _words(), f"{name} in `{span}`"
 
 
-def test_commands_and_options_exist(document, known):
+def check_commands_and_options_exist(document: str, known: dict[str, set[str]]) -> None:
     lines = [line for _, block in _blocks(document) for line in _commands(block)]
     every = set().union(*known.values())
     commands = "|".join(name for name in known if name.isalpha() and name != "sfumato")
@@ -159,7 +168,7 @@ def test_every_command_has_its_line(known):
     ]
 
 
-def test_files_that_are_named_exist(document):
+def check_files_that_are_named_exist(document: str) -> None:
     text = re.sub(r"\(https?://[^)]*\)", "", document)
     for span in _spans(text):
         if any(word in span for word in INVENTED) or span.startswith(TOOLS):
@@ -170,7 +179,7 @@ def test_files_that_are_named_exist(document):
             assert list(ROOT.glob(span)) or list((ROOT / "src" / "sfumato").rglob(span)), span
 
 
-def test_keys_with_hyphens_occur_in_the_sources(document):
+def check_keys_with_hyphens_occur_in_the_sources(document: str) -> None:
     for span in _spans(document):
         if re.fullmatch(r"[a-z]+(-[a-z]+)+", span) and span not in INVENTED and span not in WORDS:
             assert span in _sources(), span

@@ -107,9 +107,9 @@ print(json.dumps([answers, differs, sorted(set(functions(qif)))]))
 
 
 def cases():
-    """A hundred priors, channels, losses and predicates, of which none is trivial."""
+    """Priors, channels, losses and predicates, of which none is trivial."""
     rng = np.random.default_rng(23)
-    for _ in range(100):
+    for _ in range(25):
         n, m = rng.integers(2, 6, 2)
         predicate = np.append([0, 1], rng.integers(0, 2, n - 2))
         yield rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m), n), rng.random((n, n)), predicate
@@ -202,7 +202,7 @@ def test_both_sides_of_the_rows_agree(answers):
 
 
 def test_designs_agree(answers):
-    for case, theirs in list(zip(cases(), answers[0], strict=True))[:15]:
+    for case, theirs in list(zip(cases(), answers[0], strict=True))[:6]:
         for name, value in designed(case[0]):
             assert value == pytest.approx(theirs[name], abs=1e-5), name
 

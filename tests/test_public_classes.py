@@ -1,6 +1,5 @@
-"""Public classes: each name occurs once, a repr is one short line, and what is printed is readable."""
+"""Public classes: a repr is one short line, and what is printed is readable."""
 
-import ast
 import dataclasses
 import enum
 import importlib
@@ -9,7 +8,6 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,13 +135,3 @@ def _unread(kind: type) -> bool:
 def test_no_public_dataclass_writes_out_arrays_or_lists() -> None:
     wrong = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in _public() if _unread(kind))
     assert not wrong, f"{wrong}: derive them from core.frozen.Short, with repr=False"
-
-
-def test_no_name_of_a_class_occurs_twice() -> None:
-    source = Path(sf.__file__).parent
-    places: dict[str, list[str]] = {}
-    for path in sorted(source.rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(source)))
-    assert not {name: found for name, found in places.items() if len(found) > 1}

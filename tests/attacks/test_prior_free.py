@@ -37,7 +37,7 @@ def value_over_maps(mechanism: Mechanism, d: Floats) -> float:
     return float(solution.fun)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(cases(largest=3))
 def test_the_value_is_that_of_the_normal_form(case):
     mechanism, prior = case
@@ -46,7 +46,7 @@ def test_the_value_is_that_of_the_normal_form(case):
     assert attack.worst_case_error == pytest.approx(value_over_maps(mechanism, d), abs=SOLVED)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(cases(), st.data())
 def test_minimax(case, data):
     mechanism, prior = case
@@ -94,7 +94,7 @@ def test_the_unit_scales_the_value_only():
     assert m.worst_case_error == pytest.approx(1e6 * km.worst_case_error, rel=SOLVED)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(cases(), st.integers(0, 2**32 - 1))
 def test_per_guess(case, seed):
     mechanism, prior = case

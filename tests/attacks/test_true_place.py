@@ -78,7 +78,7 @@ def test_an_optimiser_finds_the_same_for_each_report():
     assert found.error.upper >= total * (1 - 1e-6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),

@@ -70,9 +70,17 @@ def test_the_bounds_hold_the_exact_chance_of_few_points(seed, epsilon, radius):
     assert found.upper <= 1
 
 
-@pytest.mark.parametrize("make", [sf.Lattice.covering, sf.Grid.covering])
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 20.0])
-@pytest.mark.parametrize("radius", ["200 m", "1 km"])
+@pytest.mark.parametrize(
+    ("make", "epsilon", "radius"),
+    [
+        (sf.Lattice.covering, 1e-6, "200 m"),
+        (sf.Lattice.covering, 1.0, "1 km"),
+        (sf.Lattice.covering, 20.0, "200 m"),
+        (sf.Grid.covering, 1e-6, "1 km"),
+        (sf.Grid.covering, 1.0, "200 m"),
+        (sf.Grid.covering, 20.0, "1 km"),
+    ],
+)
 def test_no_guess_on_a_fine_grid_beats_the_bound(make, epsilon, radius):
     visits = some_visits(300, 3)
     mechanism = laplace(make(visits, "1 km"), epsilon)

@@ -12,6 +12,7 @@ from sfumato.core import Bracket, CoordinatePrivacy, Side
 from sfumato.errors import InputError
 from sfumato.geo import Lattice
 from sfumato.privacy import DifferentialPrivacy, Family, Relation
+from tests.sampling.mechanisms import fix_seeds
 
 from ..catalogue import CASES
 from ..evidence.test_corpus import BAD, EPSILON, GOOD
@@ -93,7 +94,8 @@ def test_a_relation_and_a_family_narrow_what_is_compared():
     assert DifferentialPrivacy(steps).holds(mechanism, 0.5)
 
 
-def test_samples_are_bounded_from_below_and_refuse_what_needs_a_matrix():
+def test_samples_are_bounded_from_below_and_refuse_what_needs_a_matrix(monkeypatch):
+    fix_seeds(monkeypatch)
     rng = np.random.default_rng(3)
     secrets = rng.integers(0, 2, 20_000)
     outputs = np.where(rng.random(20_000) < 0.75, secrets, 1 - secrets)
@@ -108,14 +110,16 @@ def test_samples_are_bounded_from_below_and_refuse_what_needs_a_matrix():
         sf.audit(sample, relation=Relation.all(2))
 
 
-def test_a_black_box_that_keeps_its_claim_is_not_accused():
+def test_a_black_box_that_keeps_its_claim_is_not_accused(monkeypatch):
+    fix_seeds(monkeypatch)
     honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0))
     found = audit_black_box(lambda s: int(honest.draw([s])[0]), range(3), 1.0, failure=1e-6, limit=8_000)
     assert not found.refuted
     assert found.fresh
 
 
-def test_all_calls_of_a_black_box_are_accounted_for():
+def test_all_calls_of_a_black_box_are_accounted_for(monkeypatch):
+    fix_seeds(monkeypatch)
     honest = sf.sampler(sf.mechanisms.randomised_response(sf.Space(range(2)), 1.0))
     text = str(audit_black_box(lambda s: int(honest.draw([s])[0]), range(2), 3.0, limit=2_000).audit)
     first, further = (re.search(each, text) for each in (r"After (\d+) calls", r"(\d+) further calls"))
@@ -125,7 +129,8 @@ def test_all_calls_of_a_black_box_are_accounted_for():
 
 
 @pytest.mark.parametrize("kind", ["ignores epsilon", "memo", "cycle"])
-def test_black_boxes_that_do_not_are(kind):
+def test_black_boxes_that_do_not_are(kind, monkeypatch):
+    fix_seeds(monkeypatch)
     drawer = sf.simulator(sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0), seed=5)
     memo = drawer.draw(np.arange(3))
     calls = iter(range(10**9))
@@ -198,8 +203,7 @@ def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():
     assert Requirement.parse("coordinate-privacy <= 3/km").hold_against(found).outcome is Outcome.HOLDS
 
 
-@pytest.mark.parametrize("kind", ["square", "triangular"])
-@pytest.mark.parametrize("epsilon", [0.2, 1.3, 2.9])
+@pytest.mark.parametrize(("kind", "epsilon"), [("square", 0.2), ("triangular", 1.3), ("square", 2.9)])
 def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
     rng = np.random.default_rng(3)
     x, y = rng.uniform(0, 6, (2, 400))

@@ -93,7 +93,6 @@ def test_the_error_is_that_of_a_simulated_attack_on_cells():
     assert FOUND.find("distortion").value == pytest.approx((apart @ joint).min(axis=0).sum(), rel=0.02)
 
 
-@pytest.mark.slow
 def test_noise_without_places_is_audited_by_its_promise_alone():
     raw = CoordinateNoise("1/km", "5 m", PLANE, "30 km")
     found = sf.audit(raw)

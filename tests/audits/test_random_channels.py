@@ -107,6 +107,5 @@ def test_entries_are_what_their_definitions_say():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(3))
-def test_entries_are_what_their_definitions_say_of_thousands_of_channels(block):
-    check(1 + block, 1000)
+def test_entries_are_what_their_definitions_say_of_hundreds_of_channels():
+    check(1, 300)

@@ -13,6 +13,7 @@ from sfumato.audits.request import request_name
 from sfumato.errors import InputError
 from sfumato.privacy import KINDS, VOCABULARY, Events, Family, Relation, Rivals, TradeOff
 from sfumato.transport import wasserstein
+from tests.sampling.mechanisms import fix_seeds
 
 SPACE = sf.Space.numbers(range(3), unit="km")
 STEPS = SPACE.metric("absolute")
@@ -186,7 +187,8 @@ def test_numbers_out_of_range_are_refused(arguments, message):
         sf.audit(sample, **arguments)
 
 
-def test_samples_are_looked_at_where_a_requirement_asks():
+def test_samples_are_looked_at_where_a_requirement_asks(monkeypatch):
+    fix_seeds(monkeypatch)
     rng = np.random.default_rng(3)
     secrets = rng.integers(0, 2, 5000)
     outputs = np.where(rng.random(5000) < 0.75, secrets, 1 - secrets)

@@ -4,10 +4,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.evidence.observed import Sample
+from tests.sampling.mechanisms import fix_seeds
 
 
 @pytest.mark.parametrize("failure", [0.05, 4e-4, 1e-9])
-def test_no_confidence_is_told_larger_than_it_is(failure):
+def test_no_confidence_is_told_larger_than_it_is(failure, monkeypatch):
+    fix_seeds(monkeypatch)
     found = sf.audit(Sample([[900, 100], [100, 900]]), failure=failure)
     told = [entry for entry in found if "confidence" in entry.standing]
     assert told

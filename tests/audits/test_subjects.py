@@ -7,7 +7,6 @@ import sfumato as sf
 from sfumato.core import Metric
 from sfumato.geo import Lattice
 
-RNG = np.random.default_rng(7)
 NOTIONS = {
     "differential-privacy": lambda p, q: np.log(p / q).max(),
     "kl-privacy": lambda p, q: (p * np.log(p / q)).sum(),
@@ -20,11 +19,12 @@ NOTIONS = {
 def test_what_holds_for_any_two_vertices_holds_for_any_two_points(kind):
     """Brute force: points report by mixtures of the vertices' rows, and no two are told apart more."""
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
-    rows = RNG.dirichlet(np.full(4, 0.4), len(lattice)) + 0.01
+    rng = np.random.default_rng(7)
+    rows = rng.dirichlet(np.full(4, 0.4), len(lattice)) + 0.01
     mechanism = sf.Mechanism(rows / rows.sum(axis=1, keepdims=True), lattice)
     found = sf.audit(mechanism)
     assert any("the vertices that points are rounded to at random" in note for note in found.notes)
-    lat, lon = lattice.projection.inverse(RNG.uniform(-1000, 1000, (60, 2))).T
+    lat, lon = lattice.projection.inverse(rng.uniform(-1000, 1000, (60, 2))).T
     rounding = lattice.rounding(lat, lon)
     assert rounding.inside.all()
     rows = (rounding.shares[:, :, None] * mechanism.matrix[rounding.positions]).sum(axis=1)
@@ -35,7 +35,7 @@ def test_what_holds_for_any_two_vertices_holds_for_any_two_points(kind):
     for epsilon in (0.0, 1.0):
         delta = max(np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in pairs)
         assert delta <= found.find("delta", epsilon=epsilon).shown + 1e-9
-    prior = RNG.dirichlet(np.ones(60))
+    prior = rng.dirichlet(np.ones(60))
     joint = prior[:, None] * rows
     bits = (joint * np.log2(rows / (prior @ rows))).sum()
     masses = (prior[:, None] * rounding.shares).ravel()
@@ -45,7 +45,7 @@ def test_what_holds_for_any_two_vertices_holds_for_any_two_points(kind):
 
 def test_cells_say_from_where_distances_and_errors_count():
     grid = sf.Grid.covering("3 km x 2 km around 48.85,2.35", cell="1 km")
-    rows = RNG.dirichlet(np.ones(6), 6)
+    rows = np.random.default_rng(7).dirichlet(np.ones(6), 6)
     found = sf.audit(
         sf.Mechanism(rows, grid), prior=sf.Prior.uniform(grid), metric=grid.metric("euclidean", unit="km")
     )

@@ -19,7 +19,7 @@ def random_mechanism(seed, columns, rows, reports=4):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_other_pair_of_neighbours_is_told_apart_more(seed, columns, rows):
     if columns * rows < 2:
         return

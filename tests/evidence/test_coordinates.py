@@ -85,16 +85,18 @@ def test_golden_losses_of_hexagons(radius, spacing, epsilon, wanted):
     assert found.epsilon.lower == pytest.approx(epsilon, rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", [pytest.param("square", marks=pytest.mark.slow), "triangular"])
-@pytest.mark.parametrize("epsilon", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize(
+    ("kind", "epsilon"),
+    [("triangular", 0.4), ("triangular", 3.0), pytest.param("square", 1.0, marks=pytest.mark.slow)],
+)
 def test_any_two_points_keep_the_promise(kind, epsilon):
-    """Hundreds of thousands of pairs on the ground, the closest ones across borders among them."""
+    """A hundred thousand pairs on the ground, the closest ones across borders among them."""
     lattice = Lattice.covering("3 km x 2.5 km around 48.85,2.35", "500 m", kind=kind)
     design = designed(lattice, epsilon, seed=1)
     (proof,) = design.certificate.metric_privacy
     assert proof.holds
     assert proof.upper <= epsilon
-    lat, lon = served(lattice, 250, 4)
+    lat, lon = served(lattice, 120, 4)
     logs = np.log(likelihoods(design.mechanism, lat, lon))
     i, j = np.triu_indices(len(lat), 1)
     apart = ground_km(lat, lon, i, j)
@@ -106,7 +108,7 @@ def test_any_two_points_keep_the_promise(kind, epsilon):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(lattices(), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
 def test_outlines_of_any_shape_and_any_mechanism(lattice, epsilon, seed):
     """Rows made strict by shortest paths, on lattices with bays and islands."""
@@ -271,7 +273,7 @@ def test_extreme_epsilons_end_in_rows_or_in_words(kind):
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
     with pytest.raises(InputError, match="too strict for a spacing of 1000 m"):
         VertexPrivacy(CoordinatePrivacy(1e-300), lattice)
-    for epsilon in (1e-6, 50.0, 1e6):
+    for epsilon in (1e-6, 1e6):
         rows = VertexPrivacy(CoordinatePrivacy(epsilon), lattice)
         assert 0 < rows.epsilon < 20
         constant = sf.Mechanism(np.full((len(lattice), 2), 0.5), lattice, sf.Space("ab"))

@@ -106,7 +106,7 @@ def fractions(array):
 
 
 @given(sizes, st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 def test_the_bound_on_the_loss_is_at_most_its_exact_value(size, signed, guessed):
     n, m, seed = size
     rng = np.random.default_rng(seed)
@@ -132,7 +132,7 @@ def test_the_bound_on_the_loss_is_at_most_its_exact_value(size, signed, guessed)
 
 
 @given(sizes)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 def test_the_bound_on_the_error_is_at_least_its_exact_value(size):
     n, m, seed = size
     rng = np.random.default_rng(seed)
@@ -160,10 +160,10 @@ def test_the_bound_on_the_error_is_at_least_its_exact_value(size):
         assert Fraction(bound) >= min(price * Fraction(most) - lagrangian(reduced, prices), blind)
 
 
-def test_three_million_copies_of_a_price_prove_no_more_than_one():
+def test_many_copies_of_a_price_prove_no_more_than_one():
     """Two secrets, Hamming loss, uniform prior, epsilon 2: the optimum is 1 / (1 + e^2) = .119."""
     prior, loss, best = np.array([0.5, 0.5]), 1 - np.eye(2), 1 / (1 + math.exp(2.0))
-    copies, large, small = 1_500_000, 2.0**34, 2.0**-22
+    copies, large, small = 375_000, 2.0**34, 2.0**-20
     # A large price on p(o|1) <= p(o|1), which costs nothing, swallows the small ones added to it.
     secrets = np.repeat([1, 1, 0, 0], [1, 1, copies, copies]).astype(np.intp)
     observables = np.repeat([0, 1, 0, 1], [1, 1, copies, copies]).astype(np.intp)

@@ -28,7 +28,7 @@ def worst_ratio(noise, sensitivity):
 
 
 @given(rationals, st.integers(1, 12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_laplace_noise_attains_its_epsilon(epsilon, sensitivity):
     noise = DiscreteLaplace(epsilon, sensitivity)
     found = laplace_epsilon(noise.recipe().scale, sensitivity)
@@ -37,7 +37,7 @@ def test_laplace_noise_attains_its_epsilon(epsilon, sensitivity):
 
 
 @given(rationals, st.integers(1, 12), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_staircase_noise_attains_its_epsilon(epsilon, width, data):
     noise = Staircase(epsilon, width, data.draw(st.integers(1, width)))
     recipe = noise.recipe()

@@ -46,15 +46,15 @@ def steepest_of_any_column(exponent, x, y, angle):
 def test_the_slope_is_attained_and_never_exceeded(exponent, wanted, point):
     assert octile_slope(exponent) == pytest.approx(wanted, rel=1e-6)
     rng = np.random.default_rng(0)
-    points = zip(*rng.uniform(-0.5, 0.5, (2, 60)), rng.uniform(0, 7, 60), strict=True)
+    points = zip(*rng.uniform(-0.5, 0.5, (2, 25)), rng.uniform(0, 7, 25), strict=True)
     assert max(steepest_of_any_column(exponent, x, y, angle) for x, y, angle in points) <= octile_slope(exponent)
     x, y = point
-    around = [steepest_of_any_column(exponent, x, y, angle) for angle in np.linspace(0, 2 * np.pi, 181)]
+    around = [steepest_of_any_column(exponent, x, y, angle) for angle in np.linspace(0, 2 * np.pi, 121)]
     assert wanted * 0.9995 <= max(around) <= octile_slope(exponent)
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.floats(0.01, 2.5), st.integers(0, 2**32 - 1))
 def test_random_columns_are_never_steeper(exponent, seed):
     """Columns made strict by shortest paths, at random points."""
@@ -93,14 +93,7 @@ def test_the_extreme_columns_are_all_there():
 
 @pytest.mark.parametrize(
     "slope",
-    [
-        1e-6,
-        pytest.param(0.05, marks=pytest.mark.slow),
-        0.35,
-        pytest.param(1.0, marks=pytest.mark.slow),
-        6.0,
-        pytest.param(2.0, marks=pytest.mark.slow),
-    ],
+    [1e-6, 0.35, 6.0],
 )
 def test_exponent_and_slope_invert_each_other(slope):
     exponent = octile_exponent(slope)
@@ -136,7 +129,7 @@ def test_slopes_too_flat_for_a_proof_have_none(slope):
 
 @pytest.mark.parametrize(
     "slope",
-    [20.0, pytest.param(50.0, marks=pytest.mark.slow), pytest.param(1000000.0, marks=pytest.mark.slow), 1e300],
+    [20.0, 1e300],
 )
 def test_steep_slopes_have_an_exponent_that_is_proved(slope):
     exponent = octile_exponent(slope)

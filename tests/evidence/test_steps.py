@@ -38,7 +38,7 @@ def closed(lattice):
     return ways
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(lattices())
 def test_few_pairs_imply_all(lattice):
     d = lattice.steps().array
@@ -55,7 +55,7 @@ def test_few_pairs_are_few():
     assert len(implying_pairs("square", lattice.vertices)[0]) <= 8 * len(lattice)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(lattices(), st.integers(0, 2**32 - 1), st.floats(0.05, 3.0), st.sampled_from([0.9, 0.999, 1.0, 1.1]))
 def test_the_proof_is_that_of_all_pairs(lattice, seed, rate, factor):
     rng, d = np.random.default_rng(seed), lattice.steps().array

@@ -14,6 +14,7 @@ from sfumato.cli import main
 from sfumato.errors import FileError
 from sfumato.files import read_mechanism_file, save
 
+from ..cli.conftest import COMMANDS
 from .forging import Forger, forged, opened
 from .honest import KINDS, honest
 
@@ -528,6 +529,7 @@ def audited(monkeypatch, capsys):
 
     def run(path):
         monkeypatch.setenv("COLUMNS", "10000")
+        monkeypatch.setattr("typer.main.get_command", COMMANDS)
         monkeypatch.setattr(sys, "argv", ["sfumato", "audit", str(path), "--promises"])
         try:
             main()

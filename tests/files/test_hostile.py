@@ -85,7 +85,7 @@ def test_every_truncation_is_found(tmp_path: Path) -> None:
     refused(cut, "cut off or damaged")
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(st.data())
 def test_changed_bytes_are_found_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -104,7 +104,7 @@ def test_changed_bytes_are_found_or_harmless(
     assert_same(again, original)
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @given(st.data())
 def test_spliced_bytes_are_found_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -186,7 +186,7 @@ def test_names_that_lead_elsewhere(rich: Path, name: str) -> None:
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_bomb_is_not_unpacked(rich: Path, compression: int) -> None:
     manifest, members = opened(rich)
-    forged(rich, manifest, {**members, "bomb_0.npy": b"\0" * 50_000_000}, compression=compression)
+    forged(rich, manifest, {**members, "bomb_0.npy": b"\0" * 10_000_000}, compression=compression)
     assert rich.stat().st_size < 1_000_000
     refused(rich, "compressed or encrypted")
 
@@ -220,7 +220,7 @@ def test_a_manifest_of_thirty_megabytes_is_refused_before_it_is_parsed(
 
 @pytest.mark.parametrize(
     ("value", "most"),
-    thinned([("[]", 500_000), ('{"a":1}', 500_000), ("1.5", 1_000_000), ('"abcdef"', 1_000_000)], 2),
+    thinned([("[]", 500_000), ('{"a":1}', 500_000), ('"abcdef"', 1_000_000)], 3),
 )
 def test_no_manifest_takes_much_memory(tmp_path: Path, value: str, most: int) -> None:
     _claiming(tmp_path / "most.sfm", ",".join([value] * most))

@@ -17,6 +17,7 @@ import sfumato as sf
 from sfumato.errors import InputError, MetricWarning, MissingExtraError
 from sfumato.mechanisms.planar import CoordinateNoise
 from tests.catalogue import CASES, line
+from tests.sampling.mechanisms import fix_seeds
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
 FEATURES = ("contrib", "honest-but-curious")
@@ -250,7 +251,8 @@ def test_reports_are_labels_of_observables():
     assert [measurement(each) for each in "abc"] == list(keep.observables.labels)
 
 
-def test_reports_follow_the_mechanism():
+def test_reports_follow_the_mechanism(monkeypatch):
+    fix_seeds(monkeypatch)
     rng = np.random.default_rng(3)
     mechanism = sf.Mechanism(rng.dirichlet(np.ones(4), 3), sf.Space("abc"), sf.Space("wxyz"))
     measurement = sf.files.as_opendp(mechanism)

@@ -117,7 +117,7 @@ def test_the_loss_of_one_visit_is_its_distance(places):
     np.testing.assert_allclose(loss[unseen], places.metric(unit="m").array[unseen], rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 5), min_size=1, max_size=8))
 def test_equal_visits_weigh_as_many(seed, repeats):
     """Visits repeated k times weigh k times: against the mean of each alone, weighted."""

@@ -53,7 +53,7 @@ def test_the_widest_regions_keep_distances_too():
     assert (np.hypot(*(moved[i] - moved[j]).T) <= ground * lattice.stretch + 1e-6).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(3, 9), st.integers(0, 2**32 - 1))
 def test_it_is_the_nearest_point(k, seed):
     """By another search: least distance over convex combinations of the corners."""
@@ -81,7 +81,7 @@ def test_it_is_the_nearest_point(k, seed):
         assert (bounds[:, :2] @ place <= bounds[:, 2] + 1e-6).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(lattices())
 def test_the_part_is_served_and_convex_regions_are_kept_whole(lattice):
     part = lattice.convex_part

@@ -71,7 +71,7 @@ def test_every_visit_is_counted_once_by_number(visits, columns, rows):
 
 
 @given(some_visits(), st.floats(0.05, 0.9))
-@settings(max_examples=50)
+@settings(max_examples=15)
 def test_every_visit_is_counted_once_by_size(visits, part):
     grid = Grid.covering(visits, cell=part * max(visits.region().size_m))
     counts = grid.counts(visits)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -603,7 +603,7 @@ def test_every_format_is_recognised_by_its_content(write, key):
 
 
 @given(st.sampled_from(sorted(SOUND)), st.data())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_damaged_files_are_read_or_refused_in_words(tmp_path, name, data):
     content = bytearray(SOUND[name])
     for _ in range(data.draw(st.integers(1, 4))):

@@ -37,7 +37,7 @@ class Fixed:
         return self.words[:count]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(lattices(), st.integers(0, 2**32 - 1))
 def test_the_same_words_give_the_same_vertex(lattice, seed):
     single = lattice.singly()
@@ -74,7 +74,7 @@ def test_points_outside_and_points_that_are_none_are_left_to_arrays(kind):
         assert single.drawn(lat, lon, Fixed(np.zeros(2, dtype=np.uint64))) is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.floats(-90, 90), st.floats(-180, 180), st.integers(0, 2**32 - 1), st.floats(1, 11_900_000))
 def test_single_projections_are_those_of_arrays(lat, lon, seed, reach):
     """Far closer than what single points allow for, up to the other side of the Earth."""

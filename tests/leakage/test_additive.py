@@ -59,7 +59,7 @@ def test_the_gain_attains_it_and_is_of_its_class(case):
     assert values[1] >= values[2] - CLOSE
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(cases())
 def test_gains_in_the_unit_interval_are_a_program_and_a_deficiency(case):
     mechanism, prior = case
@@ -149,7 +149,7 @@ def test_what_is_refused():
             additive_capacity(mechanism, sf.Prior.uniform(sf.Space(range(4))), bounded=bounded)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(cases(), st.integers(2, 4))
 def test_processing_a_report_adds_nothing(case, seed):
     mechanism, prior = case

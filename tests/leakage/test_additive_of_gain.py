@@ -40,7 +40,7 @@ def by_strategies(matrix, gain):
     return best
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(largest=4))
 def test_the_bayes_vulnerability_by_sets(case):
     mechanism, _ = case
@@ -49,7 +49,7 @@ def test_the_bayes_vulnerability_by_sets(case):
     assert found.value.width <= 1e-5
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(cases(largest=3), st.integers(0, 1000))
 def test_any_gain_by_strategies(case, seed):
     mechanism, prior = case

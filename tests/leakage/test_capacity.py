@@ -53,7 +53,7 @@ def test_z_channel(flip):
     assert found.bits.width <= 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(), st.data())
 def test_the_bracket_holds_for_every_prior(case, data):
     mechanism, prior = case

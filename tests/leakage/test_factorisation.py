@@ -37,7 +37,7 @@ def variations(mechanism, first, second):
     return [sum((max(a - b, Fraction(0)) for a, b in zip(*pair, strict=True)), Fraction(0)) for pair in rows]
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000), st.booleans())
 def test_both_bounds_are_proved(case, seed, weighed):
     mechanism, prior = case
@@ -82,7 +82,7 @@ def test_merging_is_found_exactly(seed):
     assert not found.gain.any()
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_it_agrees_with_refinement(case, seed):
     mechanism, _ = case
@@ -97,7 +97,7 @@ def test_it_agrees_with_refinement(case, seed):
     assert asked.error <= found.distance.upper + 1e-9
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_no_processing_comes_nearer(case, seed):
     mechanism, prior = case
@@ -120,7 +120,7 @@ def test_two_secrets_have_a_closed_form():
     assert found.distance.value == pytest.approx((1 - bayes_security(coin).value) / 2, abs=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_mixing_is_proved_on_both_sides(case, seed):
     mechanism, _ = case

@@ -13,7 +13,7 @@ from .channels import cases
 from .test_factorisation import random
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_the_gain_attains_it(case, seed):
     mechanism, prior = case
@@ -29,7 +29,7 @@ def test_the_gain_attains_it(case, seed):
     assert factorise(mechanism, other, prior).distance.lower <= found.value.upper + 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_no_gain_of_the_class_exceeds_it(case, seed):
     mechanism, prior = case
@@ -41,7 +41,7 @@ def test_no_gain_of_the_class_exceeds_it(case, seed):
     assert more <= refinement_metric(mechanism, other, prior).value.upper + 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases())
 def test_from_nothing_it_is_the_additive_capacity(case):
     mechanism, prior = case
@@ -50,7 +50,7 @@ def test_from_nothing_it_is_the_additive_capacity(case):
     assert found.value == pytest.approx(additive_capacity(mechanism, prior).value.value, abs=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(), st.integers(0, 1000))
 def test_it_is_zero_where_the_mechanism_refines(case, seed):
     mechanism, _ = case

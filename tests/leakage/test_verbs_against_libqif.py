@@ -64,7 +64,7 @@ def sparse(rng, n, m):
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-@pytest.fixture(scope="module", params=[100, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[40, pytest.param(250, marks=pytest.mark.slow)])
 def both(request):
     """Random cases, with what libqif says of each."""
     # In a process of its own: libqif brings its own solvers.

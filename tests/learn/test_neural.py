@@ -88,7 +88,7 @@ def test_a_training_killed_among_the_averaged_rounds_ends_where_an_unbroken_one_
         if found.number == 29:
             raise KilledError
 
-    settings = {"rounds": 30, "tolerance": None, "patience": 30}
+    settings = {"rounds": 30, "tolerance": None, "patience": 30, "training": replace(TINY, attack_steps=5)}
     path = tmp_path / "half.ckpt"
     with pytest.raises(KilledError):
         tiny(checkpoint=path, progress=kill, **settings)
@@ -103,7 +103,7 @@ def test_the_last_round_spends_what_a_loose_limit_leaves(torch, failure):
     found = learn_generator(
         train,
         "600 m",
-        training=TINY,
+        training=replace(TINY, attack_steps=5),
         rounds=30,
         patience=30,
         tolerance=None,
@@ -164,9 +164,9 @@ def test_without_torch_the_message_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize("target", [MutualInformation(), BayesVulnerability()], ids=lambda target: target.name)
 def test_the_network_hides_more_than_planar_laplace_within_the_bound(torch, target):
     train, test = square_data(600, seed=0)
-    settings = Training(width=64, attack_steps=150, generator_steps=20, attack_batch=512)
+    settings = Training(width=64, attack_steps=100, generator_steps=20, attack_batch=256)
     found = learn_generator(
-        train, "270 m", target=target, training=settings, rounds=30, patience=30, seed=0, device="cpu"
+        train, "270 m", target=target, training=settings, rounds=12, patience=12, seed=0, device="cpu"
     )
     assert found.within_max_loss
     loss, error = found.loss(test, seed=1)

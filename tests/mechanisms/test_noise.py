@@ -110,7 +110,7 @@ def test_laplace_with_sensitivity_one_is_the_staircase_and_clamped_the_geometric
 
 
 @given(st.integers(1, 30), st.floats(0.05, 8))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_the_default_step_is_the_best(width, epsilon):
     family = Staircase(epsilon, width)
     best = min(Staircase(epsilon, width, step).absolute for step in range(1, width + 1))

@@ -166,7 +166,7 @@ def test_from_broad_noise_to_almost_none(epsilon, bits):
     assert prove_metric_privacy(mechanism, MetricPrivacy(epsilon, metric_of(REGIONS["grid"]))).holds
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32), st.floats(0.2, 6), st.sampled_from(sorted(NORMS)), st.floats(1e-3, 1e5))
 def test_parts_of_any_lattice(seed, rate, norm, size):
     rng = np.random.default_rng(seed)

@@ -62,7 +62,7 @@ def problems(draw):
     return Prior.from_counts(secrets, belief), sf.loss(secrets, reports), reports, rng
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(problems(), st.floats(0.05, 6))
 def test_against_plain_iterations_and_any_other_mechanism(problem, slope):
     prior, loss, reports, rng = problem
@@ -85,7 +85,7 @@ def test_against_plain_iterations_and_any_other_mechanism(problem, slope):
     assert mutual_information_bits(other, prior) * math.log(2) >= lower - 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(problems(), st.floats(0.05, 200))
 def test_twice_the_slope_is_proved_on_the_integers(problem, slope):
     prior, _, _, _ = problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy
 from sfumato.errors import InfeasibleError, SolverError
@@ -13,8 +13,8 @@ from ..reference import Request, requests, solved
 
 PRIMAL = ("metric", "two metrics", "distortion", "joint", "worst", "worst joint")
 GAP = 1e-6
-many = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-some = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+many = settings()
+some = settings(max_examples=10)
 
 
 def designed(request: Request, **options) -> Design:
@@ -146,11 +146,11 @@ def test_a_tie_break_keeps_the_loss_and_gains_distortion(request_):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_every_solver_over_thousands_of_problems(solver):
+def test_every_solver_over_hundreds_of_problems(solver):
     """Every promise on the integers, and the value between the bound and the optimum's neighbourhood."""
     reached = []
 
-    @settings(max_examples=800, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=200)
     @given(requests(kinds=(*PRIMAL, "dual", "dual metric")))
     def run(request_):
         try:

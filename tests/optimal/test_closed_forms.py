@@ -72,7 +72,7 @@ def test_a_solver_finds_nothing_better_on_the_line(size, seed, epsilon):
     assert answer.certificate.loss == pytest.approx(solved_by.certificate.loss, rel=5e-6, abs=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(requests(kinds=("metric", "two metrics", "distortion", "joint", "worst")))
 def test_whatever_is_returned_is_the_optimum(request_):
     answer = found(

@@ -125,7 +125,7 @@ def test_pairs_are_generated_for_more_reports_where_the_gap_is_fine():
 
 
 def test_pairs_are_generated_where_few_reports_are_expected():
-    found = chosen(skewed(), guarantees=sf.MetricPrivacy("0.5/km", KM), gap=1e-3)
+    found = chosen(skewed(), guarantees=sf.MetricPrivacy("0.5/km", KM), gap=0.05)
     assert re.fullmatch(
         r"generated observables and pairs \(chosen: about \d+ of \d+ reports are expected to be used\)", found
     )

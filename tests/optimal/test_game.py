@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy, Prior, Space, hamming
@@ -12,7 +12,7 @@ from sfumato.optimal import design, design_private
 
 from ..reference import adversary_value, requests, solved
 
-some = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=15)
 LINE = Space.numbers(range(5))
 STEPS = LINE.metric("absolute")
 PRIOR = Prior(LINE, [0.3, 0.0, 0.25, 0.35, 0.1])

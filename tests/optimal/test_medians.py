@@ -9,7 +9,7 @@ from sfumato.evidence import prove, steepest
 from sfumato.optimal import at_medians
 from tests.thinned import thinned
 
-VISITS = sf.synthetic_city()
+VISITS = sf.synthetic_city(users=50, days=7)
 REGION = VISITS.region(trim=0.05)
 
 
@@ -28,7 +28,7 @@ def made_on(places, promise, solver="auto"):
 
 @pytest.fixture(
     scope="module",
-    params=thinned(("square", "triangular", "grid"), 3),
+    params=thinned(("triangular", "square", "grid"), 3),
 )
 def case(request):
     places: sf.geo.Places
@@ -67,7 +67,7 @@ def test_the_loss_is_that_of_simulated_reports(case):
     places = better.mechanism.secrets
     rng = np.random.default_rng(3)
     inside = places.inside(VISITS.lat, VISITS.lon)
-    lat, lon = np.tile(VISITS.lat[inside], 10), np.tile(VISITS.lon[inside], 10)
+    lat, lon = np.tile(VISITS.lat[inside], 120), np.tile(VISITS.lon[inside], 120)
     secrets = places.drawn(lat, lon, lambda n: rng.integers(0, 2**64, n, dtype=np.uint64))
     reports = sf.simulator(better.mechanism, seed=5).draw(secrets)
     at = better.mechanism.observables.latlon[reports]
@@ -89,9 +89,9 @@ def test_files_and_draws_know_where_the_reports_are(case, tmp_path):
     assert all((np.abs(np.round(known, 7) - point).sum(axis=1) == 0).any() for point in drawn.reshape(-1, 2))
 
 
-@pytest.mark.parametrize("epsilon", ["1/km", "2/km"])
-def test_few_reports_that_were_kept_are_no_worse_to_begin_with_than_all(epsilon):
-    places, promise = sf.Lattice.covering(VISITS, "1.2 km", region=REGION), sf.CoordinatePrivacy(epsilon)
+def test_few_reports_that_were_kept_are_no_worse_to_begin_with_than_all():
+    places = sf.Lattice.covering(VISITS, "1.2 km", region=REGION, kind="triangular")
+    promise = sf.CoordinatePrivacy("1/km")
     made = [made_on(places, promise, solver) for solver in ("structured", "generating")]
     kept = [each.mechanism.matrix.shape[1] for each in made]
     assert kept[1] < kept[0]

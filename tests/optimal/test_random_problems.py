@@ -10,7 +10,7 @@ from sfumato.optimal import Design, Status, design, design_private
 
 from ..evidence import exact
 
-QUICK, ALL = 120, 2_000
+PROBLEMS = 500
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.errors.MetricWarning")
 
 
@@ -111,13 +111,7 @@ def _check(seed: int) -> bool:
 
 @pytest.mark.slow
 def test_they_end_in_a_proved_design_or_in_an_error_about_the_request():
-    assert sum(map(_check, range(QUICK))) >= 0.95 * QUICK
-
-
-@pytest.mark.slow
-def test_so_do_thousands():
-    solved = sum(map(_check, range(QUICK, ALL)))
-    assert solved >= 0.97 * (ALL - QUICK)
+    assert sum(map(_check, range(PROBLEMS))) >= 0.97 * PROBLEMS
 
 
 @pytest.mark.parametrize("n", [1, 4])

@@ -61,7 +61,7 @@ def by_scipy(program: LinearProgram) -> Solution:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests())
 def test_reduced_solved_and_lifted_is_the_optimum_of_the_whole(request):
     optimum = solved(request)
@@ -114,7 +114,7 @@ def bound_of(reduced: Reduced, prices: Multipliers, game: bool) -> float:
     return total + float(left.min(axis=1).sum())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(requests(), st.integers(0, 2**32), st.floats(0.0, 0.3))
 def test_any_prices_prove_the_same_bound_of_both(request, seed, size):
     problem, rng = problem_of(request), np.random.default_rng(seed)

@@ -111,13 +111,13 @@ def test_golden_clouds(bound_m, golden):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bound_m", [100, 173, 212.13203])
-def test_256_places_and_676_reports_take_less_than_a_minute(bound_m):
+@pytest.mark.parametrize("bound_m", [173, 212.13203])
+def test_256_places_and_676_reports_take_few_rounds(bound_m):
     joint, secrets, distance, reports = square(64, step=25.0, half=12)
     for solve in (least_vulnerability, least_information):
         found = solve(joint, secrets, distance, bound_m, observables=reports)
         assert found.status is Status.OPTIMAL
-        assert found.seconds < 60
+        assert len(found.log) < 150
         if solve is least_vulnerability:
             coarse = square(64)
             rough = solve(coarse[0], coarse[1], coarse[2], bound_m, observables=coarse[3])
@@ -125,11 +125,11 @@ def test_256_places_and_676_reports_take_less_than_a_minute(bound_m):
 
 
 @pytest.mark.slow
-def test_a_thousand_secrets_and_reports():
+def test_hundreds_of_secrets_and_reports():
     rng = np.random.default_rng(0)
-    prior, places = rng.dirichlet(np.full(1000, 0.5)), rng.random((1000, 2))
+    prior, places = rng.dirichlet(np.full(500, 0.5)), rng.random((500, 2))
     distance = np.linalg.norm(places[:, None] - places, axis=2)
-    found = least_information(np.diag(prior), Space(range(1000)), distance, 0.1)
+    found = least_information(np.diag(prior), Space(range(500)), distance, 0.1)
     assert found.status is Status.OPTIMAL
 
 
@@ -165,7 +165,7 @@ def test_even_categories_under_hamming_loss(size, rate):
     assert guessed.bayes_error <= rate
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.booleans())
 def test_a_second_solver_finds_the_same_vulnerability(seed, alone):
     case = random_case(seed, alone=alone)
@@ -176,7 +176,7 @@ def test_a_second_solver_finds_the_same_vulnerability(seed, alone):
     assert found.value == pytest.approx(reference, rel=2e-6)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32))
 def test_the_information_of_a_secret_itself_is_its_rate_distortion_function(seed):
     rng = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_the_information_of_a_secret_itself_is_its_rate_distortion_function(seed
 
 
 @BOTH
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 2**32), alone=st.booleans())
 def test_no_other_mechanism_within_the_loss_tells_less(solve, seed, alone):
     joint, loss, bound = case = random_case(seed, alone=alone)

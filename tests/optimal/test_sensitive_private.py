@@ -82,7 +82,7 @@ def solved(joint, loss, limit, guarantees, **options):
     )
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32))
 def test_a_second_solver_finds_the_same(seed):
     joint, loss, promise, share = case(seed)

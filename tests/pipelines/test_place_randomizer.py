@@ -17,7 +17,8 @@ from sfumato.errors import DataError, InputError
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.pipelines import PlaceRandomizer
-from tests.sampling.test_sampler import FALSE_ALARM, p_value
+from tests.sampling.mechanisms import fix_seeds
+from tests.sampling.test_sampler import BY_CHANCE, chance
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
 BLUR = sf.Mechanism(0.5 * np.eye(8) + np.full((8, 8), 1 / 16), GRID)
@@ -45,16 +46,16 @@ def test_two_points_are_told_apart_by_no_more_than_was_promised(designed):
     here, there = (designed.transform(np.tile(point, (20_000, 1)))[:, 0] for point in points)
     ends = np.quantile(here, np.linspace(0, 1, 9)[1:-1])
     counts = [np.bincount(np.searchsorted(ends, found), minlength=8) + 1 for found in (here, there)]
-    assert np.abs(np.log(counts[0] / counts[1])).max() < 1.0 + 0.2  # and seven standard deviations
+    assert np.abs(np.log(counts[0] / counts[1])).max() < 1.0 + 0.2  # by chance: about 1e-14 (eight deviations)
     assert abs(here.mean() - there.mean()) > 0.0005
 
 
 def test_reports_follow_the_mechanism_that_is_given():
     made = PlaceRandomizer(mechanism=BLUR).fit(GRID.latlon)
     assert made.design_ is None
-    reports = made.transform(np.tile(GRID.latlon[5], (20_000, 1)))
+    reports = made.transform(np.tile(GRID.latlon[5], (50_000, 1)))
     nearest = np.linalg.norm(reports[:, None] - GRID.latlon[None], axis=2).argmin(axis=1)
-    assert p_value(BLUR, 5, np.bincount(nearest, minlength=8)) > FALSE_ALARM
+    assert chance(np.bincount(nearest, minlength=8), BLUR.matrix[5]) > BY_CHANCE
 
 
 @pytest.mark.parametrize("columns", [["lat", "lon"], ["lon", "lat"], ["Longitude", "Latitude"], ["x", "y"]])
@@ -123,8 +124,9 @@ def test_what_is_refused(parameters, rows, why):
         PlaceRandomizer(**parameters).fit(rows)
 
 
-def test_the_checks_of_scikit_learn():
+def test_the_checks_of_scikit_learn(monkeypatch):
     """Their data are no places: each check that fails does so for this reason, and no other."""
+    fix_seeds(monkeypatch)
     found = check_estimator(PlaceRandomizer(mechanism=BLUR), on_fail=None, on_skip=None)
     failed = {each["check_name"]: each["exception"] for each in found if each["status"] == "failed"}
     for name, exception in failed.items():

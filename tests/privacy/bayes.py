@@ -14,7 +14,7 @@ from sfumato.core.arrays import Floats
 
 Mask = NDArray[np.bool_]
 
-few = settings(max_examples=30)
+few = settings(max_examples=12)
 """For properties whose every example looks at many priors or sets."""
 
 

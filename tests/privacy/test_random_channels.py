@@ -1,4 +1,4 @@
-"""Thousands of random channels with zeros: every notion and every closure by brute force."""
+"""Hundreds of random channels with zeros: every notion and every closure by brute force."""
 
 import math
 from collections.abc import Callable
@@ -115,13 +115,12 @@ def check_notions(seed, count):
 
 def test_notions_are_what_their_definitions_say():
     assert set(NOTIONS) == set(ASKED)
-    check_notions(0, 100)
+    check_notions(0, 40)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(3))
-def test_notions_are_what_their_definitions_say_of_thousands_of_channels(block):
-    check_notions(1 + block, 1000)
+def test_notions_are_what_their_definitions_say_of_many_channels():
+    check_notions(1, 600)
 
 
 NAMES = {
@@ -196,13 +195,12 @@ def check_closures(seed, count):
 
 
 def test_closures_by_brute_force():
-    check_closures(0, 60)
+    check_closures(0, 30)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(3))
-def test_closures_by_brute_force_of_thousands_of_pairs_of_channels(block):
-    check_closures(1 + block, 1000)
+def test_closures_by_brute_force_of_many_pairs_of_channels():
+    check_closures(1, 600)
 
 
 def tiny(rng, rows):
@@ -242,9 +240,4 @@ def check_invariance(seed, count):
 
 @pytest.mark.slow
 def test_nothing_breaks_at_tiny_probabilities_and_reports_may_be_shuffled_and_split():
-    check_invariance(0, 60)
-
-
-@pytest.mark.slow
-def test_nothing_breaks_of_a_thousand_channels():
-    check_invariance(1, 1_000)
+    check_invariance(0, 200)

@@ -154,11 +154,10 @@ def test_a_figure_that_is_left_out_says_why():
     assert not audit_figures(sf.Mechanism(blur, space), metric=sf.Metric(near)).left_out
 
 
-@pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_audit_figures_are_written_in_other_formats(tmp_path, ending, start):
-    for path in audit_figures(blurred()).save(tmp_path / "here", ending=ending, theme=DARK):
-        assert path.suffix == ending
-        assert path.read_bytes().startswith(start)
+def test_audit_figures_are_written_in_other_formats(tmp_path):
+    for path in audit_figures(blurred()).save(tmp_path / "here", ending=".svg", theme=DARK):
+        assert path.suffix == ".svg"
+        assert path.read_bytes().startswith(b"<?xml")
 
 
 def test_audit_figures_of_no_format_are_refused_before_a_folder_is_made(tmp_path):

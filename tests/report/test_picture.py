@@ -95,15 +95,7 @@ def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_pictu
     assert sf.report.picture(exact, prior, ground).axes
 
 
-@pytest.mark.parametrize(
-    "area",
-    [
-        pytest.param("9 km x 7 km", marks=pytest.mark.slow),
-        "2 km x 9 km",
-        "12 km x 2 km",
-        pytest.param("4 km x 4 km", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("area", ["2 km x 9 km", "12 km x 2 km"])
 def test_titles_are_inside_of_the_picture(area):
     grid = sf.Grid.covering(f"{area} around 48.85,2.35", cell="1 km")
     prior = sf.Prior.uniform(grid)
@@ -116,16 +108,7 @@ def test_titles_are_inside_of_the_picture(area):
         assert box.y1 <= figure.bbox.y1
 
 
-@pytest.mark.parametrize(
-    "most",
-    [
-        pytest.param(0.02, marks=pytest.mark.slow),
-        0.084,
-        pytest.param(0.159, marks=pytest.mark.slow),
-        pytest.param(0.35, marks=pytest.mark.slow),
-        1.0,
-    ],
-)
+@pytest.mark.parametrize("most", [0.02, 0.084, 1.0])
 def test_numbers_of_a_bar_do_not_overlap(most):
     grid = sf.Grid.covering("9 km x 7 km around 48.85,2.35", cell="1 km")
     share = np.full(len(grid), (1 - most) / (len(grid) - 1))

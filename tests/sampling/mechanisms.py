@@ -1,8 +1,21 @@
-"""Mechanisms of many shapes, for the tests of drawing and of files."""
+"""Mechanisms of many shapes, and fixed seeds, for the tests of drawing and of files."""
+
+import itertools
 
 import numpy as np
+import pytest
 
 from sfumato import Mechanism
+from sfumato.sampling import SeededWords, SystemWords
+
+
+def fix_seeds(monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> None:
+    """Give seeds to what takes none, such as a release or an audit, so that no result depends on chance."""
+    words, seeds, generator = SeededWords(seed), itertools.count(seed), np.random.default_rng
+    monkeypatch.setattr(SystemWords, "draw", lambda _, count: words.draw(count))
+    monkeypatch.setattr(
+        np.random, "default_rng", lambda given=None: generator(next(seeds) if given is None else given)
+    )
 
 
 def random_mechanism(seed: int, secrets: int, observables: int, *, tiny: bool = False) -> Mechanism:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -45,7 +45,6 @@ def test_hostile_texts_and_names_come_back_in_order(tmp_path: Path, suffix: str)
 
 
 @given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=2), min_size=1))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_rows_come_back(tmp_path: Path, rows: list[list[str]]) -> None:
     write_rows(["a", "=b"], rows, tmp_path / "t.csv")
     assert read_rows(tmp_path / "t.csv") == [["a", "=b"], *rows]

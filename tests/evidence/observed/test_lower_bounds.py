@@ -13,7 +13,7 @@ from sfumato.evidence.observed import Sample, delta_lower, epsilon_lower
 from ...catalogue import CASES, discrete, geometric, line, randomised_response, unused
 from .boxes import counts_of, most_failures, rows_of
 
-REPETITIONS, FAILURE = 200, 0.2
+REPETITIONS, FAILURE = 100, 0.2
 PAIRS = [case for case in CASES if case.mechanism.shape[0] > 1]
 
 
@@ -186,7 +186,7 @@ def test_the_split_is_reproducible_by_its_seed_only():
     sample = Sample(counts_of(rows_of(mechanism), 300, np.random.default_rng(18)))
     values = {epsilon_lower(sample, seed=5).value for _ in range(3)}
     assert len(values) == 1
-    assert len({epsilon_lower(sample).value for _ in range(8)}) > 1
+    assert len({epsilon_lower(sample).value for _ in range(8)}) > 1  # by chance: below 1e-12
 
 
 def test_a_distance_too_small_for_any_epsilon():

@@ -39,7 +39,7 @@ def one_cell(seed, n, width, growth, spread, at):
     return Block.of(cell, points, points, weights / weights.sum(), centre, target), step, epsilon
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     st.integers(0, 2**32),
     st.integers(2, 12),

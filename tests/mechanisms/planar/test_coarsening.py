@@ -36,8 +36,7 @@ def by_sums(noise, coarse, points):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", [RAW, REMAPPED])
-@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize(("noise", "spread"), [(RAW, False), (REMAPPED, True)])
 def test_probabilities_are_those_of_all_lattice_points(noise, spread):
     coarse = coarsened(noise, CELLS, spread=spread)
     points = PLANE.forward(*CELLS.latlon.T)

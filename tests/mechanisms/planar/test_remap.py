@@ -24,7 +24,7 @@ def town(seed, n=40, spread=400.0):
     return rng.normal(size=(n, 2)) * spread, rng.random(n) ** 3 * (rng.random(n) > 0.2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from(["spread", "line", "heavy", "repeated"]))
 def test_medians_are_those_of_the_single_solver(seed, n, kind):
     rng = np.random.default_rng(seed)

@@ -55,7 +55,7 @@ def test_floats_err_by_less_than_they_say(rate, offset):
     assert float(error[0]) <= 2.0**-46 * (float(rate) * math.hypot(*offset)) * 2
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(RATES, st.integers(0, 2**32))
 def test_floats_decide_as_integers_do(rate, seed):
     noise = LatticeNoise(rate)

@@ -25,10 +25,10 @@ GEOD = pyproj.Geod(ellps="WGS84")
 PLANE = Projection(48.85, 2.35)
 
 
-@pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 2), Fraction(1, 7)])
+@pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 7)])
 def test_single_noise_follows_the_density(rate):
     noise, thrown = LatticeNoise(rate), Thrown(SeededWords(5))
-    drawn = [noise.noise_one(thrown) for _ in range(20_000)]
+    drawn = [noise.noise_one(thrown) for _ in range(8000)]
     reach = math.ceil(40 / rate)
     weights = {
         (i, j): math.exp(-float(rate) * math.hypot(i, j))
@@ -70,8 +70,8 @@ def test_single_reports_are_spread_as_those_of_arrays(remapped):
         rng = np.random.default_rng(0)
         noise = noise.for_places(rng.normal(0, 800, (60, 2)), np.ones(60))
     one, many = sf.simulator(noise, seed=1), sf.simulator(noise, seed=2)
-    single = np.array([one.blur(48.851, 2.352) for _ in range(4000)])
-    arrays = many.blur(np.full(4000, 48.851), np.full(4000, 2.352))
+    single = np.array([one.blur(48.851, 2.352) for _ in range(1500)])
+    arrays = many.blur(np.full(1500, 48.851), np.full(1500, 2.352))
     for axis in (0, 1):
         assert ks_2samp(single[:, axis], arrays[:, axis]).pvalue > 1e-9
     if noise.remap is not None:
@@ -88,7 +88,7 @@ def test_single_points_outside_and_points_that_are_none():
                 sampler.blur(*bad, outside=outside)
     with pytest.raises(InputError, match="served up to 20 km"):
         sampler.blur(50.0, 2.35)
-    lat, lon = sampler.blur(50.0, 2.35, outside="nearest")
+    lat, lon = sf.simulator(noise, seed=1).blur(50.0, 2.35, outside="nearest")
     away = GEOD.inv(2.35, 48.85, lon, lat)[2]
     assert 5000 < away < 60_000
 

@@ -26,7 +26,7 @@ def test_golden_values():
     assert exactly.upper < first.delta / 20_000
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_the_bound_holds(seed):
     rng = np.random.default_rng(seed)
     m, k = int(rng.integers(2, 5)), int(rng.integers(1, 9))
@@ -36,7 +36,7 @@ def test_the_bound_holds(seed):
     assert exact.delta(p, q, [1 / m] * m, k, bound.epsilon) <= bound.delta + 1e-14
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_bound_holds_for_reports_above_beta(seed):
     """Ten random pairs each, with heavy reports, against the law of all multisets."""
     rng = np.random.default_rng(seed)

@@ -15,7 +15,7 @@ from sfumato.mechanisms.tupling import Tupling, attack_success, quality_loss, qu
 from . import exact
 
 
-@options(max_examples=30)
+@options(max_examples=12)
 @given(exact.settings(3), st.integers(0, 3), st.lists(st.integers(-3, 5), min_size=6, max_size=6))
 def test_loss_is_the_mean_of_the_least_loss(setting, dummies, losses):
     p, q, nu = setting
@@ -46,7 +46,7 @@ def test_loss_agrees_with_simulation_and_falls_with_dummies():
     assert abs(seen.mean() - losses[2]) < 5 * seen.std() / 200
 
 
-@options(max_examples=25)
+@options(max_examples=10)
 @given(exact.settings(3), st.integers(0, 3), st.floats(0, 1))
 def test_attack_success_is_that_of_the_best_guess(setting, dummies, prior):
     p, q, nu = setting

@@ -45,7 +45,7 @@ def places(draw):
 
 
 @given(places(), st.integers(4, 200))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_every_point_of_the_hull_is_in_a_triangle_after_any_quartering(drawn, corners):
     points, rng = drawn
     mesh = Mesh.covering(points, corners)

@@ -33,7 +33,7 @@ def loss_of(made):
 @pytest.mark.slow
 @pytest.mark.parametrize("medians", [None, CITY])
 def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
-    coarse = sf.Lattice.covering(CITY, "2.5 km")
+    coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     found = asked(coarse, LossGoal("1 km"), medians=medians)
     assert isinstance(found.design, NoiseDesign)
     assert (found.kind, found.finished, found.loss_unit) == ("noise", True, "km")
@@ -56,7 +56,7 @@ def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
 
 @pytest.mark.slow
 def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
-    small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
+    small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m", kind="square")
     found = asked(small, LossGoal("1 km"))
     assert isinstance(found.design, Design)
     assert (found.kind, found.finished) == ("program", True)
@@ -74,7 +74,7 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
 
 @pytest.mark.slow
 def test_reports_at_the_best_places_need_less_epsilon():
-    lattice = sf.Lattice.covering("6 km x 5 km around 40,-30", "1.2 km")
+    lattice = sf.Lattice.covering("6 km x 5 km around 40,-30", "1.2 km", kind="triangular")
     plain = asked(lattice, LossGoal("1.2 km"), keep="program")
     moved = asked(lattice, LossGoal("1.2 km"), keep="program", medians=CITY)
     assert moved.epsilon < 0.98 * plain.epsilon
@@ -87,19 +87,19 @@ def test_reports_at_the_best_places_need_less_epsilon():
 
 @pytest.mark.slow
 def test_a_loss_that_no_lattice_of_this_spacing_can_keep_is_kept_by_noise():
-    coarse = sf.Lattice.covering(CITY, "2.5 km")
+    coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     with pytest.raises(InfeasibleError, match="the best report for every secret already loses"):
-        asked(coarse, LossGoal("100 m"), keep="program")
-    found = asked(coarse, LossGoal("100 m"), medians=CITY)
+        asked(coarse, LossGoal("800 m"), keep="program")
+    found = asked(coarse, LossGoal("800 m"), medians=CITY)
     assert isinstance(found.design, NoiseDesign)
-    assert found.design.choice.noise.upper <= 0.1
+    assert found.design.choice.noise.upper <= 0.8
     assert found.design.choice.program is None
-    assert found.epsilon <= 2.02 / 0.1  # without a remap noise loses 2 / epsilon
+    assert found.epsilon <= 2.02 / 0.8  # without a remap noise loses 2 / epsilon
     assert {trial.kind for trial in found.trials} == {"noise"}
 
 
 def test_no_loss_and_too_much_loss_are_refused():
-    coarse = sf.Lattice.covering(CITY, "2.5 km")
+    coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     for most in ("0 km", "-1 km"):
         with pytest.raises(InfeasibleError, match="every promise costs some"):
             asked(coarse, LossGoal(most))
@@ -109,13 +109,13 @@ def test_no_loss_and_too_much_loss_are_refused():
 
 @pytest.mark.slow
 def test_a_search_stopped_after_the_noise_keeps_it_and_says_so():
-    small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
+    small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m", kind="triangular")
     seen: list[EpsilonTrial] = []
 
     def late() -> bool:
         return any(trial.holds for trial in seen)
 
-    found = asked(small, LossGoal("1 km"), progress=seen.append, stop=late)
+    found = asked(small, LossGoal("700 m"), progress=seen.append, stop=late)
     assert not found.finished
     assert isinstance(found.design, NoiseDesign)
-    assert found.design.choice.noise.upper <= 1
+    assert found.design.choice.noise.upper <= 0.7

@@ -22,7 +22,7 @@ from sfumato.optimal.solver import Control, Progress
 
 from .towns import check_agreement, check_optimum, optimum
 
-GRID = sf.Grid.covering("3 km x 2.5 km around 48.85,2.35", "500 m")
+GRID = sf.Grid.covering("3 km x 2 km around 48.85,2.35", "500 m")
 
 
 def shares(seed, size):
@@ -66,13 +66,12 @@ def check(given, ended, exact, gap=1e-5):
     assert inside(given, ended.x)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_poor_starts_end_at_the_optimum(seed):
-    given = town(seed)
+def test_poor_starts_end_at_the_optimum():
+    given = town(0)
     exact = optimum(given)
     dear = np.argsort(given.costs.sum(axis=1))
-    few = np.random.default_rng(seed).permutation(given.shape[1])[:5]
-    for chosen in (None, dear[-1:], dear[-4:], few):
+    few = np.random.default_rng(0).permutation(given.shape[1])[:5]
+    for chosen in (None, dear[-1:], few):
         check(given, solved(given, chosen), exact)
 
 
@@ -96,7 +95,7 @@ def test_what_the_edges_alone_allow_is_too_much_and_shows_where_to_begin(monkeyp
     assert not inside(given, loose.x)
 
 
-@pytest.mark.parametrize("after", [0, 3, 40])
+@pytest.mark.parametrize("after", [0, 3, 15])
 def test_it_can_be_stopped_at_any_time(after):
     given = town(2)
     lines: list[Progress] = []
@@ -174,9 +173,8 @@ def design(seed, **options):
     return sf.design(prior, loss=km, guarantees=sf.MetricPrivacy("2.5/km", km), **options)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_it_finds_and_proves_what_the_structured_method_does(seed):
-    one, other = (design(seed, solver=name) for name in ("generating", "structured"))
+def test_it_finds_and_proves_what_the_structured_method_does():
+    one, other = (design(0, solver=name) for name in ("generating", "structured"))
     assert one.solver == "generated observables and pairs"
     check_agreement(one, other)
     problem = one.problem
@@ -215,7 +213,7 @@ def test_what_was_harmful_once_stays(monkeypatch):
 
     monkeypatch.setattr(rounds.Proved, "harmful", property(few))
     monkeypatch.setattr(rounds, "_PRICED", 0.0)
-    ended = solved(given, np.arange(5), gap=1e-9)
+    ended = solved(given, np.arange(5), gap=1e-9, stop=lambda: len(seen) > 12)  # four rounds
     assert ended.proved.bound <= ended.value
     assert len(seen) > 2
     assert all(before <= after for before, after in itertools.pairwise(each - set(range(5)) for each in seen))
@@ -232,7 +230,7 @@ def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path):
     unbroken = design(2, solver=Generating(threads=1))
     folder = Generating(threads=1, folder=tmp_path)
     lines: list[Progress] = []
-    stopped = design(2, solver=folder, stop=lambda: len(lines) > 40, progress=lines.append)
+    stopped = design(2, solver=folder, stop=lambda: len(lines) > 15, progress=lines.append)
     assert stopped.status is Status.INTERRUPTED
     ended = design(2, solver=folder)
     assert ended.status is Status.OPTIMAL

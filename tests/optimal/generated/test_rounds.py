@@ -32,15 +32,14 @@ def check(given, ended, exact, gap=1e-5):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("kind", "size"), [("triangular", "3 km x 2 km"), ("square", "2 km x 2 km")])
-def test_poor_starts_end_at_the_optimum(seed, kind, size):
-    given = town(seed, kind=kind, size=size)
+@pytest.mark.parametrize(("kind", "size"), [("triangular", "2 km x 2 km"), ("square", "2 km x 1.5 km")])
+def test_poor_starts_end_at_the_optimum(kind, size):
+    given = town(0, kind=kind, size=size)
     exact = optimum(given)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n = given.shape[0]
     dear = np.argsort(given.costs.sum(axis=1))
-    for chosen in (None, dear[-1:], dear[-4:], rng.permutation(n)[: n // 5]):
+    for chosen in (None, dear[-1:], rng.permutation(n)[: n // 5]):
         check(given, solved(given, chosen), exact)
 
 
@@ -48,7 +47,7 @@ def test_poor_starts_end_at_the_optimum(seed, kind, size):
     "epsilon", [pytest.param(0.1, marks=pytest.mark.slow), 1.0, pytest.param(2.5, marks=pytest.mark.slow)]
 )
 def test_weak_and_strong_promises(epsilon):
-    given = town(7, size="3 km x 2 km", epsilon=epsilon)
+    given = town(7, size="2 km x 2 km", epsilon=epsilon)
     check(given, solved(given), optimum(given))
 
 
@@ -68,7 +67,7 @@ def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
 
 
 def test_threads_give_what_one_gives():
-    given = town(4, size="3 km x 2 km")
+    given = town(4, size="2 km x 2 km")
     one, two = solved(given, threads=1), solved(given, threads=2)
     assert one.value == pytest.approx(two.value, rel=1e-5)
 
@@ -98,7 +97,7 @@ def test_progress_tells_what_is_proved_of_the_whole_problem():
 
 def test_the_net_begins_where_reports_are(monkeypatch):
     monkeypatch.setattr(coarse, "_FEW", 20)
-    given = town(4)
+    given = town(4, size="3 km x 2 km")
     found = coarse.coarser(given)
     assert found is not None
     _, _, kept = found
@@ -112,7 +111,7 @@ def test_the_net_begins_where_reports_are(monkeypatch):
 
 def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monkeypatch):
     monkeypatch.setattr(coarse, "_FEW", 20)
-    given = town(4)
+    given = town(4, size="3 km x 2 km")
     lines: list[Progress] = []
     ended = solved(given, gap=1e-3, progress=lines.append)
     first = [line for line in lines if line.coarse]
@@ -128,11 +127,10 @@ def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monke
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch, seed):
+def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch):
     monkeypatch.setattr(coarse, "_FEW", 10)
     monkeypatch.setattr(pricing, "ALONE", 10)
-    given = town(seed)
+    given = town(0, size="2.5 km x 2 km")
     lines: list[Progress] = []
     check(given, solved(given, gap=1e-2, progress=lines.append), optimum(given), gap=1e-2)
     assert any(line.coarse for line in lines)

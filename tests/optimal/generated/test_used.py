@@ -137,7 +137,7 @@ def test_draws_are_those_of_the_whole_matrix(made):
     np.add.at(counts, (rows, drawn), 1.0)
     assert not counts[full.weights == 0].any()
     off = (counts.sum(axis=0) - 400 * full.matrix.sum(axis=0))[made.mechanism.observables.chosen]
-    assert (np.abs(off) < 10 * np.sqrt(400 * len(full.secrets))).all()  # ten deviations and more
+    assert (np.abs(off) < 10 * np.sqrt(400 * len(full.secrets))).all()  # by chance: below 1e-80 (Hoeffding)
     spots = few.blur([48.85] * 20, [2.35] * 20)
     near = np.abs(spots[:, None] - made.mechanism.observables.latlon).max(axis=2)
     assert (near.min(axis=1) < 1e-6).all()  # degrees are released rounded

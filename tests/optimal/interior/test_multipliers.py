@@ -17,9 +17,7 @@ def proved(case, result):
     return loss_bound(case.prior, case.cost, prices, case.distance, case.minimum or 0.0)
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "order"), [(6, 6, 8), pytest.param(7, 7, 8, marks=pytest.mark.slow), (6, 4, 4), (9, 1, 2)]
-)
+@pytest.mark.parametrize(("rows", "columns", "order"), [(5, 5, 8), (6, 4, 4), (9, 1, 2)])
 def test_expanded_under_symmetry(rows, columns, order):
     d = grid(rows, columns)
     n = len(d)
@@ -49,7 +47,7 @@ def test_a_prior_without_symmetry_has_none():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "game worst"])
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_of_every_kind(seed, kind):
     case = drawn(seed, kind)
     result = case.solve(gap=1e-7, threads=1)

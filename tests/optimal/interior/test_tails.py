@@ -92,8 +92,8 @@ def lacking(reduced, mu):
 
 
 def test_repairs_in_a_solve(recorded):
-    distance = grid(9, 9)
-    Case(skewed(81, seed=3, unvisited=8), distance, 0.7 * distance).solve(gap=1e-5, symmetry=False, threads=1)
+    distance = grid(8, 8)
+    Case(skewed(64, seed=3, unvisited=6), distance, 0.7 * distance).solve(gap=1e-5, symmetry=False, threads=1)
     assert len(recorded["carry"]) > 3
     mended = 0.0
     for rows, _, _, lam, reduced, mu, (after, left) in recorded["carry"]:
@@ -115,8 +115,8 @@ def test_repairs_in_a_solve(recorded):
 
 @pytest.mark.slow
 def test_repairs_save_iterations(monkeypatch):
-    distance = grid(12, 12)
-    prior = np.random.default_rng(7).dirichlet(np.ones(144))
+    distance = grid(9, 9)
+    prior = np.random.default_rng(7).dirichlet(np.ones(81))
 
     def iterations():
         return Case(prior, distance, 0.7 * distance).solve(gap=1e-4, symmetry=False, threads=1).iterations

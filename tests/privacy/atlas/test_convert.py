@@ -74,7 +74,7 @@ def test_unknown_implications_are_refused(notion):
 
 
 @given(st.floats(0.05, 4.0), st.floats(1e-6, 0.2))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_chains_never_promise_too_much_for_randomised_response(epsilon, delta):
     rng = np.random.default_rng(0)
     rows = np.array([[1.0, math.exp(-epsilon)], [math.exp(-epsilon), 1.0]]) / (1 + math.exp(-epsilon))

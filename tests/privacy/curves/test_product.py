@@ -79,7 +79,7 @@ def test_what_a_product_cannot_hold_is_refused():
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(several(largest=4), several(largest=3), st.floats(-1, 3), st.sampled_from([1e-3, 0.0123, 0.2]))
 def test_bounds_enclose_the_exact_composition(first, second, epsilon, spacing):
     parts = [(LossDistribution(a, b, spacing), count) for (a, b), count in ((first, 3), (second, 2))]
@@ -94,7 +94,7 @@ def test_bounds_enclose_the_exact_composition(first, second, epsilon, spacing):
     assert found.infinite == pytest.approx(p[q == 0].sum(), abs=1e-14)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(several(largest=4), st.integers(1, 4), st.sampled_from([1e-9, 1e-3, 0.05, 0.4]))
 def test_bounds_of_epsilon_enclose_the_exact_one(rows, count, delta):
     found = LossDistribution.composed([(LossDistribution(rows[0], rows[1], 1e-3), count)])

@@ -24,7 +24,7 @@ def best_test(p, q, alpha):
     return 1 + found.fun
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(several(), ALPHAS)
 def test_curve_is_the_best_randomised_test(rows, alpha):
     p, q = rows
@@ -146,6 +146,7 @@ def test_differential_privacy_is_a_curve(rows, epsilon):
     assert TradeOffPrivacy(TradeOff.of_epsilon(epsilon, delta * 0.999)).measure(rows).value > 0
 
 
+@settings(max_examples=20)
 @given(several(count=3), several())
 def test_slack_and_its_witness(rows, pair):
     bound = TradeOff(*pair)

@@ -72,7 +72,7 @@ def by_all_sets(matrix, rows, radius, delta):
 
 
 @given(channels(), beliefs(count=2), RADII, st.sampled_from([0.0, 1e-6, 0.05, 0.3]))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_worst_beliefs_by_all_sets_of_reports(matrix, rows, radius, delta):
     found = worst_beliefs(matrix, Family(rows), radius, delta)
     wanted = by_all_sets(matrix, rows, radius, delta)
@@ -90,7 +90,7 @@ def test_worst_beliefs_by_all_sets_of_reports(matrix, rows, radius, delta):
 
 
 @given(channels(positive=True), beliefs(count=2), st.sampled_from([0.0, 0.02, 0.2]), st.sampled_from([0.0, 0.03]))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_worst_beliefs_are_closed_and_worse_than_any_tried(matrix, rows, radius, delta):
     found = worst_beliefs(matrix, Family(rows), radius, delta)
     assert found.closed

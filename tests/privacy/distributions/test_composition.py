@@ -58,7 +58,7 @@ def outer(first, second):
 
 
 @given(st.data(), channels(grain=16), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_reports_about_one_secret_add_up_over_a_lifting(data, first, one, two):
     """The second mechanism reads the first report: one channel for each of its values."""
     second = [data.draw(channels(grain=16)) for _ in range(first.shape[1])]
@@ -145,7 +145,7 @@ def test_a_measured_promise_for_all_point_masses_composes():
 
 
 @given(st.data(), channels(positive=True), channels(positive=True))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_metric_distribution_privacy_adds_up(data, first, second):
     rows = data.draw(beliefs(count=2))
     assume((rows[0] != rows[1]).any())
@@ -169,7 +169,7 @@ def test_metric_distribution_privacy_adds_up(data, first, second):
 
 
 @given(channels(grain=16), channels(grain=16), beliefs(count=2), st.sampled_from([0.0, 0.05, 0.3]))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_reports_about_independent_secrets_add_up_for_any_pairs(first, second, rows, delta):
     family = Family(rows)
     found = [DistributionPrivacy(family, delta).measure(matrix) for matrix in (first, second)]
@@ -182,7 +182,7 @@ def test_reports_about_independent_secrets_add_up_for_any_pairs(first, second, r
 
 
 @given(st.data(), channels(grain=16), st.sampled_from([*SUMS, CHI_SQUARED]))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_divergences_that_compose(data, first, divergence):
     """For one secret, the second reading the first report, and for independent secrets."""
     second = [data.draw(channels(grain=16)) for _ in range(first.shape[1])]
@@ -217,7 +217,7 @@ def test_chi_square_does_not_add_up():
     assert CHI_SQUARED(laws[0], laws[1]) == pytest.approx(independent_inputs(single, single).value)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=2), st.sampled_from([0.0, 0.1]), st.data())
 def test_post_processing_keeps_promises(matrix, rows, delta, data):
     after = data.draw(channels(secrets=4))
@@ -248,7 +248,7 @@ def test_post_processing_breaks_probabilistic_distribution_privacy():
 
 
 @given(st.data(), channels(), st.sampled_from([0.0, 0.3, 0.8]))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_pre_processing_by_steps_of_a_lifted_relation(data, matrix, epsilon):
     relation = data.draw(st.sampled_from([Relation(line(4) == 1), Relation(np.triu(line(4) == 1))]))
     transform = data.draw(channels(secrets=3, reports=5, grain=8))[:, :4]
@@ -270,7 +270,7 @@ def test_pre_processing_by_steps_of_a_lifted_relation(data, matrix, epsilon):
     assert excess(p, q, implied.value) <= implied.notion.delta + 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=3), st.sampled_from([0.0, 0.1]))
 def test_pre_processing_by_steps_of_a_family(matrix, rows, delta):
     """The images of the source are members; two steps lead from the first to the last."""
@@ -297,7 +297,7 @@ def test_more_delta_is_needed_after_more_steps():
 
 
 @given(st.data(), channels(positive=True), st.sampled_from([0.0, 0.05]))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_pre_processing_of_metric_distribution_privacy(data, matrix, delta):
     rows = data.draw(beliefs(size=3, count=2))
     transform = data.draw(channels(secrets=3, reports=5, grain=8))[:, :4]

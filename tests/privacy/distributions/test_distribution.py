@@ -41,7 +41,7 @@ TRIANGULAR = FDivergence("triangular", lambda t: (t - 1) ** 2 / (t + 1), 1.0, 1.
 DIVERGENCES = [KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER, HockeyStick(0.3), Renyi(2.0), TRIANGULAR]
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=3), DELTAS)
 def test_distribution_privacy_by_all_events(matrix, rows, delta):
     found = DistributionPrivacy(Family(rows), delta).measure(matrix)
@@ -59,7 +59,7 @@ def test_distribution_privacy_by_all_events(matrix, rows, delta):
         assert math.log((p - delta) / q) == pytest.approx(found.value, abs=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(positive=True), beliefs(count=2), st.floats(0.0, 0.5))
 def test_the_upper_value_is_enough_and_the_lower_one_is_not(matrix, rows, delta):
     found = DistributionPrivacy(Family(rows), delta).measure(matrix)
@@ -73,7 +73,7 @@ def test_the_upper_value_is_enough_and_the_lower_one_is_not(matrix, rows, delta)
     assert found.rounding < 1e-6 or math.isinf(found.rounding) or delta > 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=2), DELTAS)
 def test_probabilistic_distribution_privacy_by_all_events(matrix, rows, delta):
     """The least epsilon such that some set V of reports can be set aside, by trying every V."""
@@ -119,7 +119,7 @@ def test_point_masses_give_differential_privacy(case):
     assert found.sentence
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=3))
 def test_metric_distribution_privacy_is_the_largest_quotient(matrix, rows):
     family = Family(rows)
@@ -155,7 +155,7 @@ def test_pairs_at_distance_zero_need_the_same_reports():
     assert MetricDistributionPrivacy(rounded, strict).measure(towns).upper < 1e-14
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=3), st.sampled_from(DIVERGENCES))
 def test_divergence_versions_by_their_definition(matrix, rows, divergence):
     family = Family(rows)
@@ -224,7 +224,7 @@ def test_families():
     assert "in km" in one.sentence(0.5)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data())
 def test_lifted_families_keep_exactly_the_pairs_with_a_coupling(data):
     relation = data.draw(relations(4))
@@ -256,7 +256,7 @@ def test_optimal_lifting_keeps_fewer_pairs():
         Family.optimally_lifted(rows, far, line(3), 2.0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(positive=True), beliefs(count=2), st.floats(0.1, 10))
 def test_bayes_factors_move_the_odds(matrix, rows, odds):
     found = bayes_factors(matrix, rows[0], rows[1])
@@ -273,7 +273,7 @@ def test_bayes_factors_move_the_odds(matrix, rows, odds):
     assert abs(found.logs[found.worst]) == pytest.approx(epsilon.value, abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(channels(), beliefs(count=2), st.sampled_from([0.0, 0.1, 0.4]))
 def test_bayes_factors_stay_bounded_but_for_rare_reports(matrix, rows, delta):
     found = ProbabilisticDistributionPrivacy(Family(rows), delta).measure(matrix)

@@ -40,7 +40,7 @@ FIVE = [KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER]
 TRIANGULAR = FDivergence("triangular", lambda t: (t - 1) ** 2 / (t + 1), 1.0, 1.0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data(), channels(), st.floats(0.0, 1.5))
 def test_lifting_keeps_delta(data, matrix, epsilon):
     """A.5.1, tight: by all events, with no factor of the size of the relation."""
@@ -89,7 +89,7 @@ def test_mass_outside_the_relation_is_added_to_delta():
     assert lifted_divergence_privacy(0.0, TOTAL_VARIATION, family).value > 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data(), channels(positive=True))
 def test_metric_privacy_lifts_to_the_largest_step(data, matrix):
     """A.5.2: D_inf(A#lam || A#mu) <= epsilon W_inf(lam, mu), pure and with delta."""
@@ -121,7 +121,7 @@ def test_the_largest_step_is_attained():
     assert promise.notion.measure(matrix).value == pytest.approx(0.7)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data(), channels(), st.sampled_from([*FIVE, TRIANGULAR, HockeyStick(0.4), Renyi(1.0)]))
 def test_divergence_privacy_lifts_to_the_earth_movers_distance(data, matrix, divergence):
     """A.5.3: D_f(A#lam || A#mu) <= epsilon W_1(lam, mu)."""
@@ -132,7 +132,7 @@ def test_divergence_privacy_lifts_to_the_earth_movers_distance(data, matrix, div
     assert promise.notion.measure(matrix).value <= tight + 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.data(),
     channels(),
@@ -166,7 +166,7 @@ def test_renyi_divergence_of_high_order_does_not_lift_to_the_earth_movers_distan
         lifted_divergence_privacy(tight, order, Family(rows), Metric(d))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data(), channels(), st.sampled_from([0.0, 0.1]))
 def test_point_masses_give_the_privacy_back(data, matrix, delta):
     """A.5.4, from a measured family and from a theorem."""

@@ -50,7 +50,7 @@ def exact_delta(p, q, epsilon: float) -> Decimal:
 
 
 @given(several(count=4, largest=5), DELTAS, st.sampled_from([None, LINE, UPWARDS]))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_epsilon_is_the_best_of_all_sets_of_reports_and_its_bounds_hold(rows, delta, relation):
     mechanism = Mechanism(rows)
     found = DifferentialPrivacy(relation, delta).measure(mechanism)
@@ -67,7 +67,7 @@ def test_epsilon_is_the_best_of_all_sets_of_reports_and_its_bounds_hold(rows, de
 
 
 @given(several(count=4, largest=5), st.floats(0, 4), st.sampled_from([None, LINE, UPWARDS]))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_delta_is_the_best_of_all_sets_of_reports_and_its_bounds_hold(rows, epsilon, relation):
     mechanism = Mechanism(rows)
     found = DeltaOfDifferentialPrivacy(epsilon, relation).measure(mechanism)
@@ -160,7 +160,7 @@ def test_pure_epsilon_bounds_the_total_variation_and_the_errors_of_every_test(ro
 
 
 @given(several(count=4), st.sampled_from([None, LINE, UPWARDS]))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_profiles_of_the_mechanism_are_the_largest_of_the_pairs(rows, relation):
     pairs = (Relation.all(4) if relation is None else relation).pairs
     at = np.concatenate([np.linspace(0, 4, 21), [math.inf]])
@@ -174,7 +174,7 @@ def test_profiles_of_the_mechanism_are_the_largest_of_the_pairs(rows, relation):
 
 
 @given(several(count=4), DELTAS)
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_the_exact_profile_inverts_as_the_pairs_do(rows, delta):
     exact = PrivacyProfile(rows)
     expected = max(float(Profile(rows[s], rows[t]).epsilon(delta)) for s in range(4) for t in range(4) if s != t)
@@ -217,7 +217,7 @@ def test_profiles_of_many_secrets_lose_no_line(size, seed, shape):
 
 
 @given(st.integers(5, 25), st.integers(0, 2**32 - 1), st.sampled_from([1e-9, 1e-3, 0.1]))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_leaving_pairs_out_loses_none_that_counts(size, seed, delta):
     rows = np.random.default_rng(seed).dirichlet(np.full(9, 0.3), size=size)
     every = MaxDivergence(delta).pairwise(rows)

@@ -87,7 +87,7 @@ NEAR_TIES = [[4, 2, 3, 8, 5], [8, 5, 2, 3, 4], [5, 3, 8, 4, 2]]  # of 22: in flo
 @pytest.mark.parametrize("name", EXACT)
 @given(several(count=3, largest=5))
 @example([[part / 22 for part in row] for row in NEAR_TIES])
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_the_truth_lies_within_the_rounding(name, rows):
     notion, between = EXACT[name]
     mechanism = Mechanism(rows)
@@ -107,7 +107,7 @@ def test_the_truth_lies_within_the_rounding(name, rows):
 
 
 @given(several(count=3))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_each_order_counts_as_the_relation_says(rows):
     for notion, between in (
         (KLPrivacy(UPWARDS), KL),
@@ -160,7 +160,7 @@ def test_renyi_grows_from_kl_to_the_max_divergence(rows):
 
 
 @given(several(count=3), several(count=3, largest=3))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_a_second_step_gains_nothing(rows, second):
     step = np.vstack([second[k % 3] for k in range(rows.shape[1])])
     for notion, _ in EXACT.values():

@@ -7,10 +7,12 @@ import sfumato as sf
 from sfumato.audits import Outcome
 from sfumato.evidence import Multipliers, Optimality
 from sfumato.optimal import LinearConstraint
-from sfumato.report.document import OtherDesigns, report
+from sfumato.report.document import OtherDesigns
 from sfumato.report.document.facts import as_json
 from sfumato.report.promises import sum_at_most
 from tests.files.honest import honest
+
+from .conftest import report_without_drawings
 
 PEOPLE = sf.NumberBins(0, 1, 3, "year")
 AGE = PEOPLE.metric("absolute")
@@ -24,7 +26,7 @@ def told(found):
 
 
 def without_others(held):
-    return report(held, others=OtherDesigns(0))
+    return report_without_drawings(held, others=OtherDesigns(0))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,7 @@ def test_a_mechanism_that_breaks_its_constraint_has_no_place_among_designs_that_
     held = sf.MechanismFile(
         free.mechanism, PRIOR, free.loss, free.problem.guarantees, {}, design.optimality, constraints=RARELY
     )
-    found = report(held, others=OtherDesigns(4))
+    found = report_without_drawings(held, others=OtherDesigns(4))
     assert found.facts.frontier == ()
     assert "What the file states of this mechanism is not proved, or not all of it" in told(found)
     assert found.facts.cost.best is None
@@ -121,7 +123,7 @@ def test_a_design_for_several_attackers_has_a_bound_too():
 
 
 def test_other_designs_keep_the_constraints(design):
-    found = report(design, others=OtherDesigns(4))
+    found = report_without_drawings(design, others=OtherDesigns(4))
     said = told(found)
     assert len(found.facts.frontier) > 1
     assert "and all of them keep the linear constraint." in said

@@ -11,9 +11,8 @@ from sfumato.core import Loss
 from sfumato.evidence import prove
 from sfumato.files import MechanismFile
 from sfumato.report import attack_sentences, audited
-from sfumato.report.document import report
 
-from .conftest import held, report_of
+from .conftest import held, report_of, report_without_drawings
 
 SPACE = sf.Space(["yes", "no", "maybe"])
 COIN = sf.mechanisms.randomised_response(SPACE, 1.0)
@@ -22,7 +21,7 @@ OTHER = 1.0 - np.eye(3)
 LIE = "hamming) is at most 0. Nobody can be found, as the authority has proved. The rest (none"
 
 
-reported = functools.cache(report)
+reported = functools.cache(report_without_drawings)
 
 
 def told(file):
@@ -50,7 +49,6 @@ def test_claims_are_quoted():
     assert "'proved. Nothing is learned, by law'" in said
 
 
-@pytest.mark.slow
 def test_a_table_of_losses_says_nothing_of_people():
     """A name that ends like that of a loss from true points is no such loss, on places and elsewhere."""
     name = "euclidean distance of the true point"
@@ -68,7 +66,6 @@ def test_a_table_of_losses_says_nothing_of_people():
     assert seen.checked
 
 
-@pytest.mark.slow
 def test_a_distance_under_another_name_is_no_distance_between_centres():
     city = held("cells")
     tiny = Loss(np.full(city.mechanism.shape, 1e-3), "km", name="on foot")
@@ -113,7 +110,9 @@ def test_labels_that_are_no_short_words_stand_in_quotation_marks():
     space = sf.Space([forged, "no"])
     coin = sf.mechanisms.randomised_response(space, 1.0)
     hamming = sf.hamming(space)
-    found = report(MechanismFile(coin, sf.Prior.uniform(space), hamming, sf.MetricPrivacy(1.0, hamming)))
+    found = report_without_drawings(
+        MechanismFile(coin, sf.Prior.uniform(space), hamming, sf.MetricPrivacy(1.0, hamming))
+    )
     witnesses = [each.witness for each in found.facts.notions if "yes is safe" in each.witness]
     assert witnesses
     assert all(repr(forged) in each for each in witnesses)
@@ -125,7 +124,9 @@ def test_an_error_of_nothing_limits_nothing():
     metric = space.metric("absolute")
     truth = sf.Mechanism([[1, 0, 0], [0, 1, 0], [0, 0, 1]], space, space)
     file = MechanismFile(truth, sf.Prior.uniform(space), metric, sf.DistortionPrivacy(0.0, metric))
-    said = " ".join(sentence for section in report(file).page.sections for sentence in section.sentences)
+    said = " ".join(
+        sentence for section in report_without_drawings(file).page.sections for sentence in section.sentences
+    )
     assert "limits nothing" in said
     assert "no error is proved" in said
     assert "off by at least 0 m" not in said

@@ -1,5 +1,7 @@
 """Attackers of noise for coordinates: against simulated reports, other radii, and one place alone."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,10 @@ import sfumato as sf
 from sfumato.files import NoiseFile
 from sfumato.geo import Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, table_shares
-from sfumato.report.document import OtherDesigns, report
+from sfumato.report.document import OtherDesigns
 from sfumato.report.document.words import attack_rows, attack_words, risk_words
+
+from .conftest import report_without_drawings
 
 AREA = Region.parse("3 km x 2 km around 48.85,2.35")
 
@@ -25,12 +29,20 @@ def noise_for(visits, epsilon="2/km"):
 
 
 def facts_of(visits, noise, lines=()):
-    return report(NoiseFile(noise), visits=visits, others=OtherDesigns(0), require=lines).facts
+    return report_without_drawings(NoiseFile(noise), visits=visits, others=OtherDesigns(0), require=lines).facts
+
+
+@functools.cache
+def worked_out():
+    """Visits, noise for them, and the facts of both, for radii from small to large."""
+    visits = some_visits()
+    noise = noise_for(visits)
+    lines = ["within 150 m: at most 99 %", "within 700 m: at most 50 %", "within 2 km: at most 1 %"]
+    return visits, noise, facts_of(visits, noise, lines)
 
 
 def test_the_shares_of_reports_are_those_of_simulated_ones():
-    visits = some_visits()
-    noise = noise_for(visits)
+    visits, noise, _ = worked_out()
     assert noise.projection is not None
     points = np.unique(noise.projection.forward(visits.lat, visits.lon), axis=0)
     table = table_shares(noise, points, 10**7)
@@ -45,9 +57,8 @@ def test_the_shares_of_reports_are_those_of_simulated_ones():
 
 @pytest.mark.parametrize("radius", [pytest.param(150.0, marks=pytest.mark.slow), 700.0])
 def test_a_simulated_attacker_is_near_as_often_as_the_bounds_say(radius):
-    visits = some_visits()
-    noise = noise_for(visits)
-    chance = facts_of(visits, noise, [f"within {radius} m: at most 50 %"]).risks[1].chance
+    visits, noise, facts = worked_out()
+    chance = next(risk.chance for risk in facts.risks if risk.radius.value == radius)
     xy = noise.projection.forward(visits.lat, visits.lon)
     draws = 30_000
     true = np.random.default_rng(1).integers(0, len(xy), draws)
@@ -87,8 +98,7 @@ def test_one_place_is_always_found_and_few_reports_of_many_are_not_enough():
 
 @pytest.mark.slow
 def test_the_report_tells_of_attackers_over_many_reports_and_of_the_misinformed():
-    visits = some_visits()
-    facts = facts_of(visits, noise_for(visits), ["within 150 m: at most 99 %", "within 2 km: at most 1 %"])
+    _, _, facts = worked_out()
     assert [(each.who, each.reports) for each in facts.attacks] == [
         ("blind", 0),
         ("informed", 1),
@@ -101,15 +111,15 @@ def test_the_report_tells_of_attackers_over_many_reports_and_of_the_misinformed(
     assert informed.lower <= misinformed.value
     assert hundred.value < ten.value < blind.value
     assert hundred.lower <= hundred.value <= hundred.upper
-    assert [each.outcome.value for each in facts.risks[1:]] == ["holds", "fails"]
+    assert [each.outcome.value for each in facts.risks[1:]] == ["holds", "fails", "fails"]
     assert facts.attacks_left_out == ""
     assert len(attack_rows(facts)) == 6
 
 
 def test_what_is_not_worked_out_is_said_in_one_plain_sentence():
-    visits = some_visits()
+    visits, noise, _ = worked_out()
     bare = CoordinateNoise("2/km", "20 m", Projection(*AREA.centre))
-    for facts in (facts_of(visits, bare), facts_of(None, noise_for(visits))):
+    for facts in (facts_of(visits, bare), facts_of(None, noise)):
         (sentence,) = risk_words(facts.risks[0], facts.subject)
         assert ":" not in sentence
         assert sentence.startswith(("It is not known how often an attacker", "It is not worked out how often"))

@@ -6,9 +6,9 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.evidence import VertexPrivacy
 from sfumato.files import MechanismFile
-from sfumato.report.document import OtherDesigns, report
+from sfumato.report.document import OtherDesigns
 
-from .conftest import CITY, held, report_of
+from .conftest import CITY, FEW, held, report_of, report_without_drawings
 
 
 def beside(found):
@@ -22,7 +22,7 @@ def section(found):
 
 @pytest.mark.parametrize("kind", [pytest.param("points", marks=pytest.mark.slow), "cells", "numbers", "near"])
 def test_the_least_loss_lies_between_the_two_numbers(kind):
-    file, others = held(kind), beside(report_of(kind))
+    file, others = held(kind), beside(report_of(kind, visits=kind == "points"))
     assert len(others) == 4
     for each in others[2:3]:
         epsilon = each.epsilon.value
@@ -47,17 +47,16 @@ def test_this_design_is_told_by_the_prior_and_loss_of_the_file_whatever_the_visi
     assert this[0].loss.lower == plain.cost.best.lower
 
 
-@pytest.mark.slow
 def test_other_promises_are_kept():
     space = sf.Space.numbers(range(4), unit="km")
     metric = space.metric("absolute")
     asked: list[sf.MetricPrivacy | sf.DistortionPrivacy]
     asked = [sf.MetricPrivacy("1/km", metric), sf.DistortionPrivacy("0.6 km", metric)]
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=asked)
-    found = report(made)
+    found = report_without_drawings(made)
     # The attacker may guess what is reported, so no design loses less than they err by.
     assert all(each.loss.lower >= 0.599 for each in beside(found))
-    alone = report(sf.design(sf.Prior.uniform(space), loss=metric, guarantees=asked[0]))
+    alone = report_without_drawings(sf.design(sf.Prior.uniform(space), loss=metric, guarantees=asked[0]))
     assert min(each.loss.upper for each in beside(alone)) < 0.5
     assert "keep the promise on the attacker's error" in section(found).sentences[0]
 
@@ -67,7 +66,7 @@ def test_the_worst_secret_counts_where_the_design_was_for_it():
     metric = space.metric("absolute")
     promise = sf.MetricPrivacy("1/km", metric)
     made = sf.design(sf.Prior(space, [0.9, 0.1, 0, 0]), loss=metric, guarantees=promise, objective="worst-case")
-    found = report(made)
+    found = report_without_drawings(made)
     doubled = sf.MetricPrivacy("2/km", metric)
     other = sf.design(made.problem.prior, loss=metric, guarantees=doubled, objective="worst-case").certificate
     told = next(each for each in beside(found) if each.epsilon.value == 2)
@@ -82,7 +81,7 @@ def test_losses_that_nothing_confirms_are_stated():
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=sf.MetricPrivacy("1/km", metric))
     forged = sf.core.Loss(made.problem.loss.array / 1000, "km", name="mine")
     file = MechanismFile(made.mechanism, made.problem.prior, forged, made.problem.guarantees)
-    found = report(file)
+    found = report_without_drawings(file)
     assert {each.loss.known.value for each in found.facts.frontier} == {"stated by the file"}
     assert section(found).sentences[-1] == "Losses are by the file's own table, which nothing confirms."
 
@@ -105,14 +104,13 @@ def test_the_page_says_why_there_are_none(kind, why):
     assert why in said
 
 
-@pytest.mark.slow
 def test_several_epsilons_and_no_time_are_told():
     space = sf.Space.numbers(range(3), unit="km")
     metric = space.metric("absolute")
     both = [sf.MetricPrivacy("1/km", metric), sf.MetricPrivacy(2, sf.hamming(space))]
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=both)
-    assert "for several promises" in section(report(made)).sentences[0]
-    late = report(held("numbers"), others=OtherDesigns(stop=lambda: True))
+    assert "for several promises" in section(report_without_drawings(made)).sentences[0]
+    late = report_without_drawings(held("numbers"), others=OtherDesigns(stop=lambda: True))
     assert "--frontier-time" in section(late).sentences[0]
 
 
@@ -121,7 +119,7 @@ def test_a_stop_keeps_what_is_there():
     others = OtherDesigns(
         stop=lambda: len(begun) >= 2, progress=lambda number, total: begun.append((number, total))
     )
-    found = report(held("numbers"), others=others)
+    found = report_without_drawings(held("numbers"), others=others)
     assert begun == [(1, 4), (2, 4)]
     assert 1 <= len(beside(found)) <= 2
     assert f"beside {len(beside(found))} other design" in section(found).sentences[0]
@@ -135,7 +133,7 @@ def test_times_that_are_none_are_refused(seconds):
 
 @pytest.mark.slow
 def test_noise_is_shown_beside_noise_with_other_epsilons():
-    found = report(held("noise"), visits=CITY)
+    found = report_without_drawings(held("noise"), visits=FEW)
     losses = [each.loss.value for each in found.facts.frontier]
     assert len(losses) == 5
     assert losses == sorted(losses, reverse=True)
@@ -148,8 +146,11 @@ def test_losses_of_true_points_are_confirmed_by_the_visits(tmp_path):
     sf.save(held("cells"), tmp_path / "cells.sfm")
     read = sf.read_mechanism_file(tmp_path / "cells.sfm")
     known = [
-        {each.loss.known.value for each in report(read, visits=visits).facts.frontier} for visits in (None, CITY)
+        {each.loss.known.value for each in report_without_drawings(read, visits=visits).facts.frontier}
+        for visits in (None, CITY)
     ]
     assert known == [{"stated by the file"}, {"proved"}]
     half = CITY.select(CITY.lat > CITY.region().centre[0])
-    assert {each.loss.known.value for each in report(read, visits=half).facts.frontier} == {"stated by the file"}
+    assert {each.loss.known.value for each in report_without_drawings(read, visits=half).facts.frontier} == {
+        "stated by the file"
+    }

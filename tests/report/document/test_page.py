@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from html.parser import HTMLParser
@@ -15,14 +16,16 @@ from sfumato.files import MechanismFile
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import read_mark
 from sfumato.report.document import Origin, OtherDesigns, report_file
-from sfumato.report.document import report as report_among_others
-from tests.thinned import thinned
+from sfumato.report.document import report as drawn_report
+from sfumato.report.document.figures import map_figures
 
-from .conftest import CITY, KINDS, held, report_of
+from .conftest import FEW, KINDS, held, report_of, report_without_drawings, visits_of, without_drawings
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
-report = partial(report_among_others, others=OtherDesigns(0))
-"""Without designs of other epsilons, which have tests of their own."""
+report = partial(report_without_drawings, others=OtherDesigns(0))
+"""Without designs of other epsilons, which have tests of their own, and without drawings."""
+DRAWN = ("numbers", "unused", "one")
+"""Files whose bars differ in kind; maps are drawn with visits."""
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -96,17 +99,35 @@ def sound(page):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_has_a_sound_page(kind):
-    sound(report_of(kind).html())
-    json.loads(report_of(kind).json())
+    found = report_of(kind)
+    if kind in DRAWN:
+        found = replace(found, maps=map_figures(held(kind)))
+    sound(found.html())
+    json.loads(found.json())
 
 
 @pytest.mark.parametrize("kind", ["points", "cells", pytest.param("noise", marks=pytest.mark.slow)])
 def test_pages_with_visits(kind):
-    found = sound(report_of(kind, visits=True).html())
+    maps = map_figures(held(kind), None, visits_of(kind))
+    assert maps
+    found = sound(replace(report_of(kind, visits=True), maps=maps).html())
     assert "svg" in found.tags
 
 
-@pytest.mark.parametrize("name", thinned(HOSTILE, 3))
+def test_hostile_labels_are_only_text_in_drawings():
+    space = sf.Space(HOSTILE)
+    coin = sf.mechanisms.randomised_response(space, 1.0)
+    found = drawn_report(MechanismFile(coin, sf.Prior.uniform(space)), others=OtherDesigns(0))
+    (figure,) = found.maps
+    assert figure.svg.count("{{ 7 * 7 }}") == 3  # in each drawing
+    page = found.html()
+    sound(page)
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "<script>" not in page
+
+
+@pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_are_only_text(name, tmp_path):
     labels = [name, "b", f"c{name}"]
     space = sf.Space(labels)
@@ -131,8 +152,9 @@ def test_hostile_texts_are_only_text(name, tmp_path):
 
 
 def test_the_page_says_what_the_facts_say():
-    words = " ".join(" ".join(sound(report_of("points", visits=True).html()).words).split())
-    for section in report_of("points", visits=True).page.sections:
+    page = report_of("points", visits=True).page
+    words = " ".join(" ".join(sound(page.html()).words).split())
+    for section in page.sections:
         for sentence in (*section.sentences, *section.items):
             assert " ".join(sentence.split()) in words
     for needed in ("Signature", "Role", "Date", "Name"):
@@ -147,6 +169,7 @@ def test_prints_and_follows_the_colours_of_the_reader():
     assert "width=device-width" in page
 
 
+@without_drawings()
 def test_the_report_is_made_again_by_its_script(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sf.files.save(held("numbers"), "it's mine.sfm")
@@ -164,6 +187,7 @@ def test_the_report_is_made_again_by_its_script(tmp_path, monkeypatch):
         first.save("report.pdf")
 
 
+@without_drawings()
 def test_the_report_names_the_mark_of_the_tables_that_its_mechanism_released(tmp_path):
     sf.files.save(held("numbers"), tmp_path / "mine.sfm")
     (tmp_path / "true.csv").write_text("age\n0\n1\n")
@@ -187,13 +211,13 @@ def test_designs_have_reports():
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=sf.MetricPrivacy("1/year", metric))
     assert report(made).facts.promises[0].holds
     noise = sf.design(
-        sf.Prior.from_visits(lattice := sf.Lattice.covering(CITY, "2 km"), CITY),
-        loss=lattice.loss(CITY),
+        sf.Prior.from_visits(lattice := sf.Lattice.covering(FEW, "2 km"), FEW),
+        loss=lattice.loss(FEW),
         guarantees=sf.CoordinatePrivacy("2/km"),
-        medians=CITY,
+        medians=FEW,
         keep="noise",
     )
-    assert report(noise, visits=CITY).facts.subject.kind == "noise"
+    assert report(noise, visits=FEW).facts.subject.kind == "noise"
 
 
 def test_a_sweep_is_drawn_and_not_believed(tmp_path):

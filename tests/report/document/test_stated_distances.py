@@ -11,9 +11,9 @@ from sfumato.audits import Outcome
 from sfumato.cli.app import main
 from sfumato.errors import InputError
 from sfumato.files import MechanismFile, measured_by, save
-from sfumato.report.document import report
 
-from .conftest import held
+from ...cli.conftest import COMMANDS
+from .conftest import held, report_without_drawings
 
 
 def cells():
@@ -60,6 +60,7 @@ def audited(monkeypatch, capsys, tmp_path):
     def run(made, *options):
         save(made, tmp_path / "made.sfm")
         monkeypatch.setenv("COLUMNS", "10000")
+        monkeypatch.setattr("typer.main.get_command", COMMANDS)
         monkeypatch.setattr(sys, "argv", ["sfumato", "audit", str(tmp_path / "made.sfm"), *options])
         code = 0
         try:
@@ -85,11 +86,11 @@ def test_a_name_in_other_letters_is_still_confirmed():
     metric = sf.Metric(true.array, "km", name="Euclidean")
     made = MechanismFile(mechanism, None, None, sf.MetricPrivacy("1/km", metric))
     assert made.stated == ()
-    assert report(made).facts.promises[0].distances == "confirmed"
+    assert report_without_drawings(made).facts.promises[0].distances == "confirmed"
 
 
 def test_an_error_in_stated_distances_is_no_error_on_the_map(audited):
-    found = report(far())
+    found = report_without_drawings(far())
     said = words(found)
     assert found.outcome is Outcome.UNDECIDED
     assert "proved anew" not in said
@@ -106,7 +107,7 @@ def test_an_error_in_stated_distances_is_no_error_on_the_map(audited):
 
 def test_requirements_are_answered_with_the_distances_of_the_coordinates(audited):
     made = stated("straight-line")
-    found = report(made, require=["epsilon <= 0.001/km", "epsilon <= 1.1/km"])
+    found = report_without_drawings(made, require=["epsilon <= 0.001/km", "epsilon <= 1.1/km"])
     assert [outcome for _, outcome in found.facts.outcomes] == [Outcome.FAILS, Outcome.HOLDS]
     assert found.facts.promises[0].distances == "stated and not confirmed"
     assert any("straight lines" in note for note in found.facts.notes)
@@ -123,7 +124,7 @@ def test_requirements_on_labels_are_not_decided_by_stated_distances(audited):
     coin = held("categories").mechanism
     metric = sf.Metric(sf.hamming(coin.secrets).array * 1000, "m", name="mine")
     made = MechanismFile(coin, None, None, sf.MetricPrivacy(0.001, metric))
-    found = report(made, require=["epsilon <= 0.001/m", "differential-privacy <= 1.01"])
+    found = report_without_drawings(made, require=["epsilon <= 0.001/m", "differential-privacy <= 1.01"])
     assert [outcome for _, outcome in found.facts.outcomes] == [Outcome.UNDECIDED, Outcome.HOLDS]
     assert found.facts.holds
     assert "for the distances that the file states" in found.page.lead[0]
@@ -140,7 +141,7 @@ def test_a_promise_about_no_pair_is_none(near, audited):
     if near:
         space = sf.Space(["a", "b"])
         made = MechanismFile(sf.Mechanism(np.eye(2), space, space), None, None, sf.MetricPrivacy(0.1, infinite(2)))
-    found = report(made)
+    found = report_without_drawings(made)
     assert found.outcome is Outcome.FAILS
     assert not found.facts.holds
     assert "promises nothing about any two" in found.page.lead[0]
@@ -165,7 +166,7 @@ def test_an_attacker_who_guesses_reports_alone_is_named():
     made = MechanismFile(
         mechanism, held("cells").prior, None, sf.DistortionPrivacy("5 km", sf.loss(away, space, unit="km"))
     )
-    said = words(report(made))
+    said = words(report_without_drawings(made))
     assert "if they guess one of the reports" in said
     assert "between centres" not in said
 

@@ -8,8 +8,10 @@ from sfumato.errors import DataError
 from sfumato.files import NoiseFile
 from sfumato.geo import Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.report.document import OtherDesigns, report
+from sfumato.report.document import OtherDesigns
 from sfumato.report.document.words import risk_words
+
+from .conftest import report_without_drawings
 
 AREA = sf.Grid.covering("4 km x 4 km around 48.85,2.35", "1 km")
 VISITS = Visits(np.r_[np.full(30, 48.851), np.full(10, 48.86)], np.r_[np.full(30, 2.351), np.full(10, 2.36)])
@@ -18,7 +20,7 @@ VISITS = Visits(np.r_[np.full(30, 48.851), np.full(10, 48.86)], np.r_[np.full(30
 def told(*require, visits=VISITS):
     mechanism = sf.mechanisms.exponential(AREA, AREA.metric("euclidean", "km"), "1/km")
     held = sf.MechanismFile(mechanism, sf.Prior.uniform(AREA))
-    return report(held, visits=visits, require=require, others=OtherDesigns(0))
+    return report_without_drawings(held, visits=visits, require=require, others=OtherDesigns(0))
 
 
 def test_the_chance_without_a_report_is_that_of_the_fullest_place():
@@ -37,7 +39,7 @@ def test_of_values_it_is_the_commonest():
     space = sf.Space(["yes", "no", "perhaps"])
     coin = sf.mechanisms.randomised_response(space, 1.0)
     held = sf.MechanismFile(coin, sf.Prior(space, [0.5, 0.3, 0.2]))
-    found = report(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
+    found = report_without_drawings(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
     assert "A guess without any report is right at most 50 % of the time." in said
     assert "No mechanism keeps it" in said
@@ -46,13 +48,13 @@ def test_of_values_it_is_the_commonest():
 def test_visits_of_which_none_is_served_are_refused():
     noise = NoiseFile(CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km"))
     with pytest.raises(DataError, match="none of 2 visits is where the file serves points"):
-        report(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), others=OtherDesigns(0))
+        report_without_drawings(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), others=OtherDesigns(0))
 
 
 def test_a_prior_that_is_certain_is_guessed_every_time():
     coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
     held = sf.MechanismFile(coin, sf.Prior(coin.secrets, [1.0, 0.0]))
-    found = report(held, others=OtherDesigns(0))
+    found = report_without_drawings(held, others=OtherDesigns(0))
     assert "A guess without any report is right every time." in " ".join(found.spoken)
 
 

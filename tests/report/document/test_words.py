@@ -1,5 +1,6 @@
 """Every number in the sentences of a report, read back and held against the facts on the right side."""
 
+import functools
 import json
 import math
 import re
@@ -35,7 +36,12 @@ def base(quantity, side):
 
 @pytest.fixture(params=[*slowly(KINDS, False), *slowly(["points", "cells", "noise"], True)])
 def told(request):
-    kind, visits = request.param
+    return read_back(*request.param)
+
+
+@functools.cache
+def read_back(kind, visits):
+    """The sentences of a report and its JSON."""
     found = report_of(kind, visits=visits)
     return everything(found), json.loads(found.json())
 

@@ -49,7 +49,7 @@ def test_what_is_no_probability_is_refused(row):
     ],
     ids=["grid", "square", "triangular", "hexagons"],
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_the_outline_is_the_union_of_the_cells(places, data):
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places))), float)

@@ -1,0 +1,168 @@
+"""Sources, each file parsed once: texts, docstrings, imports, names of classes, and hints that speak no Python."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "sfumato"
+FOLDERS = ("src", "tests", "benchmarks", "examples", "studio")
+QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
+# What commands call; the rest of the package is reached from Python only.
+REACHED = (
+    *("cli", "geo", "files", "report", "studies", "audits", "rounding", "core", "tables"),
+    *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
+    *("releases/release.py", "releases/estimate", "attacks/attack.py", "evidence/observed/decide.py"),
+)
+# Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
+PYTHON_ONLY = {
+    "geo/grid.py": "describe()",
+    "geo/hexagons.py": "describe()",
+    "core/metric.py": "np.minimum",
+    "core/space.py": "crs=",
+    "audits/requirement.py": "(delta=",
+    "cli/auditing/knowledge.py": "mu=1",
+    "audits/request.py": "prior=every",
+    "releases/estimate/reports.py": "Reports.of",
+    "files/matrix.py": "numpy.save",
+    "files/npy.py": "numpy.save",
+    "geo/places.py": "covering()",
+}
+PYTHON = re.compile(
+    r"\b[a-z_]+=(?![=<>])|\b[a-z_.]+\([^)]*[=.][^)]*\)|\b(?:np|sf|numpy)\.|\b[A-Z]\w+\.[a-z]\w+|\w\(\)"
+)
+
+
+class Source(NamedTuple):
+    """Facts of a file; the trees of all files would take too much memory."""
+
+    path: Path
+    alone: list[int]  # lines of texts that are statements by themselves
+    questions: list[str]
+    imports: list[ast.Import | ast.ImportFrom]
+    classes: list[str]
+    hints: list[tuple[int, str]]
+
+
+@cache
+def sources() -> list[Source]:
+    return [read(path) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def read(path: Path) -> Source:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    source = Source(path, [], [], [], [], [])
+    for node in statements(tree):
+        body = getattr(node, "body", [])
+        source.alone.extend(each.lineno for place, each in enumerate(body) if stands_alone(each, node, place))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            words = (ast.get_docstring(node) or "").split()
+            if words and words[0] in QUESTIONS:
+                source.questions.append(getattr(node, "name", "the module"))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            source.imports.append(node)
+    source.classes.extend(each.name for each in tree.body if isinstance(each, ast.ClassDef))
+    if any(path.is_relative_to(PACKAGE / part) for part in REACHED):
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.endswith("Error"):
+                source.hints.append((call.lineno, " ".join(text for each in call.args for text in texts(each))))
+    return source
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield a module and all its statements, handlers and cases, without their expressions."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, field, ()))
+
+
+def stands_alone(statement: ast.stmt, above: ast.AST, place: int) -> bool:
+    """Return whether a statement is a text that documents nothing."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant | ast.JoinedStr):
+        return False
+    text = statement.value.value if isinstance(statement.value, ast.Constant) else ""
+    if text is ...:
+        return False
+    describes = isinstance(text, str) and text[:1].isupper()
+    documents = isinstance(above, ast.Module | ast.ClassDef) or place == 0
+    return not (describes and documents) and not (place == 0 and isinstance(text, str) and text)
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """Yield the literal text of an argument of an error, but not what `argument` and `python` translate."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("argument", "python"):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.FormattedValue):
+        for child in ast.iter_child_nodes(node):
+            yield from texts(child)
+
+
+def test_no_text_is_a_statement_by_itself() -> None:
+    """None is cut in two by a bracket that was forgotten."""
+    found = [f"{each.path.relative_to(ROOT)}:{line}" for each in sources() for line in each.alone]
+    assert not found, f"these texts stand alone: {found}"
+
+
+def test_no_docstring_begins_with_a_question() -> None:
+    found = [f"{each.path.relative_to(ROOT)}: {name}" for each in sources() for name in each.questions]
+    assert not found, f"begin with the thing: {found}"
+
+
+def test_no_name_of_a_class_occurs_twice() -> None:
+    places: dict[str, list[Path]] = {}
+    for each in sources():
+        for name in each.classes:
+            if each.path.is_relative_to(PACKAGE) and not name.startswith("_"):
+                places.setdefault(name, []).append(each.path.relative_to(PACKAGE))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_hints_speak_no_python() -> None:
+    """No hint that the command line can reach speaks Python, unless it says that it is for Python only."""
+    assert all((PACKAGE / part).exists() for part in REACHED)
+    found = []
+    for each in sources():
+        allowed = PYTHON_ONLY.get(each.path.relative_to(PACKAGE).as_posix()) if each.hints else None
+        for line, message in each.hints:
+            if (allowed is None or allowed not in message) and PYTHON.search(message):
+                found.append(f"{each.path.relative_to(ROOT)}:{line}: {message}")
+    assert not found
+
+
+def imported() -> dict[str, set[str]]:
+    """Return which files each file of the package imports, type checkers' imports included, by module name."""
+    files = {}
+    for source in sources():
+        if source.path.is_relative_to(PACKAGE):
+            parts = source.path.relative_to(PACKAGE.parent).with_suffix("").parts
+            files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = source
+    found = {}
+    for name, source in files.items():
+        package = (name if source.path.name == "__init__.py" else name.rpartition(".")[0]).split(".")
+        seen = set()
+        for node in source.imports:
+            if isinstance(node, ast.Import):
+                seen |= {each.name for each in node.names}
+            else:
+                above = package[: len(package) - node.level + 1] if node.level else []
+                base = ".".join([*above, *([node.module] if node.module else [])])
+                names = {f"{base}.{each.name}" for each in node.names}
+                seen |= {each if each in files else base for each in names}
+        found[name] = seen & set(files) - {name}
+    return found
+
+
+def test_no_files_import_each_other() -> None:
+    graph = imported()
+    assert len(graph) > 200
+    while leaves := {name for name, uses in graph.items() if not uses & set(graph)}:
+        graph = {name: uses for name, uses in graph.items() if name not in leaves}
+    assert not graph, f"in a circle, or above one: {sorted(graph)}"
