@@ -40,7 +40,7 @@ def test_both_on_the_line_of_five(minimum, expected):
 
 @pytest.mark.parametrize(
     ("side", "expected", "symmetry"),
-    [(5, 1.448197, True), (5, 1.448197, False), (7, 1.755576, True)],
+    [(5, 1.448197, True), (5, 1.448197, False), (7, 1.755576, True), (10, 2.037466, True)],
 )
 def test_square_grids(side, expected, symmetry):
     d = grid(side, side)
@@ -59,10 +59,11 @@ def test_randomised_response_on_the_discrete_metric(size):
         assert result.cost == pytest.approx((size - 1) / (size - 1 + np.e), rel=1e-6)
 
 
-def test_distortion_that_the_pairs_give_anyway_costs_nothing():
-    plain = Case(EVEN, HAMMING, 0.05 * LINE).solve(gap=1e-8)
+@pytest.mark.parametrize("epsilon", [0.05, pytest.param(0.01, marks=pytest.mark.slow)])
+def test_distortion_that_the_pairs_give_anyway_costs_nothing(epsilon):
+    plain = Case(EVEN, HAMMING, epsilon * LINE).solve(gap=1e-8)
     attained = Case(EVEN, HAMMING, LINE, LINE).distortion(plain.matrix)
-    joint = Case(EVEN, HAMMING, 0.05 * LINE, LINE, attained).solve(gap=1e-8)
+    joint = Case(EVEN, HAMMING, epsilon * LINE, LINE, attained).solve(gap=1e-8)
     assert joint.cost == pytest.approx(plain.cost, rel=1e-7)
 
 
