@@ -89,7 +89,7 @@ def test_a_stop_is_noticed_within_an_iteration():
 def test_a_time_limit_is_kept(limit, monkeypatch):
     ticks = itertools.count()
     set_clock(monkeypatch, lambda: next(ticks) / 100)
-    monkeypatch.setattr(effort, "proof_seconds", lambda *_: 0.05)  # whatever the machine
+    monkeypatch.setattr(effort, "proof_seconds", lambda *_: 0.05)  # on every machine
     space = Space(range(400), [(x, y) for x in range(20) for y in range(20)])
     steps = space.metric("euclidean")
     prior = Prior.from_counts(space, np.random.default_rng(1).integers(0, 9, 400))

@@ -175,7 +175,7 @@ def test_a_stop_before_the_goal_is_reached_is_an_error():
 def test_a_time_limit_is_kept(monkeypatch):
     ticks = itertools.count()
     set_clock(monkeypatch, lambda: next(ticks) / 100)
-    monkeypatch.setattr(effort, "proof_seconds", lambda *_: 0.05)  # whatever the machine
+    monkeypatch.setattr(effort, "proof_seconds", lambda *_: 0.05)  # on every machine
     fine = sf.Lattice.covering(REGION, "500 m")
     prior, loss = sf.Prior.from_visits(fine, VISITS), fine.loss(VISITS)
     said = ""

@@ -38,8 +38,8 @@ class Worker:
         assert self.pipe.poll(PATIENCE_S), f"no word and no end for {PATIENCE_S} seconds"
         return self.pipe.recv()
 
-    def told(self) -> list[Any]:
-        """All that it told, once it has ended."""
+    def output(self) -> list[Any]:
+        """Return all its output, once it has ended."""
         found = []
         try:
             while True:
@@ -49,9 +49,9 @@ class Worker:
             return found
 
     def kill(self) -> list[Any]:
-        """Kill it, and return what it told."""
+        """Kill it, and return its output."""
         self.process.kill()
-        return self.told()
+        return self.output()
 
     @property
     def killed(self) -> bool:
@@ -138,8 +138,8 @@ def charge_as_host(address: str, zone: str, ahead_s: float, pipe: Connection) ->
     charge_until_refused(address, pipe)
 
 
-def charge_until_told(address: str, zone: str, ahead_s: float, pipe: Connection) -> None:
-    """Charge 0.1 as often as it is granted, until it is told to stop, and a few times more; tell how often."""
+def charge_until_stopped(address: str, zone: str, ahead_s: float, pipe: Connection) -> None:
+    """Charge 0.1 as often as it is granted, until it is stopped, and a few times more; report how often."""
     on_host(zone, ahead_s)
     ledger, granted = Ledger(address), 0
     pipe.send("open")

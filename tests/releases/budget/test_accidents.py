@@ -142,8 +142,8 @@ def test_killed_while_it_is_migrated(address, tmp_path):
 
 def _killed_at_every_step(address, tmp_path, act):
     for step in itertools.count(1):
-        told = Worker(act_and_die, address, act, step).told()
-        if told:
+        output = Worker(act_and_die, address, act, step).output()
+        if output:
             break
         try:
             assert Ledger(address).check().sound  # it was killed after the commit

@@ -85,9 +85,9 @@ def test_tasks_share_one_app(address):
 
 def test_processes_agree_on_each_place(address):
     ledger = Ledger.create(address, "100/km")
-    told = [each for (each,) in (worker.told() for worker in [Worker(blur_places, address) for _ in range(4)])]
-    assert all(each == told[0] for each in told)
-    assert len(set(told[0])) == 10
+    output = [each for (each,) in (worker.output() for worker in [Worker(blur_places, address) for _ in range(4)])]
+    assert all(each == output[0] for each in output)
+    assert len(set(output[0])) == 10
     assert ledger.balance("ada").reports == ledger.check().places == 10
 
 

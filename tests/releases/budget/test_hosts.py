@@ -22,7 +22,7 @@ from .processes import (
     Worker,
     charge_as_host,
     charge_for_ever,
-    charge_until_told,
+    charge_until_stopped,
     create,
     drawn,
     report_for_ever,
@@ -77,12 +77,12 @@ def patient(act, *arguments):
 
 
 def test_hosts_with_other_clocks_and_zones_spend_one_budget(shared):
-    assert Worker(create, shared, 400 * 86_400).told() == ["made"]  # by a host whose clock is ahead
+    assert Worker(create, shared, 400 * 86_400).output() == ["made"]  # by a host whose clock is ahead
     ledger = Ledger(shared)
     hosts = [Worker(charge_as_host, shared, zone, ahead) for zone, ahead in HOSTS]
-    told = [host.told() for host in hosts]
-    assert all(each[-1] == "refused" for each in told), told
-    assert sum(each[-2] for each in told) == 50
+    output = [host.output() for host in hosts]
+    assert all(each[-1] == "refused" for each in output), output
+    assert sum(each[-2] for each in output) == 50
     balance = ledger.balance("ada")
     assert balance.spent == 5
     assert balance.left == 0
@@ -112,7 +112,7 @@ def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, borde
         f"$$ SELECT now FROM {schema}.clock $$",
     )
     ledger = Ledger.create(shared, ["1 per day", "1.5 per week"])
-    hosts = [Worker(charge_until_told, shared, zone, ahead) for zone, ahead in HOSTS]
+    hosts = [Worker(charge_until_stopped, shared, zone, ahead) for zone, ahead in HOSTS]
     assert [host.word() for host in hosts] == ["open"] * len(HOSTS)
     monday = border == "2027-01-18"
     expected = {False: 10, True: 10 if monday else 5}
@@ -121,7 +121,7 @@ def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, borde
     wait_for(shared, sum(expected.values()))
     for host in hosts:
         host.pipe.send("stop")
-    granted = sum(host.told()[-1] for host in hosts)
+    granted = sum(host.output()[-1] for host in hosts)
     days = Counter(row["time"] >= midnight for row in rows(shared, "charges"))
     assert days == expected
     assert granted == days.total()
@@ -129,8 +129,8 @@ def test_at_the_border_of_a_window_each_side_is_spent_once(shared, schema, borde
 
 
 def test_of_many_that_create_one_does(shared):
-    told = [worker.told() for worker in [Worker(create, shared, 0) for _ in range(4)]]
-    assert Counter(each for (each,) in told) == {"made": 1, "a ledger exists already": 3}
+    output = [worker.output() for worker in [Worker(create, shared, 0) for _ in range(4)]]
+    assert Counter(each for (each,) in output) == {"made": 1, "a ledger exists already": 3}
     assert Ledger(shared).check().sound
 
 
@@ -141,17 +141,17 @@ def test_no_setting_of_the_server_makes_charges_fail(server, schema):
         "-csynchronous_commit%3Doff -cDateStyle%3DGerman -cTimeZone%3DAsia/Kathmandu -clock_timeout%3D1"
     )
     ledger = Ledger.create(address, 5)
-    told = [host.told() for host in [Worker(charge_as_host, address, "UTC", 0) for _ in range(6)]]
-    assert all(each[-1] == "refused" for each in told), told
-    assert sum(each[-2] for each in told) == 50
+    output = [host.output() for host in [Worker(charge_as_host, address, "UTC", 0) for _ in range(6)]]
+    assert all(each[-1] == "refused" for each in output), output
+    assert sum(each[-2] for each in output) == 50
     assert ledger.check().sound
 
 
-def check_killed_clients(ledger, told):
-    """Check what killed clients leave that charged one user at the same time, and told how often each."""
-    granted = sum(each[-1] if each else 0 for each in told)
+def check_killed_clients(ledger, output):
+    """Check what killed clients leave that charged one user at the same time, with the output of each."""
+    granted = sum(each[-1] if each else 0 for each in output)
     after = ledger.charge("ada", 1).reports
-    assert granted + 1 <= after <= granted + 1 + len(told)
+    assert granted + 1 <= after <= granted + 1 + len(output)
     assert ledger.check().sound
 
 
@@ -159,7 +159,7 @@ def test_clients_that_are_killed_among_others_lose_and_hold_nothing(shared):
     """Each at another step of one of its charges."""
     ledger = Ledger.create(shared, 10**9)
     hosts = [Worker(charge_for_ever, shared, step) for step in range(8, 64, 7)]
-    check_killed_clients(ledger, [host.told() for host in hosts])
+    check_killed_clients(ledger, [host.output() for host in hosts])
     assert all(host.killed for host in hosts)
 
 
@@ -170,7 +170,7 @@ def check_crash(server, shared, crash, wait):
         server: The server.
         shared: The address where the ledger will be.
         crash: Which crash.
-        wait: Waits for the moment; returns what the clients have told until then.
+        wait: Waits for the moment; returns the output of the clients until then.
     """
     ledger = Ledger.create(shared, 10**9)
     head = ledger.head
@@ -182,7 +182,7 @@ def check_crash(server, shared, crash, wait):
         server.kill()
     else:
         server.stop("immediate")
-    *charging, reporting = ([*begun, *host.told()] for begun, host in zip(first, hosts, strict=True))
+    *charging, reporting = ([*begun, *host.output()] for begun, host in zip(first, hosts, strict=True))
     if crash != "a part killed":
         with contextlib.suppress(FileError):  # it waits, or says so
             ledger.charge("bob", 1)
@@ -192,7 +192,7 @@ def check_crash(server, shared, crash, wait):
     granted = sum(each[-1] for each in charging)
     found = ledger.check(head=head)
     assert found.sound, found.problems
-    # The reports of places are charged to the same user; of each client one charge may be untold.
+    # The reports of places are charged to the same user; of each client one charge may be unreported.
     assert granted + len(visits) + 1 <= after <= granted + len(visits) + 1 + len(hosts)
     again = ledger.reports(["ada"] * len(visits), visits, 1, drawn, b"m")
     assert again == [report for _, report in reporting]
@@ -202,7 +202,7 @@ def check_crash(server, shared, crash, wait):
 @pytest.mark.parametrize("words", [1, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("crash", thinned(CRASHES, 3))
 def test_a_server_that_crashes_forgets_no_charge_and_no_report(server, shared, crash, words):
-    """Once each client has told so many charges, while all of them go on."""
+    """Once each client has reported so many charges, while all of them go on."""
     check_crash(server, shared, crash, lambda hosts: [[host.word() for _ in range(words)] for host in hosts])
 
 
@@ -212,11 +212,11 @@ if SEARCH is not None:
         chance, ledger = random.Random(SEARCH), Ledger.create(shared, 10**9)
         hosts = [Worker(charge_for_ever, shared, 0) for _ in range(8)]
         first = [[host.word()] for host in hosts]
-        told = []
+        output = []
         for begun, host in zip(first, hosts, strict=True):
             time.sleep(chance.uniform(0, 0.1))
-            told.append([*begun, *host.kill()])
-        check_killed_clients(ledger, told)
+            output.append([*begun, *host.kill()])
+        check_killed_clients(ledger, output)
 
     @pytest.mark.parametrize("crash", CRASHES)
     @pytest.mark.parametrize("number", range(7))

@@ -39,41 +39,41 @@ LONGEST_S = 0.25
 
 
 def at_once(function, *addresses):
-    """Return what processes at these addresses told, which ran at the same time."""
+    """Return the output of processes at these addresses, which ran at the same time."""
     workers = [Worker(function, str(address)) for address in addresses]
-    return [worker.told() for worker in workers]
+    return [worker.output() for worker in workers]
 
 
-def check_charges(ledger: Ledger, before: int, told: list[int]) -> int:
+def check_charges(ledger: Ledger, before: int, output: list[int]) -> int:
     """Check what a killed process leaves that charged one user; return how many reports that user has by now.
 
     Args:
         ledger: The ledger.
         before: The user's reports before that process.
-        told: How often it was granted, time after time.
+        output: How often it was granted, time after time.
     """
-    granted = told[-1] if told else 0
+    granted = output[-1] if output else 0
     ledger.afford([Charge("bob", 1)])  # waits for a server that has not noticed yet
     now = ledger.balance("ada").reports
-    assert before + granted <= now <= before + granted + 1  # the last one may not have been told
+    assert before + granted <= now <= before + granted + 1  # the last one may not have been reported
     assert ledger.charge("ada", 1).reports == now + 1
     return now + 1
 
 
-def check_reports(ledger: Ledger, told: list[tuple[str, int]]) -> None:
+def check_reports(ledger: Ledger, output: list[tuple[str, int]]) -> None:
     """Check what a killed process leaves that reported places of one user.
 
     Args:
         ledger: The ledger.
-        told: Each place and its report.
+        output: Each place and its report.
     """
     ledger.afford([Charge("bob", 1)])
     kept = ledger.check()
     assert kept.sound
     assert ledger.balance("ada").spent == kept.places
-    places = [place for place, _ in told]
+    places = [place for place, _ in output]
     again = ledger.reports(["ada"] * len(places), places, 1, drawn, b"m")
-    assert again == [report for _, report in told]
+    assert again == [report for _, report in output]
     assert ledger.check().places == kept.places
 
 
@@ -97,7 +97,7 @@ class TestKilled:
         ledger, reports = Ledger.create(address, 10**9), 0
         for step in STEPS:
             worker = Worker(charge_for_ever, address, step)
-            reports = check_charges(ledger, reports, worker.told())
+            reports = check_charges(ledger, reports, worker.output())
             assert worker.killed
         assert ledger.check().sound
 
@@ -107,27 +107,27 @@ class TestKilled:
         path, end = tmp_path / "l.db", 32 + 25 * 4_120 + cut
         ledger = Ledger.create(path, 10**9)
         worker = Worker(charge_until_cut_off, str(path), end)
-        told = worker.told()
+        output = worker.output()
         assert worker.killed
-        assert told
+        assert output
         assert os.path.getsize(f"{path}-wal") == end
-        check_charges(ledger, 0, told)
+        check_charges(ledger, 0, output)
         assert ledger.check().sound
 
     def test_while_remembering(self, address):
         ledger = Ledger.create(address, 10**9)
         for step in STEPS:
             worker = Worker(report_for_ever, address, f"{step} ", step)
-            check_reports(ledger, worker.told())
+            check_reports(ledger, worker.output())
             assert worker.killed
 
     def test_while_charging_the_batches_of_a_run(self, address):
         ledger = Ledger.create(address, 10**9)
         for step in STEPS:
             worker = Worker(run_batches, address, f"r{step}", step)
-            worker.told()
+            worker.output()
             assert worker.killed
-            assert Worker(run_batches, address, f"r{step}", 0).told() == list(range(BATCHES))
+            assert Worker(run_batches, address, f"r{step}", 0).output() == list(range(BATCHES))
         check_batches(ledger, len(STEPS))
 
     @pytest.mark.parametrize(
@@ -141,15 +141,15 @@ class TestKilled:
         for step in range(1, 100):
             before = ledger.balance("ada").reports, ledger.check().places
             worker = Worker(act_and_die, address, act, step)
-            told = worker.told()
+            output = worker.output()
             ledger.afford([Charge("bob", 1)])
             found = ledger.check()
             assert found.sound
             ends.append((ledger.balance("ada").reports - before[0], found.places - before[1]))
-            if told:
+            if output:
                 break
             assert worker.killed
-        assert told == [step - 1]
+        assert output == [step - 1]
         assert len(ends) > 7
         counts = Counter(ends)
         whole = (1, 1) if act is remember_one else (1, 0)
@@ -204,7 +204,7 @@ if SEARCH is not None:
                 worker.word()
                 time.sleep(chance.uniform(0, LONGEST_S / 4))
                 worker.kill()
-                assert Worker(run_batches, address, f"r{run}", 0).told() == list(range(BATCHES))
+                assert Worker(run_batches, address, f"r{run}", 0).output() == list(range(BATCHES))
             check_batches(ledger, self.KILLS)
 
 
@@ -221,9 +221,9 @@ class TestAtOnce:
             tmp_path / "other" / "l.db",
             folder / ".." / "folder" / "l.db",
         ]
-        told = at_once(charge_until_refused, *names)
-        assert all(each[-1] == "refused" for each in told), told
-        assert sum(each[-2] for each in told) == 50
+        output = at_once(charge_until_refused, *names)
+        assert all(each[-1] == "refused" for each in output), output
+        assert sum(each[-2] for each in output) == 50
         ledger = Ledger(tmp_path / "link.db")
         assert ledger.balance("ada").spent == 5
         assert ledger.balance("ada").reports == 50
@@ -231,20 +231,20 @@ class TestAtOnce:
 
     def test_clients_of_postgresql(self, database):
         ledger = Ledger.create(database, 5)
-        told = at_once(charge_until_refused, *[database] * 4)
-        assert sum(each[-2] for each in told) == 50
+        output = at_once(charge_until_refused, *[database] * 4)
+        assert sum(each[-2] for each in output) == 50
         assert ledger.balance("ada").spent == 5
         assert ledger.check().sound
 
     def test_they_agree_on_the_report_of_a_place(self, address):
         ledger = Ledger.create(address, 100)
-        told = [each for (each,) in at_once(same_places, *[address] * 4)]
-        assert all(each == told[0] for each in told)
+        output = [each for (each,) in at_once(same_places, *[address] * 4)]
+        assert all(each == output[0] for each in output)
         assert ledger.balance("ada").spent == ledger.check().places == 20
 
     def test_forks_have_connections_of_their_own(self, address):
         ledger = Ledger.create(address, 100)
-        assert Worker(fork_and_charge, address).told() == [[0, 0, 0]]
+        assert Worker(fork_and_charge, address).output() == [[0, 0, 0]]
         assert ledger.balance("ada").spent == 1 + 4 * 5 + 1
         assert ledger.check().sound
 
@@ -255,8 +255,8 @@ class TestHardLinks:
         ledger = Ledger.create(path, 5)
         ledger.charge("ada", 1)
         os.link(path, second)
-        told = at_once(charge_until_refused, path, second, path, second)
-        assert all("2 names (hard links)" in each[-1] for each in told)
+        output = at_once(charge_until_refused, path, second, path, second)
+        assert all("2 names (hard links)" in each[-1] for each in output)
         with pytest.raises(FileError, match="hard links"):  # also where it was open before
             ledger.charge("ada", 1)
         second.unlink()
@@ -269,10 +269,10 @@ class TestHardLinks:
         workers = [Worker(charge_until_refused, str(path)) for _ in range(2)]
         assert [worker.word() for worker in workers for _ in range(3)] == [0, 1, 2] * 2  # both are charging
         os.link(path, second)
-        told = [[2, *worker.told()] for worker in workers]
-        assert all("2 names" in each[-1] for each in told)
+        output = [[2, *worker.output()] for worker in workers]
+        assert all("2 names" in each[-1] for each in output)
         second.unlink()
-        granted = sum(each[-2] for each in told)
+        granted = sum(each[-2] for each in output)
         assert ledger.balance("ada").reports == granted
         assert ledger.check().sound
 
@@ -280,21 +280,21 @@ class TestHardLinks:
 class TestNoRoom:
     def test_a_full_disk(self, tmp_path):
         ledger = Ledger.create(tmp_path / "l.db", 5)
-        told = Worker(fill_disk, str(tmp_path / "l.db"), 200_000).told()
-        assert "no report was given out" in told[-1] or "nothing was charged" in told[-1]
+        output = Worker(fill_disk, str(tmp_path / "l.db"), 200_000).output()
+        assert "no report was given out" in output[-1] or "nothing was charged" in output[-1]
         found = ledger.check()
         assert found.sound
-        assert len(told) - 1 <= found.charges <= len(told)
-        assert len(told) > 3
+        assert len(output) - 1 <= found.charges <= len(output)
+        assert len(output) > 3
         ledger.charge("ada", 1)
 
     def test_no_room_for_a_new_ledger(self, tmp_path):
         ledger = Ledger.create(tmp_path / "l.db", 5)
         ledger.close()
         before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-        told = Worker(fill_disk, str(tmp_path / "l.db"), 0).told()
-        assert len(told) == 1
-        assert "Hint: " in told[0]
+        output = Worker(fill_disk, str(tmp_path / "l.db"), 0).output()
+        assert len(output) == 1
+        assert "Hint: " in output[0]
         assert before.keys() <= set(tmp_path.iterdir())
         assert ledger.check().charges == 0
 
@@ -308,12 +308,12 @@ class TestNoRoom:
                     os.chown(path, 65534, 65534)
                 path.chmod(0o500 if path == folder else 0o400)
             try:
-                told = Worker(as_nobody, str(folder / "l.db")).told()
+                output = Worker(as_nobody, str(folder / "l.db")).output()
             finally:
                 folder.chmod(0o700)
                 (folder / "l.db").chmod(0o600)
-            assert len(told) == 2
-            for said in told:
+            assert len(output) == 2
+            for said in output:
                 assert "where you may write" in said
             assert [path.name for path in folder.iterdir()] == ["l.db"]
             assert Ledger(folder / "l.db").balance("ada").spent == 0
