@@ -115,7 +115,7 @@ def test_a_page_without_the_comments_is_refused():
 @pytest.mark.parametrize(("name", "epsilon"), [("paris", "1/km"), ("user-10", "0.5/km")])
 def test_a_part_of_the_table_is_found_again(name, epsilon, shared_data):
     visits, region = places.instance(name, shared_data)
-    again = list(places.measured(name, places.drawn(visits), region, [epsilon], bound_time=5))
+    again = list(places.measured(name, places.drawn(visits), region, [epsilon], bound_time=1))
     assert len(again) == len(OF[name, epsilon])
     for row in again:
         kept = OF[name, epsilon][row["mechanism"]]

@@ -146,11 +146,11 @@ def test_a_tie_break_keeps_the_loss_and_gains_distortion(request_):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_every_solver_over_hundreds_of_problems(solver):
+def test_every_solver_over_a_hundred_problems(solver):
     """Every promise on the integers, and the value between the bound and the optimum's neighbourhood."""
     reached = []
 
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     @given(requests(kinds=(*PRIMAL, "dual", "dual metric")))
     def run(request_):
         try:

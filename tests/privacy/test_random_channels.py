@@ -120,7 +120,7 @@ def test_notions_are_what_their_definitions_say():
 
 @pytest.mark.slow
 def test_notions_are_what_their_definitions_say_of_many_channels():
-    check_notions(1, 600)
+    check_notions(1, 250)
 
 
 NAMES = {
@@ -200,7 +200,7 @@ def test_closures_by_brute_force():
 
 @pytest.mark.slow
 def test_closures_by_brute_force_of_many_pairs_of_channels():
-    check_closures(1, 600)
+    check_closures(1, 250)
 
 
 def tiny(rng, rows):
@@ -240,4 +240,4 @@ def check_invariance(seed, count):
 
 @pytest.mark.slow
 def test_nothing_breaks_at_tiny_probabilities_and_reports_may_be_shuffled_and_split():
-    check_invariance(0, 200)
+    check_invariance(0, 100)

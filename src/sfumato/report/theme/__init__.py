@@ -2,7 +2,7 @@
 
 from .bars import colour_bar
 from .canvas import blank
-from .inline import as_svg, style_sheet
+from .inline import as_svg, inline_svg, style_sheet
 from .palette import DARK, LIGHT, MAP, ON_MAP, Theme
 from .panels import one_panel, say_instead
 from .saving import check_suffix, save_picture
@@ -17,6 +17,7 @@ __all__ = [
     "blank",
     "check_suffix",
     "colour_bar",
+    "inline_svg",
     "one_panel",
     "save_picture",
     "say_instead",

@@ -38,7 +38,11 @@ def as_svg(figure: Figure, *, title: str, description: str) -> str:
     """
     file = BytesIO()
     written(figure, file, ".svg")
-    drawn = file.getvalue()
+    return inline_svg(file.getvalue(), title=title, description=description)
+
+
+def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
+    """Return the same of a figure that `save_picture` wrote as SVG in light colours."""
     prefix = "f" + sha256(drawn + f"{title}\0{description}".encode()).hexdigest()[:10]
     root = Tree.fromstring(drawn)  # noqa: S314 - matplotlib wrote it just now
     for parent in root.iter():

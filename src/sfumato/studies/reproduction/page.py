@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...report.document import Page, PageFigure, PageSection, PageTable
-from ...report.theme import as_svg
+from ...report.theme import as_svg, inline_svg
 from .claim import Judgement
 from .paper import SECONDS, Paper
 from .tables import RunTables
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _SHOWN: Final = "claims"
 
 
-def run_page(paper: Paper, folder: Path, figures: Mapping[str, Figure], command: str) -> Page:
+def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -> Page:
     """Return the page of a run, whose numbers are those of the files in its folder.
 
     Args:
         paper: What was reproduced.
         folder: The folder of the run, with its tables, ``run.json`` and ``environment.json``.
-        figures: The figures by the names of their files without ending.
+        figures: The names of the figures' SVG files in the folder, without ending.
         command: The command line; "" leaves it out.
     """
     tables = RunTables(folder)
@@ -34,12 +31,12 @@ def run_page(paper: Paper, folder: Path, figures: Mapping[str, Figure], command:
     narrow = {} if paper.narrow is None else paper.narrow(tables)
     drawn = [
         PageFigure(
-            _drawn(figure, name, paper),
+            inline_svg((folder / f"{name}.svg").read_bytes(), **_texts(name, paper)),
             f"{paper.captions[name]} ({name}.svg)",
             wide=True,
-            narrow=_drawn(narrow[name], name, paper) if name in narrow else "",
+            narrow=as_svg(narrow[name], **_texts(name, paper)) if name in narrow else "",
         )
-        for name, figure in figures.items()
+        for name in figures
         if not name.endswith(SECONDS)  # or two pages of the same study would differ
     ]
     return Page(
@@ -59,8 +56,8 @@ def run_page(paper: Paper, folder: Path, figures: Mapping[str, Figure], command:
     )
 
 
-def _drawn(figure: Figure, name: str, paper: Paper) -> str:
-    return as_svg(figure, title=name, description=paper.captions[name])
+def _texts(name: str, paper: Paper) -> dict[str, str]:
+    return {"title": name, "description": paper.captions[name]}
 
 
 def _counted(tables: RunTables) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ def _run(
         save_picture(figure, folder / f"{name}.svg")
     with atomically(folder / "environment.json") as temporary:
         temporary.write_text(json.dumps(environment(), indent=1) + "\n", encoding="utf-8")
-    run_page(paper, folder, figures, command).save(folder / PAGE)
+    run_page(paper, folder, tuple(figures), command).save(folder / PAGE)
     return Reproduction(paper.name, folder, claims, len(parts), before)
 
 
