@@ -24,6 +24,7 @@ from .structured import ALMOST, MENDED, Structured, cores, narrowed
 
 GENERATED: Final = "generated observables"
 OF_PAIRS: Final = "generated observables and pairs"
+_SMALL: Final = 600  # secrets up to which threads cost more than they save
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Generating(Solver):
     join where they matter. It can be stopped at any time. Other problems go to the structured method.
 
     Args:
-        threads: Worker threads, each with one thread of BLAS; by default one per core.
+        threads: Worker threads, each with one thread of BLAS; by default one per core. Up to 600 secrets take one.
         iteration_limit: The most iterations of each program.
         folder: Where iterates are kept, every few seconds and at a stop, so that the same design with the same
             folder goes on from them; by default nowhere. Remove it when the design is done.
@@ -78,7 +79,8 @@ class Generating(Solver):
         reduced, given = found.reduced, found.given
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = _begun(reduced, given, start)
-        with Workers(self.threads, lambda: control.stopped is not None) as workers:
+        helpers = self.threads if problem.shape[0] > _SMALL else 1
+        with Workers(helpers, lambda: control.stopped is not None) as workers:
             if not found.whole:
                 try:
                     given = given.strict(workers)

@@ -26,6 +26,7 @@ NEAR_LIMIT = 0.999
 # The loop aims a little closer, to leave room for the last normalisation and mix.
 INNER = 0.7
 ROOM = 1e-11  # of the largest loss, below its limit: less is no room in floats
+SMALL = 100  # secrets up to which threads cost more than they save
 NEAR = 1e-10  # relative gap at which the least loss counts as found, before the game begins
 
 
@@ -77,7 +78,7 @@ def solve(
         control: How far and how long to go, and who is told. A stop is noticed between blocks.
         iteration_limit: The most interior-point iterations.
         warm: An earlier result of a similar problem; its pair rows are present from the start.
-        threads: Worker threads; BLAS is held to one thread in each.
+        threads: Worker threads; BLAS is held to one thread in each. Up to 100 secrets take one.
         with_symmetry: Whether to look for symmetries and use them.
         memory: Told the number of blocks and the size of each before memory is taken; may raise.
         folder: Where states between iterations are kept and looked for, to go on from; None for nowhere.
@@ -113,7 +114,8 @@ def solve(
             return plain
     seen = columns(reduced)
     aim = replace(control, gap=INNER * control.gap)
-    with Workers(threads, lambda: control.stopped is not None) as workers:
+    helpers = threads if len(seen.prior) > SMALL else 1
+    with Workers(helpers, lambda: control.stopped is not None) as workers:
         interior, before = _interior(seen, aim, workers, started, iteration_limit, folder)
         n, m = len(seen.prior), len(seen.expected)
         group = symmetry.detect(seen) if with_symmetry else symmetry.trivial(n, m)

@@ -72,4 +72,7 @@ class Workers:
             cuts = range(share.start, share.stop, PIECE)
             return [function(slice(start, min(start + PIECE, share.stop))) for start in cuts]
 
+        if count <= PIECE:
+            self.check()
+            return part(range(count))
         return [result for results in self.share(part, count) for result in results]
