@@ -71,6 +71,7 @@ def acted(visitor: Visitor, name: str) -> None:
         visitor.page.locator(".drawing svg text").first.wait_for()
 
 
+@pytest.mark.slow
 def test_the_start_fits_a_phone(visit):
     visitor = visit(phone=True)
     visitor.page.evaluate(OPEN)

@@ -3,9 +3,12 @@
 import gzip
 import urllib.request
 
+import pytest
 from playwright.sync_api import Response
 
 from ..conftest import PATIENCE_S
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_first_visit_begins_with_a_tour_that_can_be_left(visit, start):
