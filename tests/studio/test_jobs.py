@@ -13,7 +13,7 @@ from sfumato.studio.store import Store
 from sfumato.studio.work.designing import make_design
 from sfumato.studio.work.orders import Work
 
-from .conftest import PATIENCE_S, TOKEN, Running, Visitor, soon, waited
+from .conftest import PATIENCE_S, TOKEN, Running, Visitor, designed, soon, waited
 
 DEAF = """
 read orders
@@ -52,6 +52,31 @@ def test_jobs_are_told_of_while_one_is_deleted(jobs, workspace, acts, monkeypatc
 
     monkeypatch.setattr(Store, "jobs", deleted_at_once)
     assert [each["id"] for each in jobs.of(workspace["id"])] == [row["id"]]
+
+
+def test_an_answer_that_says_that_a_job_is_done_has_its_design(visitor, monkeypatch):
+    """The page asks no more once no job is open."""
+    visitor.post("/example", {"example": "ages"})
+    visitor.put("/site", {"kind": "values", "first": 18, "last": 22})
+    store = designed(visitor, 1).studio.app.state.studio.store
+    facts = store.designs(visitor.id)[0]["facts"]
+    job = store.make_job(visitor.id, kind="design", title="A design", request={}, unit="", status="running")
+    listed = Store.designs
+
+    def ended_just_then(self, workspace):
+        found = listed(self, workspace)
+        if store.job(visitor.id, job["id"])["status"] == "running":
+            store.add_design(visitor.id, job["id"], "made", frontier=False, facts=facts)
+            store.change_job(job["id"], status="done", result={"design": "made"})
+        return found
+
+    monkeypatch.setattr(Store, "designs", ended_just_then)
+    answer = visitor.get()
+    made = [each["id"] for each in answer["designs"] if not each["frontier"]]
+    assert (answer["jobs"][-1]["status"], made) == ("running", [])
+    answer = visitor.get()
+    made = [each["id"] for each in answer["designs"] if not each["frontier"]]
+    assert (answer["jobs"][-1]["status"], made) == ("done", ["made"])
 
 
 def test_a_better_resumed_design_replaces_the_earlier_one(jobs, store, workspace, acts):

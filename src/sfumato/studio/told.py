@@ -23,15 +23,15 @@ from .words import StudioWords
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
     """Return all that a page shows of a workspace."""
     site, frontier, designs = None, None, []
+    # Jobs are read first: a page that is told of a job's end asks no more, so it must be told what the job made.
+    jobs = studio.jobs.of(row["id"])
     if row["site"] is not None:
         ground = studio.ground(row)
         words = StudioWords(ground)
         site = SiteAnswer.model_validate(ground.answer())
         stored = studio.store.designs(row["id"])
         designs = [brief(words, each) for each in stored]
-        job = next(
-            (each["id"] for each in reversed(studio.store.jobs(row["id"])) if each["kind"] == "frontier"), None
-        )
+        job = next((each["id"] for each in reversed(jobs) if each["kind"] == "frontier"), None)
         frontier = FrontierStateAnswer(
             job=job,
             epsilons=sorted(ground.epsilons),
@@ -47,7 +47,7 @@ def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
         site=site,
         frontier=frontier,
         designs=designs,
-        jobs=[job_answer(each) for each in studio.jobs.of(row["id"])],
+        jobs=[job_answer(each) for each in jobs],
         outline=row["outline"] is not None,
         view=row["view"],
     )
