@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, UnitError, python
+from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
 from ..rounding import amount_at_least, amount_at_most, at_most, exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats
 from .frozen import Frozen
-from .loss import AnyLoss, Loss
+from .loss import AnyLoss, Loss, as_named
 from .metric import Metric
 from .naming import called
 from .space import Space
@@ -63,6 +63,41 @@ class MetricPrivacy(Frozen):
                 "use a metric on the secrets.",
             )
 
+    @property
+    def distances(self) -> Metric:
+        """The measured distances between secrets: those of ``metric``."""
+        return self.metric
+
+    @property
+    def for_any_two(self) -> bool:
+        """Whether epsilon bounds any two secrets: distances are pure numbers of at most 1."""
+        return not self.metric.unit and bool((self.metric.array <= 1).all())
+
+    def confirmed_by(self, secrets: Space) -> bool:
+        """Whether the coordinates or labels of the secrets give just these distances."""
+        try:
+            return as_named(self.distances, secrets, secrets)
+        except InputError:  # the name stands for others
+            return False
+
+    def caveat(self, secrets: Space) -> str:
+        """Return what a sentence about the promise adds where the secrets do not confirm its distances."""
+        known = self.for_any_two or self.confirmed_by(secrets)
+        return "" if known else ", by distances that are stated and nothing confirms"
+
+    def check_distances(self) -> None:
+        """Refuse a promise whose distances a file states and nothing confirms.
+
+        Raises:
+            InputError: If it is one.
+        """
+        if self.distances.stated and not self.for_any_two:
+            raise InputError(
+                f"the promise ({self}) counts in distances that the mechanism file states and nothing confirms.",
+                f"'sfumato audit' measures what holds. If you know the distances to be right, "
+                f"{argument('trust_distances', True)} takes the file's word for them.",
+            )
+
     def __repr__(self) -> str:
         return f"MetricPrivacy({self})"
 
@@ -106,6 +141,11 @@ class ThresholdPrivacy(MetricPrivacy):
         MetricPrivacy.__init__(self, value, hops)
         object.__setattr__(self, "distance", distance)
         object.__setattr__(self, "within", units.parse(within, unit=distance.unit, what="the limit"))
+
+    @property
+    def distances(self) -> Metric:
+        """The distances that say which secrets are near."""
+        return self.distance
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.epsilon, self.distance, self.within)

@@ -39,12 +39,15 @@ class Metric(Frozen):
         name: What the metric is called in texts.
         triangle: Whether the triangle inequality holds, where that is known already;
             left out, it is tested, which takes n**3 steps.
+        stated: Whether a file states the distances and its secrets do not confirm them. A promise by such
+            distances is refused where reports are drawn or charged.
 
     Attributes:
         array: Array (n, n) of distances in ``unit``.
         unit: The unit, such as ``"km"``; empty for a pure number.
         name: What the metric is called in texts.
         triangle: Whether the triangle inequality holds.
+        stated: Whether only a file states the distances.
 
     Raises:
         InputError: If the array is not square, or an axiom other than the triangle
@@ -60,10 +63,17 @@ class Metric(Frozen):
     unit: str
     name: str
     triangle: bool
+    stated: bool
 
     @checked
     def __init__(
-        self, array: ArrayLike, unit: str = "", *, name: str = "metric", triangle: bool | None = None
+        self,
+        array: ArrayLike,
+        unit: str = "",
+        *,
+        name: str = "metric",
+        triangle: bool | None = None,
+        stated: bool = False,
     ) -> None:
         distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
         n, m = distances.shape
@@ -76,6 +86,7 @@ class Metric(Frozen):
         object.__setattr__(self, "unit", units.canonical(unit))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "triangle", _triangle(distances, name) if triangle is None else triangle)
+        object.__setattr__(self, "stated", stated)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -128,6 +139,12 @@ class Metric(Frozen):
         """
         return self._scaled(units.factor(self.unit, unit), unit, self.name)
 
+    def trust(self) -> Metric:
+        """Return the same distances on the caller's word, for one who knows them from elsewhere than the file."""
+        if not self.stated:
+            return self
+        return Metric(self.array, self.unit, name=self.name, triangle=self.triangle)
+
     def within(self, limit: float | str) -> NDArray[np.bool_]:
         """Return which distinct pairs are at most ``limit`` apart, array (n, n)."""
         bound = units.parse(limit, unit=self.unit, what="the limit")
@@ -149,13 +166,15 @@ class Metric(Frozen):
                 f"no two distinct values are within {units.show(bound, self.unit)} of each other.",
                 f"the closest pair is {units.show(self._smallest(), self.unit)} apart: use a larger limit.",
             )
-        return Metric(hops(near), name=f"hops of at most {exactly(bound)} {self.unit}".rstrip(), triangle=True)
+        name = f"hops of at most {exactly(bound)} {self.unit}".rstrip()
+        return Metric(hops(near), name=name, triangle=True, stated=self.stated)
 
     def closure(self) -> Metric:
         """Return the largest metric below this one: the lengths of shortest paths."""
         if self.triangle:
             return self
-        return Metric(shortest_paths(self.array), self.unit, name=f"closure of {self.name}", triangle=True)
+        name = f"closure of {self.name}"
+        return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, stated=self.stated)
 
     def _smallest(self) -> float:
         off = ~np.eye(len(self), dtype=bool)
@@ -172,7 +191,7 @@ class Metric(Frozen):
                     f"the {self.name} cannot be scaled by {factor:g}: some distances would overflow or vanish.",
                     "use a factor nearer to 1.",
                 )
-        return Metric(readonly(array), unit, name=name, triangle=self.triangle)
+        return Metric(readonly(array), unit, name=name, triangle=self.triangle, stated=self.stated)
 
 
 def _parts(array: Floats) -> Iterator[slice]:

@@ -76,6 +76,10 @@ class VertexPrivacy(MetricPrivacy):
                 python("pass sfumato.evidence.VertexPrivacy(promise, secrets), where the secrets are a lattice."),
             )
 
+    def confirmed_by(self, secrets: Space) -> bool:
+        """Whether the secrets are the lattice's vertices, which its steps follow from."""
+        return secrets == self.lattice
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.promise, self.lattice)
 

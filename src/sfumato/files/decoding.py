@@ -26,6 +26,7 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..core.guarantees import Asked
+from ..core.loss import as_named
 from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
@@ -120,12 +121,17 @@ class Contents:
         """Return the loss, if there is one."""
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
-    def guarantees(self) -> tuple[Asked | TuplePrivacy, ...]:
-        """Return the guarantees."""
+    def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[Asked | TuplePrivacy, ...]:
+        """Return the guarantees; metrics that the secrets do not confirm are marked as stated.
+
+        Args:
+            secrets: The mechanism's secrets.
+            trusted: Whether the caller vouches for the file's distances: then no metric is marked.
+        """
         values = self.manifest.items("guarantees")
         if len(values) > MOST_GUARANTEES:
             raise FileError(f"it holds {len(values):,} guarantees, more than {MOST_GUARANTEES}.", DAMAGED)
-        return tuple(self._guarantee(Fields.of(value, "guarantee")) for value in values)
+        return tuple(self._guarantee(Fields.of(value, "guarantee"), secrets, trusted=trusted) for value in values)
 
     def optimality(self, shape: tuple[int, int]) -> Optimality | None:
         """Return the prices that prove the optimum, for a mechanism of the given shape."""
@@ -178,7 +184,7 @@ class Contents:
         """Return the claims."""
         return self.manifest.fields("claims").values
 
-    def _guarantee(self, entry: Fields) -> Asked | TuplePrivacy:
+    def _guarantee(self, entry: Fields, secrets: Space, *, trusted: bool) -> Asked | TuplePrivacy:
         kind = entry.text("kind")
         if kind == "tuple":
             return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
@@ -188,10 +194,11 @@ class Contents:
             return self._true_place(entry)
         if kind == "coordinates":
             return CoordinatePrivacy(entry.number("epsilon"), entry.text("unit"))
-        if kind == "metric":
-            return MetricPrivacy(entry.number("epsilon"), self._metric(entry, "metric"))
-        if kind == "threshold":
-            return ThresholdPrivacy(entry.number("epsilon"), self._metric(entry, "metric"), entry.number("within"))
+        if kind in ("metric", "threshold"):
+            metric = self._metric(entry, "metric", secrets, trusted=trusted)
+            if kind == "metric":
+                return MetricPrivacy(entry.number("epsilon"), metric)
+            return ThresholdPrivacy(entry.number("epsilon"), metric, entry.number("within"))
         raise FileError(f"it holds a guarantee of the unknown kind {kind!r}.", DAMAGED)
 
     def _true_place(self, entry: Fields) -> PlaceDistortion:
@@ -217,8 +224,12 @@ class Contents:
     def _space(self, entry: Fields, key: str) -> Space:
         return self._shared("spaces", entry.integer(key), self._spaces, self._built_space)
 
-    def _metric(self, entry: Fields, key: str) -> Metric:
-        return self._shared("metrics", entry.integer(key), self._metrics, self._built_metric)
+    def _metric(self, entry: Fields, key: str, secrets: Space, *, trusted: bool) -> Metric:
+        place = entry.integer(key)
+        metric = self._shared("metrics", place, self._metrics, self._built_metric)
+        if trusted or as_named(metric, secrets, secrets):
+            metric = self._metrics[place] = metric.trust()
+        return metric
 
     def _loss(self, entry: Fields, key: str) -> Loss:
         return self._shared("losses", entry.integer(key), self._losses, self._built_loss)
@@ -279,9 +290,9 @@ class Contents:
         if not entry.flag("triangle"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
-                return Metric(array, unit, name=name)
+                return Metric(array, unit, name=name, stated=True)
         _check_axioms(array, name)
-        return Metric(array, unit, name=name, triangle=True)
+        return Metric(array, unit, name=name, triangle=True, stated=True)
 
     def _array(self, entry: Fields, key: str, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
         name = entry.text(key)

@@ -9,7 +9,7 @@ from typing import Final, final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Space, ThresholdPrivacy
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Space
 from ..core.frozen import Short
 from ..core.loss import as_named
 from ..errors import InputError
@@ -48,8 +48,7 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
     if isinstance(guarantee, VertexPrivacy | PlaceDistortion):
         return DistanceSource.CONFIRMED  # both are made of places alone
     if isinstance(guarantee, MetricPrivacy):
-        metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
-        if _follows(metric, secrets, secrets):
+        if guarantee.confirmed_by(secrets):
             return DistanceSource.CONFIRMED
     elif isinstance(guarantee, DistortionPrivacy):
         if _follows(guarantee.distance, secrets, secrets):

@@ -167,7 +167,9 @@ def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
         for each in mechanism.guarantees
         if each.metric.unit == metric.unit and np.array_equal(each.metric.array, metric.array)
     ]
-    proof = prove_metric_privacy(mechanism, MetricPrivacy(min(promised, default=1.0), metric))
+    asked = MetricPrivacy(min(promised, default=1.0), metric)
+    asked.check_distances()
+    proof = prove_metric_privacy(mechanism, asked)
     differ = math.isinf(proof.upper) and metric.array[proof.worst_pair] == 0
     return proof.upper, math.inf if differ else 0.0
 

@@ -265,15 +265,19 @@ def save(
 
 
 @checked
-def read_any(path: str | os.PathLike[str]) -> MechanismFile | NoiseFile:
+def read_any(path: str | os.PathLike[str], *, trust_distances: bool = False) -> MechanismFile | NoiseFile:
     """Return all that a mechanism file holds, be it a matrix or noise for coordinates.
 
     Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
     checked before memory is taken, checksums before anything is used. The checksums
     find accidents, not forgeries: anyone who can change the file can change them as well.
 
+    Distances that the secrets do not confirm are marked (`Metric.stated`), and a promise by them is refused where
+    reports are drawn or charged.
+
     Args:
         path: The file.
+        trust_distances: Whether to take the file's word for its distances: leave them unmarked.
 
     Raises:
         FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
@@ -288,7 +292,7 @@ def read_any(path: str | os.PathLike[str]) -> MechanismFile | NoiseFile:
             held.tupling(mechanism) or mechanism,
             held.prior(),
             held.loss(),
-            held.guarantees(),
+            held.guarantees(mechanism.secrets, trusted=trust_distances),
             held.claims(),
             held.optimality(mechanism.shape),
             held.constraints(),
@@ -322,15 +326,20 @@ def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
 
 
 @checked
-def load(path: str | os.PathLike[str]) -> Mechanism | CoordinateNoise:
+def load(path: str | os.PathLike[str], *, trust_distances: bool = False) -> Mechanism | CoordinateNoise:
     """Return the mechanism of a mechanism file, or its noise for coordinates.
 
     `read_any` gives all that the file holds.
 
+    Args:
+        path: The file.
+        trust_distances: Whether to take the file's word for distances that its secrets do not confirm, such as
+            travel times. Without it, a promise by such distances is refused where reports are drawn or charged.
+
     Raises:
         FileError: As `read_any`, or if it holds a tupling: `load_tupling` returns that.
     """
-    held = read_any(path)
+    held = read_any(path, trust_distances=trust_distances)
     if isinstance(held, NoiseFile):
         return held.noise
     if held.tupling is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, ThresholdPrivacy, units
+from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, units
 from ..core.naming import check_unit
 from ..errors import InputError
 from ..evidence import Optimality
@@ -30,11 +30,7 @@ def check_sound(
     candidates = None if optimality is None else optimality.candidates
     losses += [] if candidates is None else [candidates.loss]
     losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
-    metrics = [
-        each.distance if isinstance(each, ThresholdPrivacy) else each.metric
-        for each in guarantees
-        if isinstance(each, MetricPrivacy)
-    ]
+    metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
     spaces = (mechanism.secrets, mechanism.observables)
     named = [*(each.unit for each in spaces), *(each.unit for each in losses), *(each.unit for each in metrics)]
     for unit in named:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, ThresholdPrivacy
+from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space
 from ..core.loss import as_named
 from ..core.naming import called, quoted
 from ..errors import InputError
@@ -43,9 +43,10 @@ def stated(
         if isinstance(guarantee, VertexPrivacy):
             continue  # its steps are those of the lattice
         if isinstance(guarantee, MetricPrivacy):
-            metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
-            if not as_named(metric, secrets, secrets):
-                found.append(f"distances ({called(metric.name)}) as the file states them, not checked")
+            if not as_named(guarantee.distances, secrets, secrets):
+                found.append(
+                    f"distances ({called(guarantee.distances.name)}) as the file states them, not checked"
+                )
         elif isinstance(guarantee, PlaceDistortion):
             visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
             found.append(

@@ -37,6 +37,7 @@ class LatticeSteps(Metric):
         object.__setattr__(self, "unit", "")
         object.__setattr__(self, "name", "lattice steps")
         object.__setattr__(self, "triangle", True)
+        object.__setattr__(self, "stated", False)
         object.__setattr__(self, "_kind", kind)
         object.__setattr__(self, "_vertices", frozen(vertices))
 

@@ -172,11 +172,13 @@ def _of_mechanism(mechanism: Mechanism, guarantee: MetricPrivacy) -> ProvedPromi
         slack = guarantee.lattice.slack_m
         said = f"{promise.sentence('that are served')} (with {amount_at_most(slack, 'm')} added for snapping)."
         return ProvedPromise(promise.epsilon, promise.unit, slack, said, distance=_GROUND)
+    guarantee.check_distances()
     proof = prove_metric_privacy(mechanism, guarantee)
     if not proof.holds:
         raise _broken(str(guarantee), proof.upper)
-    any_two = not guarantee.metric.unit and bool((guarantee.metric.array <= 1).all())
-    said = f"{guarantee}: {_likelier('value', guarantee.epsilon)}." if any_two else f"{guarantee}."
+    any_two = guarantee.for_any_two
+    likelier = f": {_likelier('value', guarantee.epsilon)}" if any_two else ""
+    said = f"{guarantee}{likelier}{guarantee.caveat(mechanism.secrets)}."
     unit = guarantee.metric.unit
     if any_two:
         return ProvedPromise(guarantee.epsilon, unit, 0.0, said, any_two, distance=_ANY_TWO)
@@ -192,7 +194,7 @@ def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
     that of the middles of cells or bins can differ between two mechanisms, and their sum is for the largest. Of
     others, only one with the same numbers on the same secrets is of the same kind.
     """
-    metric = guarantee.distance if isinstance(guarantee, ThresholdPrivacy) else guarantee.metric
+    metric = guarantee.distances
     hops = isinstance(guarantee, ThresholdPrivacy)
     try:
         given = bool(metric.unit) and np.array_equal(

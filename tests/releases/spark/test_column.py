@@ -6,7 +6,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.releases.spark import PrivateColumn
+from sfumato.releases.spark import PrivateColumn, release_on_spark
+from tests.files.test_unconfirmed_distances import REFUSED, forged
 from tests.releases.spark.cases import BLUR, SPACE, TOWN, answers, draws, ignored, places, stopped_once
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
@@ -104,3 +105,12 @@ def test_rows_with_one_key_are_refused(spark):
         PrivateColumn(BLUR, outside="nearest", spark=spark)
     with pytest.raises(InputError, match="outside='drop' is unknown"):
         PrivateColumn(BLUR, outside="drop", spark=spark)  # type: ignore[arg-type]
+
+
+def test_distances_that_only_a_file_states_are_refused(spark, tmp_path):
+    mechanism = sf.load(forged(tmp_path / "forged.sfm"))
+    with pytest.raises(InputError, match=REFUSED):
+        PrivateColumn(mechanism, spark=spark)
+    with pytest.raises(InputError, match=REFUSED):
+        release_on_spark(mechanism, spark.createDataFrame(places(10)), tmp_path / "private", spark=spark)
+    assert not (tmp_path / "private").exists()

@@ -73,6 +73,13 @@ def command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a release that was interrupted. No row is drawn twice.")
     ] = False,
+    trust_distances: Annotated[
+        bool,
+        typer.Option(
+            "--trust-distances",
+            help="Take the file's word for distances that nothing in it confirms, such as travel times.",
+        ),
+    ] = False,
     again: Annotated[
         bool,
         typer.Option("--again", help="Release this source once more: the promises of all its releases add up."),
@@ -98,7 +105,7 @@ def command(
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = _held(file, by, column or ())
+    held = _held(file, by, column or (), trust_distances=trust_distances)
     named: Any = None
     if column:
         named = tuple(column) if len(column) > 1 or (isinstance(held, dict) and by is None) else column[0]
@@ -142,24 +149,27 @@ def command(
     say(f"Written: {target}")
 
 
-def _held(file: Path, by: str | None, columns: Sequence[str]) -> MechanismFile | NoiseFile | dict[str, Any]:
+def _held(
+    file: Path, by: str | None, columns: Sequence[str], *, trust_distances: bool
+) -> MechanismFile | NoiseFile | dict[str, Any]:
     from ...errors import InputError, argument
     from ...files import read_any
     from ...files.many import read_designs
 
     if by is None:
         if file.is_dir():
-            found = {name: _drawable(each) for name, each in mechanisms_in(file, columns).items()}
+            files = mechanisms_in(file, columns, trust_distances=trust_distances)
+            found = {name: _drawable(each) for name, each in files.items()}
             if not columns:
                 _check_columns(found, file)
             return found
-        return read_any(file)
+        return read_any(file, trust_distances=trust_distances)
     if not file.is_dir():
         raise InputError(
             f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
             "give a folder of mechanism files, one named after each value of that column.",
         )
-    return read_designs(file)
+    return read_designs(file, trust_distances=trust_distances)
 
 
 def _check_columns(found: Mapping[str, Any], folder: Path) -> None:

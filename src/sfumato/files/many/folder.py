@@ -122,7 +122,9 @@ def filled(
 
 
 @checked
-def read_designs(folder: str | PathLike[str]) -> dict[str, Mechanism | Tupling | CoordinateNoise]:
+def read_designs(
+    folder: str | PathLike[str], *, trust_distances: bool = False
+) -> dict[str, Mechanism | Tupling | CoordinateNoise]:
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
     The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. Nothing
@@ -130,6 +132,7 @@ def read_designs(folder: str | PathLike[str]) -> dict[str, Mechanism | Tupling |
 
     Args:
         folder: The folder.
+        trust_distances: As of `sfumato.load`.
 
     Raises:
         FileError: If it is not a folder, holds no mechanism file, or one cannot be read.
@@ -147,7 +150,7 @@ def read_designs(folder: str | PathLike[str]) -> dict[str, Mechanism | Tupling |
         name = long.get(path.stem, path.stem) if is_hash(path.stem) else name_of(path.stem)
         if name in found:
             raise InputError(f"two files of {str(where)!r} are for {name!r}.", "remove one of them.")
-        held = read_any(path)
+        held = read_any(path, trust_distances=trust_distances)
         found[name] = held.noise if isinstance(held, NoiseFile) else held.tupling or held.mechanism
     return found
 

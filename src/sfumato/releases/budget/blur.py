@@ -290,7 +290,10 @@ class Blur:
     @property
     def sentence(self) -> str:
         """The charge for one report, and its cost, in words."""
-        return charge_sentence(self.promise, self.charge)
+        charged = charge_sentence(self.promise, self.charge)
+        if isinstance(self.mechanism, Mechanism) and isinstance(self.promise, MetricPrivacy):
+            charged += self.promise.caveat(self.mechanism.secrets)
+        return charged
 
     @property
     def _matrix(self) -> Mechanism:

@@ -66,6 +66,7 @@ def _proved(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> float:
             )
         return min(noise.upper, asked.epsilon)
     if isinstance(asked, MetricPrivacy):
+        asked.check_distances()
         proof = prove_metric_privacy(mechanism, asked)
     else:
         (rows,) = bound_to(mechanism.secrets, (asked,))
