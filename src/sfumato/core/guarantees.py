@@ -82,7 +82,7 @@ class MetricPrivacy(Frozen):
 
     def caveat(self, secrets: Space) -> str:
         """Return what a sentence about the promise adds where the secrets do not confirm its distances."""
-        known = self.for_any_two or self.confirmed_by(secrets)
+        known = self.confirmed_by(secrets) or self.for_any_two  # in this order: the second needs all distances
         return "" if known else ", by distances that are stated and nothing confirms"
 
     def check_distances(self) -> None:

@@ -23,7 +23,7 @@ from .words import StudioWords
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
     """Return all that a page shows of a workspace."""
     site, frontier, designs = None, None, []
-    # Jobs are read first: a page that is told of a job's end asks no more, so it must be told what the job made.
+    # Jobs are read first: the page stops asking when none is open, so the designs must be as new.
     jobs = studio.jobs.of(row["id"])
     if row["site"] is not None:
         ground = studio.ground(row)

@@ -112,5 +112,5 @@ def test_distances_that_only_a_file_states_are_refused(spark, tmp_path):
     with pytest.raises(InputError, match=REFUSED):
         PrivateColumn(mechanism, spark=spark)
     with pytest.raises(InputError, match=REFUSED):
-        release_on_spark(mechanism, spark.createDataFrame(places(10)), tmp_path / "private", spark=spark)
+        release_on_spark(mechanism, spark.createDataFrame(places(10)), tmp_path / "private", key="id", spark=spark)
     assert not (tmp_path / "private").exists()
