@@ -30,7 +30,7 @@ def main(limit: str, corpus: Path, seed: int = 1) -> None:
     at_hand = Path(tempfile.mkdtemp(prefix="input-"))
     (honest / "noise").mkdir()
     readers = (MechanismFiles(honest), NoiseFiles(honest / "noise"))
-    corpus.mkdir(exist_ok=True)
+    corpus.mkdir(parents=True, exist_ok=True)
     seeds = [data for reader in readers for data in reader.raw if len(data) <= _LARGEST]
     for number, data in enumerate(seeds):
         (corpus / f"honest-{number}").write_bytes(data)

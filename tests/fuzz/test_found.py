@@ -273,6 +273,13 @@ def test_a_table_of_no_rows_whose_columns_hold_no_numbers(tmp_path):
         read_visits(tmp_path / "t.parquet")
 
 
+@pytest.mark.parametrize("limits", ['{"ever":\t"20"}', '{"ever": "1", "ever": "20"}', ' {"ever": "20"}'])
+def test_limits_that_mean_the_same_but_were_written_otherwise(ledger, limits):
+    changed(ledger, f"UPDATE sfumato_ledger SET limits = '{limits}'")
+    with suppress(FileError), closing(Ledger(ledger)) as opened:
+        assert not opened.check().sound
+
+
 def test_the_number_of_the_row_of_terms(ledger):
     changed(ledger, "PRAGMA ignore_check_constraints = 1", "UPDATE sfumato_ledger SET id = 2")
     with pytest.raises(FileError, match="its row has another number"):

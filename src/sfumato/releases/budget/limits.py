@@ -138,4 +138,7 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
     content = json.loads(text)
     if not isinstance(content, dict) or not content or not set(content) <= set(WINDOWS):
         raise ValueError(f"{text!r} are not limits")
-    return tuple(Limit(restored(str(value)), window) for window, value in content.items())
+    limits = tuple(Limit(restored(str(value)), window) for window, value in content.items())
+    if stored_limits(limits) != text:
+        raise ValueError(f"{text!r} are limits that were written otherwise")
+    return limits
