@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from sfumato.studio.processes import read_apart
 from sfumato.studio.running import FINAL
 
 from .conftest import PATIENCE_S, soon
@@ -90,3 +91,13 @@ def test_a_job_whose_studio_dies_ends_with_all_that_it_started():
         job.stdin.close()  # as the system does for a studio that was killed
         job.wait(PATIENCE_S)
         soon(lambda: gone(child))
+
+
+def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    for name in ("json", "threading", "numpy", "pyarrow"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a')\n")
+    (tmp_path / "answers.csv").write_text("answer\nyes\nno\n")
+    monkeypatch.chdir(tmp_path)
+    data = read_apart(str(tmp_path), str(tmp_path / "answers.csv"), "", set())
+    assert data["tables"] == {"answer": {"no": 1, "yes": 1}}
+    assert not (tmp_path / "imported").exists()

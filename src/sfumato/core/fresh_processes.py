@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, Final
+
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
+_LOCK: Final = threading.Lock()
 
 
 @contextmanager
@@ -17,14 +20,15 @@ def fresh_processes(count: int) -> Iterator[Executor]:
     """Give fresh processes, which end when the block fails, and when this process ends, however that happens.
 
     Each has one thread of BLAS, and leaves Ctrl-C to this process. They are not forked: a fork would copy the
-    locks of BLAS and of HiGHS in any state.
+    locks of BLAS and of HiGHS in any state. They import nothing from the current folder unless this process does.
 
     Args:
         count: How many.
     """
-    context = multiprocessing.get_context("spawn")
+    context = _SafeContext()
     ours, theirs = context.Pipe()
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(theirs,))
+    with _safe_path():  # multiprocessing may start a process of its own here
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(theirs,))
     try:
         yield pool
     except BaseException:
@@ -35,6 +39,33 @@ def fresh_processes(count: int) -> Iterator[Executor]:
         pool.shutdown(wait=True, cancel_futures=True)
         ours.close()
         theirs.close()
+
+
+class _SafeProcess(SpawnProcess):
+    """A process whose Python does not look for modules in the current folder."""
+
+    def start(self) -> None:
+        with _safe_path():
+            super().start()
+
+
+class _SafeContext(SpawnContext):
+    Process = _SafeProcess
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let Python processes that start in the block leave the current folder out of their path."""
+    with _LOCK:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
 
 
 def _begin(line: Any) -> None:

@@ -99,7 +99,7 @@ def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, ru
 def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
     """Return a process that carries out orders."""
     process = _Family(
-        [sys.executable, "-m", "sfumato.studio.work"],
+        [sys.executable, "-P", "-m", "sfumato.studio.work"],  # -P: import nothing from the current folder
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
