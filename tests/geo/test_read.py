@@ -446,6 +446,13 @@ class TestRefused:
         assert len(visits) == 2
         assert visits.user is None
 
+    def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(self, write):
+        bomb = gzip.compress(b"lat,lon\n") + gzip.compress(b"48.1,7.8\n" * 2**20) * 15
+        for name in ("v.csv.gz", "v.csv"):
+            with pytest.raises(DataError, match="over 100 times larger when unpacked") as caught:
+                read_visits(write(name, bomb))
+            assert "unpack it with gunzip" in str(caught.value)
+
     def test_a_compressed_trajectory_is_read_and_a_damaged_one_refused(self, write):
         packed = gzip.compress(PLT.encode())
         assert len(read_visits(write("1.plt.gz", packed))) == 2

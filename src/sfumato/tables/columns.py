@@ -91,7 +91,7 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
     import pyarrow as pa
 
     try:
-        with source.open() as stream:
+        with source.open_binary() as stream:
             table = parsed(stream, types=dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string()))
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

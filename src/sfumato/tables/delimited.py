@@ -71,7 +71,7 @@ class TextTable(OpenTable):
         source = self._source
 
         def attempt(encoding: str, text: Sequence[str]) -> Any:
-            with source.open() as stream:
+            with source.open_binary() as stream:
                 return parsed(
                     stream,
                     delimiter=self.delimiter,

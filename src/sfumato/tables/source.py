@@ -8,7 +8,7 @@ import io
 import os
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -19,6 +19,9 @@ _PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
 _STANDARD_INPUT: Final = Path("standard input")
 _GZIP: Final = b"\x1f\x8b"
 _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
+_BLOCK: Final = 2**20
+_MOST_UNPACKED: Final = 2**27
+_MOST_RATIO: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +54,18 @@ class Source:
             if path.exists() and not path.is_file():
                 content = path.read_bytes()
                 path = _STANDARD_INPUT if path in _PIPED else path
-                compressed = content[:2] == _GZIP
-                head = (gzip.decompress(content) if compressed else content)[:_HEAD]
-                return cls(path, compressed, _not_empty(head, path), content)
-            with path.open("rb") as file:
+            with path.open("rb") if content is None else io.BytesIO(content) as file:
                 compressed = file.read(2) == _GZIP
-            if compressed:
-                with gzip.open(path) as file:
-                    head = file.read(_HEAD)
-            else:
-                with path.open("rb") as file:
-                    head = file.read(_HEAD)
+            source = cls(path, compressed, b"", content)
+            with source.open_binary() as file:
+                head = file.read(_HEAD)
         except FileNotFoundError:
             raise DataError(f"there is no file {str(path)!r}.", "check the path.") from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(
-                f"the file {str(path)!r} is damaged: {error}.", "compress or download it again."
-            ) from None
         except OSError as error:
             raise DataError(
                 f"the file {str(path)!r} cannot be read: {error.strerror or error}.", "check its permissions."
             ) from None
-        return cls(path, compressed, _not_empty(head, path))
+        return replace(source, head=_not_empty(head, path))
 
     def __str__(self) -> str:
         return repr(self.path.name)
@@ -110,7 +103,7 @@ class Source:
         return [line for line in re.split("\r\n|\r|\n", text) if line.strip()][:10]
 
     def open(self) -> Any:
-        """Return an Arrow stream of the uncompressed content."""
+        """Return an Arrow stream of the uncompressed content, for reading it in batches."""
         import pyarrow as pa
 
         where = str(self.path) if self.content is None else pa.BufferReader(self.content)
@@ -120,19 +113,59 @@ class Source:
         """Return the whole uncompressed content.
 
         Raises:
-            DataError: If it cannot be read, or is damaged.
+            DataError: If it cannot be read, is damaged, or unpacks to far more than tables do.
         """
         try:
             with self.open_binary() as file:
                 return file.read()
-        except (EOFError, OSError, zlib.error) as error:
+        except OSError as error:
             raise DataError(f"{self} cannot be read: {error}.", "compress or download it again.") from None
 
     def open_binary(self) -> BinaryIO:
-        """Return the uncompressed content as a file of bytes that can be read from any place."""
-        if self.content is not None:
-            return io.BytesIO(gzip.decompress(self.content) if self.compressed else self.content)
-        return cast(BinaryIO, gzip.open(self.path) if self.compressed else self.path.open("rb"))
+        """Return the uncompressed content as a file of bytes, for reading all of it into memory.
+
+        Reading raises `DataError` where compressed content is damaged or unpacks to far more than tables do.
+        """
+        file: BinaryIO = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+        return cast(BinaryIO, io.BufferedReader(_Unpacked(file, self), _BLOCK)) if self.compressed else file
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, unpacked as it is read.
+
+    Args:
+        file: The compressed file.
+        source: What it is, for messages.
+    """
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        self._file = file
+        self._source = source
+        self._content = gzip.GzipFile(fileobj=file)
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        name = repr(str(self._source.path))
+        try:
+            block = self._content.read(min(len(buffer), _BLOCK))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"the file {name} is damaged: {error}.", "compress or download it again.") from None
+        self._size += len(block)
+        if self._size > max(_MOST_UNPACKED, _MOST_RATIO * self._file.tell()):
+            raise DataError(
+                f"the file {name} is over {_MOST_RATIO} times larger when unpacked, which could fill the memory.",
+                "if that is right, unpack it with gunzip, and name the unpacked file.",
+            )
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._content.close()
+        self._file.close()
+        super().close()
 
 
 def as_path(given: object, what: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -49,7 +48,7 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
             parser.ParseFile(file)
     except expat.ExpatError as error:
         raise DataError(f"{source} is not valid XML: {error}.", "export the track again.") from None
-    except (EOFError, OSError, zlib.error) as error:
+    except OSError as error:
         raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
     moments = times(pa.chunked_array([found.time], pa.string()))
     return RawVisits(
