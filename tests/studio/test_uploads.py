@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.studio.work.reading import read_upload
+
+from .conftest import Visitor, soon
 
 CITY = sf.synthetic_city(users=20, days=7)
 
@@ -57,6 +60,25 @@ def test_a_file_is_read_as_places(visitor):
     assert site["n"] <= 30
     cells = visitor.get("/map")["cells"]["features"]
     assert sum(cell["properties"]["share"] for cell in cells) == pytest.approx(1)
+
+
+def test_a_file_is_for_its_owner_from_the_first_byte(studio):
+    one, before = Visitor(studio), os.umask(0)
+    modes = []
+
+    def content():
+        yield b"lat,lon,diagnosis\n"
+        modes.extend(soon(lambda: [path.stat().st_mode & 0o777 for path in studio.folder.rglob("*.csv")]))
+        yield b"48.1,7.8,flu\n48.2,7.9,none\n"
+
+    try:
+        answer = studio.client.put(f"{one.base}/file", params={"name": "patients.csv"}, content=content())
+        assert answer.status_code == 200, answer.text
+        assert modes == [0o600]
+        files = [path for path in studio.folder.rglob("*") if path.is_file()]
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
 @pytest.mark.slow

@@ -1,8 +1,13 @@
 """Workspaces: visitors do not mix, a refresh keeps the state, and a restart does, too."""
 
+import contextlib
+import re
+
 import pytest
 
 import sfumato as sf
+from sfumato.errors import FileError
+from sfumato.studio.store import Store
 
 from .conftest import Running, Visitor, soon
 
@@ -39,6 +44,32 @@ def test_a_workspace_keeps_its_state_and_can_be_deleted(studio):
     assert studio.client.delete(one.base).status_code == 204
     one.get(status=404)
     assert not (studio.folder / "workspaces" / one.id).exists()
+
+
+def test_two_studios_do_not_share_a_folder(tmp_path):
+    with (
+        contextlib.closing(Store(tmp_path)),
+        pytest.raises(FileError, match=re.escape(f"another studio is running on the folder {str(tmp_path)!r}")),
+    ):
+        Store(tmp_path)
+    Store(tmp_path).close()
+
+
+def test_what_a_killed_studio_was_reading_is_deleted(tmp_path):
+    with contextlib.closing(Store(tmp_path)) as store:
+        one, other = store.make_workspace()["id"], store.make_workspace()["id"]
+        store.change_workspace(one, data={"visits": "visits-a.parquet"})
+        for name in ("visits-a.parquet", "visits-b.parquet", "upload/c/file/patients.csv"):
+            for identity in (one, other):
+                (store.files(identity) / name).parent.mkdir(parents=True, exist_ok=True)
+                (store.files(identity) / name).write_text("lat,lon,diagnosis\n")
+        others = tmp_path / "workspaces" / "notes" / "upload"
+        others.mkdir(parents=True)
+    with contextlib.closing(Store(tmp_path)) as store:
+        assert [path.name for path in store.files(one).iterdir() if path.is_file()] == ["visits-a.parquet"]
+        assert not [path for path in store.files(other).iterdir() if path.is_file()]
+        assert not (store.files(one) / "upload").exists()
+        assert others.exists()
 
 
 @pytest.mark.slow

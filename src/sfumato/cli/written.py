@@ -60,12 +60,14 @@ def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: 
         output: Where it goes.
         solver: ``--solver``.
     """
+    from ..core.atomic import owner_only
     from ..optimal import Design
 
-    if isinstance(result, Design):
-        _write_program(result, output, solver)
-    else:
-        _write_noise(result, output)
+    with owner_only(len(output.visits.users()) == 1):  # a prior of one person is that person's habits
+        if isinstance(result, Design):
+            _write_program(result, output, solver)
+        else:
+            _write_noise(result, output)
 
 
 def _write_program(result: Design, output: DesignOutput, solver: str) -> None:

@@ -56,6 +56,21 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
         _sync(target.parent, os.O_RDONLY)
 
 
+@contextmanager
+def owner_only(only: bool = True) -> Iterator[None]:
+    """Give files that are made in the block to their owner only, as the umask 077 does.
+
+    Args:
+        only: Whether to; otherwise they get the rights that the umask of the process gives.
+    """
+    before = os.umask(0o077) if only else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.umask(before)
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
 

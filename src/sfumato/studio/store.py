@@ -28,6 +28,7 @@ from sqlalchemy import (
     update,
 )
 
+from ..core.locks import taken
 from ..errors import FileError
 from .limits import STATES_KEPT, WORKSPACES
 from .refusals import RefusedError
@@ -76,7 +77,7 @@ class Store:
         folder: Where it is kept; made where it is missing. Its owner alone can read what the studio keeps there.
 
     Raises:
-        FileError: If the folder cannot be used, or everybody can write in it.
+        FileError: If the folder cannot be used, everybody can write in it, or another studio uses it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -85,6 +86,7 @@ class Store:
             shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
             if not shared:
                 database = _for_its_owner(folder)
+                self._running = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         except OSError as error:
             raise FileError(
                 f"the folder {str(folder)!r} cannot be used ({error.strerror}).", "name another: --folder FOLDER."
@@ -92,6 +94,12 @@ class Store:
         if shared:
             raise FileError(
                 f"everybody can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
+            )
+        if not taken(self._running):
+            os.close(self._running)
+            raise FileError(
+                f"another studio is running on the folder {str(folder)!r}.",
+                "use its page, end it with Ctrl-C, or name another folder: --folder FOLDER.",
             )
         self.folder = folder
         self._lock = threading.RLock()
@@ -103,10 +111,13 @@ class Store:
         with self._lock, self._engine.begin() as connection:
             running = _JOBS.c.status.in_(["queued", "running"])
             connection.execute(update(_JOBS).where(running).values(status="interrupted"))
+        for row in self.workspaces():
+            self._drop_unread(row)
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, and let another studio use the folder."""
         self._engine.dispose()
+        os.close(self._running)
 
     def make_workspace(self) -> Row:
         """Return a new, empty workspace.
@@ -163,12 +174,12 @@ class Store:
                     path.unlink(missing_ok=True)
 
     def delete_workspace(self, identity: str) -> None:
-        """Delete a workspace with its jobs, designs and files."""
+        """Delete a workspace with its jobs, designs and files; the files first, in case this is interrupted."""
+        shutil.rmtree(self.files(identity), ignore_errors=True)
         with self._lock, self._engine.begin() as connection:
             for table in (_JOBS, _DESIGNS):
                 connection.execute(delete(table).where(table.c.workspace == identity))
             connection.execute(delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
-        shutil.rmtree(self.files(identity), ignore_errors=True)
 
     def start_over(self, identity: str) -> None:
         """Delete the jobs and designs of a workspace."""
@@ -287,6 +298,14 @@ class Store:
             connection.execute(chosen)
         for path in (self.files(workspace) / "designs").glob(f"{identity}.*"):
             path.unlink(missing_ok=True)
+
+    def _drop_unread(self, workspace: Row) -> None:
+        """Delete uploads that a studio was reading when it was killed, and visits that no workspace uses."""
+        files, used = self.files(workspace["id"]), (workspace["data"] or {}).get("visits")
+        shutil.rmtree(files / "upload", ignore_errors=True)
+        for path in files.glob("visits-*.parquet"):
+            if path.name != used:
+                path.unlink(missing_ok=True)
 
 
 def now() -> str:

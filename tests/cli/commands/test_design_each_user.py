@@ -80,6 +80,15 @@ def test_only_the_owner_can_read_it(made):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "out").iterdir()} == {0o600}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs rights of POSIX")
+@pytest.mark.parametrize("people", [USERS, USERS[:1]])
+def test_only_the_owner_can_read_the_design_of_one_user(run, tmp_path, people):
+    source, user = table(tmp_path / "visits.csv", people), [] if len(people) == 1 else ["--user", "ada"]
+    assert run("design", source, *user, "--spacing", "2 km", "--output", tmp_path / "ada.sfm").code == 0
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("ada.*")}
+    assert modes == dict.fromkeys(["ada.sfm", "ada.md", "ada.png"], 0o600)
+
+
 def test_the_same_command_goes_on_and_another_is_refused(made, run, monkeypatch):
     folder, _ = made
     monkeypatch.chdir(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -140,7 +141,7 @@ async def uploaded(
     path = apart / "file" / safe_name(name)
     await run_in_threadpool(path.parent.mkdir, mode=0o700, parents=True)
     try:
-        with path.open("wb") as file:
+        with open(path, "xb", opener=_for_its_owner) as file:
             async for block in request.stream():
                 file.write(block)
         data = await run_in_threadpool(read_apart, str(apart), str(path), kept_as or "", studio.apart)
@@ -154,6 +155,10 @@ async def uploaded(
         await run_in_threadpool(shutil.rmtree, apart, ignore_errors=True)
     found = await run_in_threadpool(studio.store.workspace, workspace["id"])
     return await run_in_threadpool(workspace_answer, studio, found)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def safe_name(name: str) -> str:

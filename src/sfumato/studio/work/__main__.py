@@ -28,6 +28,7 @@ KINDS: Final = {
 
 def main() -> None:
     """Do one job."""
+    os.umask(0o077)  # what it writes holds places of visitors
     out = _only_ours()
     orders = json.loads(sys.stdin.readline())
     asked = threading.Event()
