@@ -29,6 +29,8 @@ _COMMANDS: Final = (
     "studio",
     "reproduce",
     "ledger",
+    "sign",
+    "verify",
 )
 """The commands, in the order of the help; each is the function ``command`` of its file in ``commands/``,
 or a group of such functions."""

@@ -106,15 +106,13 @@ def file_name(column: str) -> str:
     return f"{found[:80] or 'column'}.sfm"
 
 
-def mechanisms_in(
-    folder: Path, columns: Sequence[str], *, trust_distances: bool = False
-) -> dict[str, MechanismFile | NoiseFile]:
+def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile | NoiseFile]:
     """Return the mechanism files of columns in a folder, by the names of the columns.
 
     Args:
         folder: The folder, as ``sfumato design`` writes it for several columns.
         columns: The columns; by default all files are taken, for columns of their names.
-        trust_distances: As of `sfumato.files.read_any`.
+        trust: ``trust_distances`` and ``signed_by``, as of `sfumato.files.read_any`.
 
     Raises:
         InputError: If a column has no file there.
@@ -132,7 +130,7 @@ def mechanisms_in(
             + (f" {file_name(missing[0])!r} for the column {missing[0]!r}." if missing else " (.sfm)."),
             f"it holds {there}." if there else "check the path.",
         )
-    return {name: read_any(path, trust_distances=trust_distances) for name, path in paths.items()}
+    return {name: read_any(path, **trust) for name, path in paths.items()}
 
 
 def matrix_of(held: MechanismFile | NoiseFile, column: str) -> Mechanism:

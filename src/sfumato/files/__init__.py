@@ -6,6 +6,7 @@ from .measurement import as_opendp
 from .mechanism_file import MechanismFile, load, load_tupling, read_any, read_mechanism_file, save
 from .noise_file import NoiseFile
 from .npy import read_npy
+from .signatures import sign, verify
 
 __all__ = [
     "DistanceSource",
@@ -23,5 +24,7 @@ __all__ = [
     "read_mechanism_file",
     "read_npy",
     "save",
+    "sign",
     "source_of",
+    "verify",
 ]

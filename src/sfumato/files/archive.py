@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from ..core.atomic import atomically
 from ..errors import FileError, InputError
 from .arrays import MAX_MEMBER, unpacked
 from .manifest import DAMAGED, Fields
+from .signatures import check_signature
 
 FORMAT: Final = "sfumato mechanism"
 VERSION: Final = 1
@@ -83,17 +85,24 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], mem
             archive.writestr(_entry(name), content)
 
 
-def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArray[Any]]]:
+def read_archive(
+    path: str | os.PathLike[str], signed_by: str | os.PathLike[str] | None = None
+) -> tuple[Fields, dict[str, NDArray[Any]]]:
     """Return the manifest and the arrays of a container, every checksum verified.
 
+    Args:
+        path: The file.
+        signed_by: The public key by which it has to be signed; None for any file.
+
     Raises:
-        FileError: If the file does not exist, or it is not a valid container of a version
-            that this package knows.
+        FileError: If the file does not exist, it is not a valid container of a version
+            that this package knows, or it is not signed by the key.
     """
     try:
-        with Path(path).open("rb") as stream:
+        with _opened(Path(path), signed_by) as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(0)
             start = stream.read(4)
-            size = os.fstat(stream.fileno()).st_size
             try:
                 guarded = _Guarded(stream)
                 with zipfile.ZipFile(guarded) as archive:
@@ -108,6 +117,15 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[Fields, dict[str, NDArra
         raise FileError(
             f"it cannot be read ({reason or error}).", "check the path; `sfumato design` writes such files."
         ) from error
+
+
+def _opened(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
+    """Open a file; one that has to be signed is read once, so that what was verified is what is used."""
+    if signed_by is None:
+        return path.open("rb")
+    content = path.read_bytes()
+    check_signature(content, path, Path(signed_by))
+    return io.BytesIO(content)
 
 
 class _Guarded:

@@ -265,12 +265,15 @@ def save(
 
 
 @checked
-def read_any(path: str | os.PathLike[str], *, trust_distances: bool = False) -> MechanismFile | NoiseFile:
+def read_any(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> MechanismFile | NoiseFile:
     """Return all that a mechanism file holds, be it a matrix or noise for coordinates.
 
     Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
     checked before memory is taken, checksums before anything is used. The checksums
     find accidents, not forgeries: anyone who can change the file can change them as well.
+    A signature finds those, too.
 
     Distances that the secrets do not confirm are marked (`Metric.stated`), and a promise by them is refused where
     reports are drawn or charged.
@@ -278,13 +281,15 @@ def read_any(path: str | os.PathLike[str], *, trust_distances: bool = False) -> 
     Args:
         path: The file.
         trust_distances: Whether to take the file's word for its distances: leave them unmarked.
+        signed_by: The file of the public key by which it has to be signed (`verify`).
 
     Raises:
         FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
-            damaged, inconsistent or written by a newer version.
+            damaged, inconsistent, written by a newer version or not signed by the key.
+        MissingExtraError: If a signature is needed and cryptography is not installed (extra ``sign``).
     """
     try:
-        held = Contents(*read_archive(path))
+        held = Contents(*read_archive(path, signed_by))
         if held.noisy:
             return NoiseFile(*held.noise(), held.claims())
         mechanism = held.mechanism()
@@ -326,7 +331,9 @@ def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
 
 
 @checked
-def load(path: str | os.PathLike[str], *, trust_distances: bool = False) -> Mechanism | CoordinateNoise:
+def load(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> Mechanism | CoordinateNoise:
     """Return the mechanism of a mechanism file, or its noise for coordinates.
 
     `read_any` gives all that the file holds.
@@ -335,11 +342,12 @@ def load(path: str | os.PathLike[str], *, trust_distances: bool = False) -> Mech
         path: The file.
         trust_distances: Whether to take the file's word for distances that its secrets do not confirm, such as
             travel times. Without it, a promise by such distances is refused where reports are drawn or charged.
+        signed_by: The file of the public key by which it has to be signed (`sfumato.files.verify`).
 
     Raises:
         FileError: As `read_any`, or if it holds a tupling: `load_tupling` returns that.
     """
-    held = read_any(path, trust_distances=trust_distances)
+    held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
     if isinstance(held, NoiseFile):
         return held.noise
     if held.tupling is not None:

@@ -80,6 +80,12 @@ def command(
             help="Take the file's word for distances that nothing in it confirms, such as travel times.",
         ),
     ] = False,
+    require_signature: Annotated[
+        Path | None,
+        typer.Option(
+            help="Refuse mechanism files that 'sfumato sign' did not sign with the key of this public key."
+        ),
+    ] = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Release this source once more: the promises of all its releases add up."),
@@ -105,7 +111,7 @@ def command(
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = _held(file, by, column or (), trust_distances=trust_distances)
+    held = _held(file, by, column or (), trust_distances=trust_distances, signed_by=require_signature)
     named: Any = None
     if column:
         named = tuple(column) if len(column) > 1 or (isinstance(held, dict) and by is None) else column[0]
@@ -150,7 +156,7 @@ def command(
 
 
 def _held(
-    file: Path, by: str | None, columns: Sequence[str], *, trust_distances: bool
+    file: Path, by: str | None, columns: Sequence[str], **trust: Any
 ) -> MechanismFile | NoiseFile | dict[str, Any]:
     from ...errors import InputError, argument
     from ...files import read_any
@@ -158,18 +164,18 @@ def _held(
 
     if by is None:
         if file.is_dir():
-            files = mechanisms_in(file, columns, trust_distances=trust_distances)
+            files = mechanisms_in(file, columns, **trust)
             found = {name: _drawable(each) for name, each in files.items()}
             if not columns:
                 _check_columns(found, file)
             return found
-        return read_any(file, trust_distances=trust_distances)
+        return read_any(file, **trust)
     if not file.is_dir():
         raise InputError(
             f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
             "give a folder of mechanism files, one named after each value of that column.",
         )
-    return read_designs(file, trust_distances=trust_distances)
+    return read_designs(file, **trust)
 
 
 def _check_columns(found: Mapping[str, Any], folder: Path) -> None:

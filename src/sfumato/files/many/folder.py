@@ -123,7 +123,7 @@ def filled(
 
 @checked
 def read_designs(
-    folder: str | PathLike[str], *, trust_distances: bool = False
+    folder: str | PathLike[str], *, trust_distances: bool = False, signed_by: str | PathLike[str] | None = None
 ) -> dict[str, Mechanism | Tupling | CoordinateNoise]:
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
@@ -133,6 +133,7 @@ def read_designs(
     Args:
         folder: The folder.
         trust_distances: As of `sfumato.load`.
+        signed_by: As of `sfumato.load`.
 
     Raises:
         FileError: If it is not a folder, holds no mechanism file, or one cannot be read.
@@ -150,7 +151,7 @@ def read_designs(
         name = long.get(path.stem, path.stem) if is_hash(path.stem) else name_of(path.stem)
         if name in found:
             raise InputError(f"two files of {str(where)!r} are for {name!r}.", "remove one of them.")
-        held = read_any(path, trust_distances=trust_distances)
+        held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
         found[name] = held.noise if isinstance(held, NoiseFile) else held.tupling or held.mechanism
     return found
 
