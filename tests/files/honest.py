@@ -13,7 +13,10 @@ from sfumato.files import MechanismFile
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import Design, LinearConstraint
 
-PLACES = Space("abcde", [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.5, 0.0], [5.0, 0.0]], unit="km")
+POINTS = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (3.5, 0.0), (5.0, 0.0)]
+PLACES = Space(POINTS, POINTS, unit="km")
+"""Labels that are their own coordinates: what lies where is not the word of the file."""
+LATLON = [(48.85, 2.35), (48.86, 2.36), (48.9, 2.3)]
 METRIC = PLACES.metric("euclidean")
 PRIOR = sf.Prior(PLACES, [0.3, 0.0, 0.25, 0.25, 0.2])
 NEAR = sf.MetricPrivacy(0.8, METRIC)
@@ -40,7 +43,7 @@ def _named(kind: str) -> MechanismFile:
     spaces = {
         "jaccard": Space([frozenset("ab"), frozenset("bc"), frozenset("cde")]),
         "absolute": Space.numbers([1, 2, 4], unit="year"),
-        "great-circle": Space("abc", [[48.85, 2.35], [48.86, 2.36], [48.9, 2.3]], crs="EPSG:4326"),
+        "great-circle": Space(LATLON, LATLON, crs="EPSG:4326"),
     }
     space = spaces.get(kind, PLACES)
     metric = space.metric(kind, "km" if kind == "great-circle" else None)
@@ -72,7 +75,8 @@ def _own() -> MechanismFile:
 
 
 def _far() -> MechanismFile:
-    space = Space("abc", [[0.0, 0.0], [0.1, 0.0], [1e13, 0.0]], unit="km")
+    points = [(0.0, 0.0), (0.1, 0.0), (1e13, 0.0)]
+    space = Space(points, points, unit="km")
     mechanism = Mechanism([[0.5, 0.49, 0.01], [0.49, 0.5, 0.01], [0.4, 0.4, 0.2]], space)
     return MechanismFile(mechanism, guarantees=[sf.MetricPrivacy(1.0, space.metric("euclidean"))])
 

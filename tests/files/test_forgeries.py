@@ -16,7 +16,7 @@ from sfumato.files import read_mechanism_file, save
 
 from ..cli.conftest import COMMANDS
 from .forging import Forger, forged, opened
-from .honest import KINDS, honest
+from .honest import KINDS, POINTS, honest
 
 Change = Callable[[Forger], object]
 
@@ -126,11 +126,12 @@ def far_guesses(forger: Forger) -> None:
     """Let reports lie 1,000 km aside, and the attacker guess only there."""
     place = dict(forger.manifest["spaces"][0])
     forger.change(place, "coordinates", lambda array: array + np.array([0.0, 1000.0]))
+    place["labels"] = [{"tuple": [x, y + 1000.0]} for x, y in POINTS]
     forger.manifest["spaces"].append(place)
     forger.manifest["mechanism"]["observables"] = len(forger.manifest["spaces"]) - 1
     distance(lambda array: np.hypot(array, 1000.0))(forger)
     forger.guarantee.update(minimum=1000.0)
-    forger.manifest.update(optimality=None)
+    forger.manifest.update(optimality=None, loss=None)
 
 
 def limit(**changes: Any) -> Change:
@@ -411,7 +412,7 @@ FORGERIES = [
         "reports that bear the labels of others",
         "expected",
         other_labels,
-        "The label a stands for one place among the secrets and for another among the reports.",
+        "The label (0.0, 0.0) stands for one place among the secrets and for another among the reports.",
         0,
     ),
     Forgery(

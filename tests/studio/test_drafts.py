@@ -102,6 +102,7 @@ def test_a_studio_that_stops_begins_no_draft_that_waited(jobs, store, acts, tmp_
     waits = started(jobs, other)
     jobs.close()
     assert status(jobs, other, waits) == "queued"
+    store.close()
     again = Store(tmp_path / "studio")
     assert again.job(other["id"], waits["id"])["status"] == "interrupted"
     again.close()

@@ -28,9 +28,9 @@ _COMMANDS: Final = (
     "report",
     "studio",
     "reproduce",
-    "ledger",
     "sign",
     "verify",
+    "ledger",
 )
 """The commands, in the order of the help; each is the function ``command`` of its file in ``commands/``,
 or a group of such functions."""

@@ -16,7 +16,7 @@ from . import units
 from .arguments import checked
 from .arrays import Floats
 from .frozen import Frozen
-from .loss import AnyLoss, Loss, as_named
+from .loss import AnyLoss, Loss, follows
 from .metric import Metric
 from .naming import called
 from .space import Space
@@ -74,11 +74,8 @@ class MetricPrivacy(Frozen):
         return not self.metric.unit and bool((self.metric.array <= 1).all())
 
     def confirmed_by(self, secrets: Space) -> bool:
-        """Whether the coordinates or labels of the secrets give just these distances."""
-        try:
-            return as_named(self.distances, secrets, secrets)
-        except InputError:  # the name stands for others
-            return False
+        """Whether just these distances follow from the secrets: places, numbers, or labels that are compared."""
+        return follows(self.distances, secrets, secrets)
 
     def caveat(self, secrets: Space) -> str:
         """Return what a sentence about the promise adds where the secrets do not confirm its distances."""

@@ -23,6 +23,7 @@ from .space import Space
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
 _ABSOLUTE = 1e-12  # of the largest: what the rounding of coordinates leaves of a small distance,
 _MOST = 1e-6  # but no more of any: one far place must not loosen the check of the near ones
+_OF_LABELS = frozenset({"hamming", "jaccard", "member"})
 _OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhattan", "l2": "euclidean"}
 
 
@@ -195,6 +196,25 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
         f"give {given.array[i, j]:.6g}{unit} where the coordinates and labels give {expected[i, j]:.6g}{unit}.",
         "give your own distances another name.",
     )
+
+
+def follows(given: Metric | Loss, rows: Space, columns: Space) -> bool:
+    """Return whether distances follow from the values of two spaces alone.
+
+    Args:
+        given: The distances, array (rows, columns).
+        rows: The values that the rows are of.
+        columns: The values that the columns are of.
+
+    Returns:
+        False where they have a name of their own, differ from what their name stands for, or are made of
+        coordinates that the values do not give themselves (`Space.gives_coordinates`).
+    """
+    try:
+        named = as_named(given, rows, columns)
+    except InputError:  # its name stands for others
+        return False
+    return named and (_kind(given.name) in _OF_LABELS or (rows.gives_coordinates and columns.gives_coordinates))
 
 
 def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None:

@@ -65,6 +65,11 @@ class NumberBins(Space):
         object.__setattr__(self, "first", int(first))
         object.__setattr__(self, "width", int(width))
 
+    @property
+    def gives_coordinates(self) -> bool:
+        """Whether the values give their coordinates: always."""
+        return True
+
     def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:
         """Return the bins that numbers are in, array (n,); -1 where a number is in none, or is missing.
 

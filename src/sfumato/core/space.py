@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,6 +127,18 @@ class Space(Frozen):
         members = [self.positions(group) for group in sets]
         centres = None if self.coordinates is None else [self.coordinates[m].mean(axis=0) for m in members]
         return Space(sets, centres, self.unit, self.crs)
+
+    @property
+    def gives_coordinates(self) -> bool:
+        """Whether the values themselves give their coordinates, as places and numbers do.
+
+        Labels with coordinates do not: that a label lies where its coordinates say is the word of their writer.
+        """
+        try:
+            own = numbers(cast(Any, self.labels), "the labels")
+        except InputError:
+            return False
+        return self.coordinates is not None and np.array_equal(own.reshape(len(self), -1), self.coordinates)
 
     def check_order(self, other: Space, what: str) -> None:
         """Refuse another space of the same labels in another order, whose positions are not those here.

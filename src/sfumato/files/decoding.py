@@ -26,7 +26,7 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..core.guarantees import Asked
-from ..core.loss import as_named
+from ..core.loss import as_named, follows
 from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
@@ -227,7 +227,8 @@ class Contents:
     def _metric(self, entry: Fields, key: str, secrets: Space, *, trusted: bool) -> Metric:
         place = entry.integer(key)
         metric = self._shared("metrics", place, self._metrics, self._built_metric)
-        if trusted or as_named(metric, secrets, secrets):
+        named = as_named(metric, secrets, secrets)  # refuses a file whose distances are not what it calls them
+        if trusted or (named and follows(metric, secrets, secrets)):
             metric = self._metrics[place] = metric.trust()
         return metric
 

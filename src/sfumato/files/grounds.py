@@ -9,9 +9,9 @@ from typing import Final, final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Space
+from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space
 from ..core.frozen import Short
-from ..core.loss import as_named
+from ..core.loss import follows
 from ..errors import InputError
 from ..evidence import PlaceDistortion, VertexPrivacy
 
@@ -51,9 +51,9 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
         if guarantee.confirmed_by(secrets):
             return DistanceSource.CONFIRMED
     elif isinstance(guarantee, DistortionPrivacy):
-        if _follows(guarantee.distance, secrets, secrets):
+        if follows(guarantee.distance, secrets, secrets):
             return DistanceSource.CONFIRMED
-        if _follows(guarantee.distance, observables, secrets):
+        if follows(guarantee.distance, observables, secrets):
             return DistanceSource.REPORTS
     return DistanceSource.LABELS if secrets.coordinates is None else DistanceSource.UNCONFIRMED
 
@@ -120,12 +120,3 @@ def _straight(space: Space, unit: str) -> Metric | None:
                 continue
         return found
     return None
-
-
-def _follows(distances: Metric | Loss, rows: Space, columns: Space) -> bool:
-    if distances.array.shape != (len(rows), len(columns)):
-        return False
-    try:
-        return as_named(distances, rows, columns)
-    except InputError:  # its name stands for others
-        return False

@@ -8,12 +8,13 @@ from typing import Final
 import numpy as np
 
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space
-from ..core.loss import as_named
+from ..core.loss import as_named, follows
 from ..core.naming import called, quoted
 from ..errors import InputError
 from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
 
+_LABELS: Final = "that the labels are where the file states it, not checked"
 UNCONFIRMED_LOSS: Final = "the loss ("
 """Beginning of the words on a loss that nothing confirms."""
 
@@ -47,6 +48,8 @@ def stated(
                 found.append(
                     f"distances ({called(guarantee.distances.name)}) as the file states them, not checked"
                 )
+            elif not guarantee.confirmed_by(secrets):
+                found.append(_LABELS)
         elif isinstance(guarantee, PlaceDistortion):
             visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
             found.append(
@@ -66,6 +69,8 @@ def stated(
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         found.append(f"{UNCONFIRMED_LOSS}{called(loss.name)}) as the file states it, not checked{why}")
+    elif loss is not None and not follows(loss, secrets, observables):
+        found.append(_LABELS)
     found += [
         f"the coefficients of the linear constraint called {quoted(each.name)} as the file states them, not "
         "checked"
@@ -82,7 +87,7 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     if guesses == len(secrets):
         try:
             if as_named(distance, secrets, secrets):
-                return []
+                return [] if follows(distance, secrets, secrets) else [_LABELS]
         except InputError as error:
             refused = error
     if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):

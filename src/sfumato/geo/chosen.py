@@ -53,6 +53,11 @@ class ChosenPlaces(Space):
         object.__setattr__(self, "places", places)
         object.__setattr__(self, "chosen", readonly(positions))
 
+    @property
+    def gives_coordinates(self) -> bool:
+        """Whether the values give their coordinates: always."""
+        return True
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.places, self.chosen)
 

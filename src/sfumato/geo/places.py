@@ -40,6 +40,11 @@ class Places(Space, ABC):
     of a local projection, whose PROJ string is the CRS.
     """
 
+    @property
+    def gives_coordinates(self) -> bool:
+        """Whether the values give their coordinates: rows are matched with places by where they are."""
+        return True
+
     @abstractmethod
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return the position of the secret that each point is taken for, array (n,); -1 for points not served.

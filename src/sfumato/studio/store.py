@@ -86,7 +86,7 @@ class Store:
             shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
             if not shared:
                 database = _for_its_owner(folder)
-                self._running = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+                self._running = os.fdopen(os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600), "r+b")
         except OSError as error:
             raise FileError(
                 f"the folder {str(folder)!r} cannot be used ({error.strerror}).", "name another: --folder FOLDER."
@@ -95,8 +95,8 @@ class Store:
             raise FileError(
                 f"everybody can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
             )
-        if not taken(self._running):
-            os.close(self._running)
+        if not taken(self._running.fileno()):
+            self._running.close()
             raise FileError(
                 f"another studio is running on the folder {str(folder)!r}.",
                 "use its page, end it with Ctrl-C, or name another folder: --folder FOLDER.",
@@ -117,7 +117,7 @@ class Store:
     def close(self) -> None:
         """Close the database, and let another studio use the folder."""
         self._engine.dispose()
-        os.close(self._running)
+        self._running.close()
 
     def make_workspace(self) -> Row:
         """Return a new, empty workspace.

@@ -161,7 +161,8 @@ def test_distances_without_a_finite_pair_say_so_in_the_atlas():
 
 def test_an_attacker_who_guesses_reports_alone_is_named():
     space = cells()[0].secrets
-    away = sf.Space("xy", [[9e6, 9e6], [9e6, 9.1e6]], unit=space.unit, crs=space.crs)
+    points = [(9e6, 9e6), (9e6, 9.1e6)]
+    away = sf.Space(points, points, unit=space.unit, crs=space.crs)
     mechanism = sf.Mechanism(np.full((len(space), 2), 0.5), space, away)
     made = MechanismFile(
         mechanism, held("cells").prior, None, sf.DistortionPrivacy("5 km", sf.loss(away, space, unit="km"))

@@ -17,7 +17,7 @@ def command(
         Path, typer.Option(help="The Ed25519 private key: PEM, or a file of 'ssh-keygen -t ed25519 -f team'.")
     ],
 ) -> None:
-    """Sign mechanism files, so that others can tell who vouches for them.
+    """Sign mechanism files.
 
     Writes FILE.sig next to each: keep the two together. Others check it with 'sfumato verify', or with 'sfumato
     release --require-signature' before anything is drawn; they need the public key, from you and not from where

@@ -14,7 +14,7 @@ def command(
     files: Annotated[list[Path], typer.Argument(help="The mechanism files (.sfm), each with its FILE.sig.")],
     key: Annotated[Path, typer.Option(help="The Ed25519 public key: PEM, or such as team.pub of ssh-keygen.")],
 ) -> None:
-    """Check that mechanism files are signed with a key and unchanged.
+    """Check who signed mechanism files.
 
     Ends with exit code 1 at the first that is not. A signature does not show that the promises of a file hold:
     'sfumato audit' proves them.
