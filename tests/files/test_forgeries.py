@@ -3,16 +3,22 @@
 Beside the files that are damaged (`test_hostile`): here every byte is what its writer meant.
 """
 
+import re
 import sys
 from collections.abc import Callable
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.cli import main
-from sfumato.errors import FileError
+from sfumato.errors import FileError, InputError
 from sfumato.files import read_mechanism_file, save
+from sfumato.releases import prepare
+from sfumato.releases.budget import Ledger
 
 from ..cli.conftest import COMMANDS
 from .forging import Forger, forged, opened
@@ -557,6 +563,35 @@ def test_no_lie_is_believed(forgery, forge, audited):
         code, printed = audited(path)
         assert code == forgery.code, printed
         assert forgery.says in printed
+
+
+@pytest.mark.parametrize(
+    "forgery", [each for each in FORGERIES if each.code is not None], ids=lambda forgery: forgery.lie
+)
+def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_path):
+    """They refuse a forgery, promise nothing, or an epsilon that brute force finds for the honest distances."""
+    held = read_mechanism_file(forge(forgery))
+    table = pa.table({"secret": [str(held.mechanism.secrets.labels[0])]})
+    believed: list[float] = []
+    with suppress(InputError):
+        said = prepare(held.tupling or held.mechanism, table, tmp_path / "out.csv", column="secret").promises[0]
+        if not said.endswith("nothing is promised of reports."):
+            stated = re.fullmatch(r"Proved from the integers: epsilon (\S+)/km, euclidean\.", said)
+            assert stated, said
+            believed.append(float(stated[1]))
+    with suppress(InputError), closing(Ledger.create(tmp_path / "budget.db", "1e308/km")) as ledger:
+        believed.append(float(sf.Blur(held.mechanism, ledger).charge))
+    if believed:
+        matrix = held.mechanism.matrix
+        logs = np.log(
+            matrix[:, matrix.any(axis=0)]
+        )  # of reports that are made; by metric privacy from all secrets
+        apart = next(
+            each.distances for each in honest(forgery.base).guarantees if isinstance(each, sf.MetricPrivacy)
+        )
+        ratios = np.abs(logs[:, None] - logs[None]).max(axis=2)
+        far = ~np.eye(len(logs), dtype=bool)
+        assert min(believed) >= (ratios[far] / apart.array[far]).max() * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("base", KINDS)
