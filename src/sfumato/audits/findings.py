@@ -36,6 +36,7 @@ class Entry:
         sentence: What the value means, in plain words.
         source: Paper and definition.
         slack: What is added to every distance before epsilon counts per it: ``"2.83 m"``; "" where nothing is.
+        vacuous: Whether nothing is said of any pair, so that the value hides nothing.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Entry:
     sentence: str = ""
     source: str = ""
     slack: str = ""
+    vacuous: bool = False
 
     @property
     def name(self) -> str:
@@ -62,6 +64,8 @@ class Entry:
     def standing(self) -> str:
         """The side that is stated and how surely, in a few words."""
         word = self.side.value
+        if self.vacuous:
+            return "nothing is said"
         if self.side is Side.ESTIMATE:
             return word
         if self.failure:
@@ -81,6 +85,8 @@ class Entry:
 
     def amount(self, digits: int = 5) -> str:
         """Return the stated number in at most ``digits`` digits, rounded to its side, with its unit."""
+        if self.vacuous:
+            return "for no pair"
         number = self.side.number(self.shown, digits)
         return number + (per_unit(self.unit) if self.per else f" {self.unit}" if self.unit else "")
 
@@ -97,12 +103,15 @@ class Entry:
         )  # of samples, an infinite bound means that none is known
         lower = None if seen and not self.bracket.knows(Side.AT_LEAST) else _json(self.bracket.lower)
         upper = None if seen and not self.bracket.knows(Side.AT_MOST) else _json(self.bracket.upper)
+        value: float | str | None = _json(self.bracket.value)
+        if self.vacuous:
+            lower = value = upper = None
         return {
             "name": self.name,
             "key": self.key,
             "title": self.title,
             "parameter": self.parameter,
-            "value": _json(self.bracket.value),
+            "value": value,
             "lower": lower,
             "upper": upper,
             "unit": ("/" if self.per else "") + self.unit if self.unit else "",

@@ -126,6 +126,7 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
         witness=finding.witness.describe(mechanism.secrets, mechanism.observables),
         sentence=notion.sentence(upper),
         source=notion.description.source,
+        vacuous=notion.vacuous,
     )
 
 

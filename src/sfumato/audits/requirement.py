@@ -113,6 +113,8 @@ class Requirement(Short):
         shown = _quantity(bound, entry)
         if stated and entry.key in _PER_DISTANCE:
             return Verdict(self, Outcome.UNDECIDED, entry, f"{entry.parameter} counts in {_STATED}")
+        if entry.vacuous:
+            return Verdict(self, Outcome.UNDECIDED, entry, entry.sentence)
         kept, broken = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
         holds = found.upper <= bound if self.at_most else found.lower >= bound
         fails = found.lower > bound if self.at_most else found.upper < bound

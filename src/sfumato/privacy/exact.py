@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final
 
@@ -21,6 +22,9 @@ Pairs = NDArray[np.intp]
 
 Row = list[int]
 """The probabilities of a row in a common unit."""
+
+OfPair = Callable[[Row, Row, int], Fraction | None]
+"""From two rows, and what stands for probability 1 in them, to a number; None where it is infinite."""
 
 Pair = tuple[int, int] | None
 """Positions of two secrets; None where all are alike."""
@@ -104,6 +108,96 @@ def largest_rate(
             lower = max(lower, below(_rate(factor, distance)))
             upper = max(upper, above(_rate(factor, distance)))
     return lower, upper
+
+
+def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
+    """Return the least t of at least 1 with sum over o of max(0, p(o) - t q(o)) at most delta.
+
+    The sum is piecewise linear in t and bends at the ratios p/q: from the largest down, the first piece that
+    reaches delta is solved.
+
+    Args:
+        p: A row.
+        q: Another.
+        unit: What stands for probability 1.
+        delta: At least 0.
+
+    Returns:
+        The fraction; None where p has more than delta at reports that q never makes.
+    """
+    left = delta * unit - sum(a for a, b in zip(p, q, strict=True) if not b)
+    if left < 0:
+        return None
+    mass = under = 0
+    for ratio, a, b in sorted(
+        ((Fraction(a, b), a, b) for a, b in zip(p, q, strict=True) if a > b > 0), reverse=True
+    ):
+        if mass - ratio * under > left:
+            break
+        mass, under = mass + a, under + b
+    return max(Fraction(1), (mass - left) / under) if under else Fraction(1)
+
+
+def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
+    """Return the least t >= 1 such that the reports with max(p/q, q/p) > t have at most delta in each row.
+
+    Args:
+        p: A row.
+        q: Another.
+        unit: What stands for probability 1.
+        delta: At least 0.
+
+    Returns:
+        The fraction; None where a row has more than delta at reports that the other never makes.
+    """
+    most, one, other = delta * unit, 0, 0
+    alone = [(a, b) for a, b in zip(p, q, strict=True) if (a == 0) != (b == 0)]
+    one, other = sum(a for a, _ in alone), sum(b for _, b in alone)
+    if max(one, other) > most:
+        return None
+    both = ((Fraction(max(a, b), min(a, b)), a, b) for a, b in zip(p, q, strict=True) if a and b)
+    for ratio, a, b in sorted(both, reverse=True):
+        one, other = one + a, other + b
+        if max(one, other) > most:
+            return ratio
+    return Fraction(1)
+
+
+def largest_of_pairs(
+    mechanism: AnyMechanism, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
+) -> tuple[float, float, Pair] | None:
+    """Return bounds of the largest ln(t) / d of some pairs, with a pair that attains it.
+
+    Args:
+        mechanism: A mechanism or array.
+        pairs: The pairs, array (k, 2).
+        of_pair: From two rows and their unit to t, at least 1; None if it is infinite.
+        distances: The d of the pairs, positive and finite, array (k,); 1 by default.
+
+    Returns:
+        A lower bound, an upper bound and the pair, None where both bounds are 0; None if it would take too long.
+    """
+    matrix = channel(mechanism).matrix
+    if len(pairs) * matrix.shape[1] > _MOST or float(matrix[matrix > 0].min()) < _LEAST:
+        return None
+    rows, unit = _rows(mechanism, pairs)
+    return largest_of_rows(rows, unit, pairs, of_pair, distances)
+
+
+def largest_of_rows(
+    rows: Mapping[int, Row], unit: int, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
+) -> tuple[float, float, Pair]:
+    """Return what `largest_of_pairs` does, of rows that are known; ``unit`` stands for probability 1."""
+    found: tuple[float, float, Pair] = 0.0, 0.0, None
+    scales = np.ones(len(pairs)) if distances is None else distances
+    for (s, t), distance in zip(pairs.tolist(), scales.tolist(), strict=True):
+        factor = of_pair(rows[s], rows[t], unit)
+        if factor is None:
+            return math.inf, math.inf, (s, t)
+        rate = _rate(factor, distance)
+        if factor > 1 and above(rate) > found[1]:
+            found = max(found[0], below(rate)), above(rate), (s, t)
+    return found
 
 
 def rounded(value: Fraction) -> tuple[float, float]:

@@ -157,6 +157,16 @@ class Notion(ABC):
         return None
 
     @property
+    def unprotected(self) -> str:
+        """What its value says nothing of, in a sentence: pairs at an infinite distance; "" if there are none."""
+        return ""
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether its value says nothing of any pair, so that 0 hides nothing."""
+        return False
+
+    @property
     def unclaimed(self) -> str:
         """The reason why its findings make no claim, such as single reports alone; empty if they do."""
         return ""
@@ -178,6 +188,8 @@ class Notion(ABC):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
                 mechanism.secrets.check_order(prior.space, "a prior")
         found = self._measured(mechanism)
+        if self.stated.get("delta") == 1:  # which allows all that can be reported
+            return Finding(self, 0.0, 0.0, found.witness)
         if math.isfinite(found.rounding) and rows_equal(mechanism):
             return replace(found, value=0.0, rounding=0.0)
         return found

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
@@ -16,11 +17,12 @@ from ...divergences import max_divergence
 from ...divergences.distributions import log_ratios
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
+from ..exact import least_step
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, check_delta
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .lifted import epsilon_below, epsilons, finding_between, pair_witness, reports_of
+from .lifted import at_delta, decided, epsilon_below, epsilons, finding_between, is_open, pair_witness, reports_of
 
 DISTRIBUTION: Final = Description(
     "distribution-privacy",
@@ -85,8 +87,14 @@ class DistributionPrivacy(Notion):
         worst = int(np.argmax(values))
         p, q = rows[self.family.pairs[worst]]
         below = epsilon_below(p, q, self.delta, self.family.size)
+        found = Bracket(below, float(values[worst]), float(uppers.max()))
+        if is_open(found):
+            exact = decided(mechanism, self.family, at_delta(self.delta))
+            if exact is not None:
+                found, worst = exact
+                p, q = rows[self.family.pairs[worst]]
         witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
-        return finding_between(self, Bracket(below, float(values[worst]), float(uppers.max())), witness)
+        return finding_between(self, found, witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -186,9 +194,29 @@ class MetricDistributionPrivacy(ByDistance):
         needed = np.array([epsilon_below(p, q, self.delta, family.size)])
         exactly = self.delta == 0 and far[worst] == 0
         below = values[worst] if exactly else per_unit(needed, far[[worst]])[0]
-        witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
         found = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
+        if is_open(found):
+            decisions = self._decided(mechanism, same)
+            if decisions is not None:
+                found, worst = decisions
+                p, q = rows[pairs[worst]]
+        witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
         return finding_between(self, found, witness)
+
+    def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
+        """Return the least epsilon in fractions, but for pairs with the same reports, and which pair attains it.
+
+        It is None where that would take too long, or another pair is at distance 0.
+        """
+        far, near = (distances.copy() for distances in self.between)
+        far[same] = near[same] = math.inf
+        if not near.all():
+            return None
+        found = decided(mechanism, self.family, at_delta(self.delta), far)
+        most = found if (far == near).all() else decided(mechanism, self.family, at_delta(self.delta), near)
+        if found is None or most is None:
+            return None
+        return Bracket(found[0].lower, found[0].lower, most[0].upper), found[1]
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -198,15 +226,18 @@ class MetricDistributionPrivacy(ByDistance):
         )
         if math.isinf(value):
             return f"Some pair of {self.family} is not hidden at any epsilon{per} of {self.distance.name}."
+        if self.vacuous:
+            return self.unprotected
+        rest = f" {self.unprotected}" if self.unprotected else ""
         if self.delta:
             return (
                 f"Between {self.family}, the probability of any set of reports under one is at most e^("
                 f"{at_most(value)} x distance) times that under the other, plus {at_most(self.delta)}; the "
-                f"distance is the {self.distance.name}{in_unit}."
+                f"distance is the {self.distance.name}{in_unit}.{rest}"
             )
         return (
             f"A report changes the odds between {self.family} by a factor of at most e^({at_most(value)} x "
-            f"distance), where the distance is the {self.distance.name}{in_unit}."
+            f"distance), where the distance is the {self.distance.name}{in_unit}.{rest}"
         )
 
 
@@ -273,10 +304,20 @@ class ProbabilisticDistributionPrivacy(Notion):
         worst = int(np.argmax(found[0]))
         p, q = rows[family.pairs[worst]]
         value, upper = found[0][worst], max(found[2])
-        aside = np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > value))
+        aside = _beyond(p, q, value)
         below = found[1][worst] - log_error(found[1][worst], family.size)
         witness = pair_witness(family, worst, readonly(aside))
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
+        if found[1][worst] < upper:  # delta is so near to a step that rounding decides: fractions do
+            allowed = Fraction(self.delta)
+            exact = decided(mechanism, family, lambda p, q, unit: least_step(p, q, unit, allowed))
+            if exact is not None:
+                bounds, worst = exact
+                witness = pair_witness(
+                    family,
+                    worst,
+                    readonly(_beyond(rows[family.pairs[worst, 0]], rows[family.pairs[worst, 1]], bounds.value)),
+                )
         return finding_between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
@@ -290,6 +331,11 @@ class ProbabilisticDistributionPrivacy(Notion):
             f"Apart from reports that together have a probability of at most {at_most(self.delta)}, a report "
             f"changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
         )
+
+
+def _beyond(p: Floats, q: Floats, epsilon: float) -> NDArray[np.intp]:
+    """Return the reports whose log ratio exceeds an epsilon."""
+    return np.flatnonzero(((p > 0) | (q > 0)) & (np.abs(log_ratios(p, q)) > epsilon))
 
 
 def _exceeded(p: Floats, q: Floats, delta: float) -> float:

@@ -179,10 +179,13 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         """Return what this epsilon promises, in words."""
         if math.isinf(value):
             return f"Some pair of {self.family} has no finite {self.divergence.name} per unit of distance."
+        if self.vacuous:
+            return self.unprotected
         per = f" per {self.distance.unit or 'unit'}"
+        rest = f" {self.unprotected}" if self.unprotected else ""
         return (
             f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}{per} of "
-            f"their {self.distance.name}."
+            f"their {self.distance.name}.{rest}"
         )
 
 

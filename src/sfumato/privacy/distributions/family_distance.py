@@ -14,6 +14,7 @@ from ...errors import InputError
 from ...escaping import plain
 from ...transport import wasserstein
 from ..notion import Notion
+from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..rows import AnyMechanism
 from .family import Family
 from .lifted import same_reports
@@ -163,6 +164,20 @@ class ByDistance(Notion):
     def unit(self) -> str:
         """The unit of the distance."""
         return self.distance.unit
+
+    @final
+    @property
+    def unprotected(self) -> str:
+        """What it says nothing of: pairs of distributions at an infinite distance."""
+        if np.isfinite(self.between[0]).all():
+            return ""
+        return NO_PAIR.format("distributions") if self.vacuous else FAR_PAIRS
+
+    @final
+    @property
+    def vacuous(self) -> bool:
+        """Whether no pair of distributions is at a finite distance."""
+        return not np.isfinite(self.between[0]).any()
 
     @final
     @property

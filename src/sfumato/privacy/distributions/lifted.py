@@ -13,12 +13,14 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding.errors import log_error, mass_error
+from ..exact import OfPair, largest_of_rows, least_factor
 from ..notion import Finding, Notion
 from ..rows import AnyMechanism, channel, grown
 from ..witness import Witness
 from .family import Family
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
+_MOST = 1 << 16  # entries that are added up in fractions
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables
 
 
@@ -99,6 +101,62 @@ def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool
             sum_ + mass * Fraction(entry) for sum_, entry in zip(total, weights[secret].tolist(), strict=True)
         ]
     return not any(total)
+
+
+def decided(
+    mechanism: AnyMechanism, family: Family, of_pair: OfPair, distances: Floats | None = None
+) -> tuple[Bracket, int] | None:
+    """Return the largest ln(t) / d of the pairs of a family between bounds, and which pair attains it.
+
+    Args:
+        mechanism: A mechanism or array.
+        family: The distributions and pairs.
+        of_pair: From two rows of integers, and what stands for probability 1, to t; None if it is infinite.
+        distances: The d of the pairs, array (c,); 1 by default. Pairs at an infinite one do not count.
+
+    Returns:
+        None if it would take too long.
+    """
+    weights = mechanism.weights if isinstance(mechanism, Mechanism) else numbers(mechanism, "the matrix")
+    counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
+    if len(counted) * weights.shape[1] > _MOST or weights.size * len(family) > _MOST:
+        return None
+    entries = [[Fraction(entry) for entry in row] for row in weights.tolist()]
+    total = Fraction(1 << mechanism.bits) if isinstance(mechanism, Mechanism) else Fraction(1)
+    chosen = np.unique(family.pairs[counted]).tolist()
+    rows = {
+        k: [
+            sum(
+                Fraction(mass) * entry
+                for mass, entry in zip(family.distributions[k].tolist(), column, strict=True)
+            )
+            for column in zip(*entries, strict=True)
+        ]
+        for k in chosen
+    }
+    unit = math.lcm(*(entry.denominator for row in rows.values() for entry in row), total.denominator)
+    whole = {k: [int(entry * unit) for entry in row] for k, row in rows.items()}
+    found = largest_of_rows(
+        whole,
+        int(total * unit),
+        family.pairs[counted],
+        of_pair,
+        None if distances is None else distances[counted],
+    )
+    lower, upper, pair = found
+    worst = 0 if pair is None else int(np.flatnonzero((family.pairs == pair).all(axis=1))[0])
+    return Bracket(lower, lower, upper), worst
+
+
+def at_delta(delta: float) -> OfPair:
+    """Return what gives the least factor of two rows at a delta."""
+    allowed = Fraction(delta)
+    return lambda p, q, unit: least_factor(p, q, unit, allowed)
+
+
+def is_open(found: Bracket) -> bool:
+    """Return whether rounding leaves it open if any epsilon is enough."""
+    return math.isinf(found.upper) and not math.isinf(found.lower)
 
 
 def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:

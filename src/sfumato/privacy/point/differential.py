@@ -84,7 +84,7 @@ class DifferentialPrivacy(Notion):
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
         if self.delta:
-            found = least_epsilon(matrix, mask, Scales.ones(), self.delta)
+            found = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
             return Finding(self, found.value, found.rounding, attained(matrix, found.pair, self.delta))
         top = search(
             mask,

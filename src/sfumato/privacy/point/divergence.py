@@ -22,7 +22,7 @@ from ..search import Positions, search
 from ..witness import Witness
 from .largest_divergence import check_divergence, errors_of, measured, sentence_of
 from .least_epsilon import Scales
-from .metric import NO_PAIR, about_no_pair, metric_on, protected, same_place
+from .metric import about_no_pair, far_secrets, metric_on, protected, same_place
 
 DIVERGENCE: Final = Description(
     "divergence-privacy",
@@ -172,12 +172,23 @@ class DivergenceMetricPrivacy(Notion):
         """The unit of the metric."""
         return self.metric.unit
 
+    @property
+    def unprotected(self) -> str:
+        """What it says nothing of: secrets at an infinite distance."""
+        return far_secrets(self.metric)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether no two secrets are at a finite distance."""
+        return about_no_pair(self.metric)
+
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
-        if about_no_pair(self.metric):
-            return NO_PAIR
+        if self.vacuous:
+            return self.unprotected
         per = f" per {self.metric.unit}" if self.metric.unit else ""
+        rest = f" {self.unprotected}" if self.unprotected else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
-            f"their distance ({called(self.metric.name)})."
+            f"their distance ({called(self.metric.name)}).{rest}"
         )

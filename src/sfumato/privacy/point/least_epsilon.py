@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...rounding.errors import inversion_error, log_error
-from ..exact import Pair
+from ..exact import Pair, largest_of_pairs, least_factor
 from ..limits import ratio_limits
-from ..rows import Mask, grown, span
+from ..rows import AnyMechanism, Mask, channel, grown, span
 from ..search import Limits, Positions, Top, search
 
 _ENTRIES: Final = 2**20  # bounds held at a time
@@ -91,7 +92,7 @@ def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
     return search(mask, values, scales.over(ratio_limits(matrix)))
 
 
-def least_epsilon(matrix: Floats, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:
+def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:
     """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
 
     A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
@@ -99,14 +100,16 @@ def least_epsilon(matrix: Floats, mask: Mask, scales: Scales, delta: float) -> L
     pair's profile leaves fewer to look at.
 
     The same is found for a little less and a little more delta, by what rounding can account for: the truth lies
-    between.
+    between. Where delta is so near to what only one secret can report that an epsilon may or may not be enough,
+    integers decide.
 
     Args:
-        matrix: Array (n, m).
+        mechanism: A mechanism or array.
         mask: The ordered pairs, array (n, n).
         scales: What epsilon is multiplied by; positive and finite on the mask.
         delta: Above 0, at most 1.
     """
+    matrix = channel(mechanism).matrix
     top = largest_ratio(matrix, mask, scales)
     if top.pair is None:
         return LeastEpsilon(0.0, None, 0.0)
@@ -118,12 +121,42 @@ def least_epsilon(matrix: Floats, mask: Mask, scales: Scales, delta: float) -> L
         (max(0.0, top.value), top.pair) if each == 0 else _raised(matrix, candidates, scales, each, top.pair)
         for each in deltas
     )
+    if math.isinf(above) and not math.isinf(below):
+        decided = _decided(mechanism, mask, scales, delta, 2 * slack)
+        if decided is not None:
+            return decided
     if math.isinf(value):
         return LeastEpsilon(value, pair, 0.0 if math.isinf(below) else math.inf)
     if math.isinf(above):
         return LeastEpsilon(value, pair, math.inf)
     rounding = max(above - value, value - below) + log_error(above * scales.most) / scales.least
     return LeastEpsilon(value, pair, rounding)
+
+
+def _decided(
+    mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, slack: float
+) -> LeastEpsilon | None:
+    """Return the least epsilon, in integers for the pairs of which one alone makes reports of about mass delta.
+
+    It is None where that would take too long.
+    """
+    matrix = channel(mechanism).matrix
+    doubtful = mask & (matrix @ (matrix == 0).astype(np.float64).T > delta - slack)
+    pairs = np.argwhere(doubtful)
+    distances = scales.of(pairs[:, 0], pairs[:, 1])
+    allowed = Fraction(delta)
+    found = largest_of_pairs(mechanism, pairs, lambda p, q, unit: least_factor(p, q, unit, allowed), distances)
+    if found is None:
+        return None
+    lower, upper, pair = found
+    if math.isinf(upper):
+        return LeastEpsilon(math.inf, pair, 0.0)
+    rest = least_epsilon(mechanism, mask & ~doubtful, scales, delta)
+    if math.isinf(rest.rounding):
+        return None
+    lower, upper = max(lower, rest.value - rest.rounding), max(upper, rest.value + rest.rounding)
+    value = max(lower, 0.0)
+    return LeastEpsilon(value, rest.pair if rest.value > found[1] else pair, upper - value)
 
 
 def _of_pair(matrix: Floats, pair: tuple[int, int], scales: Scales, delta: float) -> float:

@@ -15,7 +15,7 @@ from ...divergences import HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
-from ..exact import largest_factor, largest_rate
+from ..exact import largest_factor, largest_mass, largest_rate
 from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, Mask, channel, check_delta, unequal
@@ -23,8 +23,10 @@ from ..search import Positions, search
 from .differential import attained
 from .least_epsilon import Scales, least_epsilon
 
-NO_PAIR: Final = "No pair of secrets is at a finite distance, so nothing is said of any."
+NO_PAIR: Final = "No pair of {} is at a finite distance, so nothing is said of any."
 """What an epsilon per distance says where all distances are infinite."""
+FAR_PAIRS: Final = "Of pairs at an infinite distance nothing is said."
+"""What it says where some are."""
 
 DESCRIPTION: Final = Description(
     "metric-privacy",
@@ -88,7 +90,7 @@ class MetricDifferentialPrivacy(Notion):
         mask = protected(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
-        found = least_epsilon(matrix, mask, Scales.distances(self.metric.array, mask), self.delta)
+        found = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
         rounding = math.inf if open_ else found.rounding
         return Finding(self, found.value, rounding, attained(matrix, found.pair, self.delta))
 
@@ -126,12 +128,26 @@ class MetricDifferentialPrivacy(Notion):
             return unequal(mechanism, together), False
         top = search(together, lambda s, t: HockeyStick(0.0).rows(matrix[s], matrix[t]))
         error = mass_error(top.value, matrix.shape[1])
+        if abs(top.value - self.delta) <= error:
+            exact = largest_mass(mechanism, top, together)
+            if exact is not None:
+                return exact[1] if exact[0] > self.delta else None, False
         return top.pair if top.value > self.delta + error else None, top.value > self.delta - error
 
     @property
     def unit(self) -> str:
         """The unit of the metric."""
         return self.metric.unit
+
+    @property
+    def unprotected(self) -> str:
+        """What it says nothing of: secrets at an infinite distance."""
+        return far_secrets(self.metric)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether no two secrets are at a finite distance."""
+        return about_no_pair(self.metric)
 
     def as_metric_privacy(self, _secrets: Space) -> Metric | None:
         """Return the metric, for delta 0."""
@@ -141,20 +157,21 @@ class MetricDifferentialPrivacy(Notion):
         """Return what the epsilon promises."""
         if math.isinf(value):
             return "Two secrets that should look alike can be told apart for certain: no epsilon is enough."
-        if about_no_pair(self.metric):
-            return NO_PAIR
+        if self.vacuous:
+            return self.unprotected
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
         numbers = f"(epsilon {at_most(value)}{per}, {called(self.metric.name)})"
+        rest = f" {self.unprotected}" if self.unprotected else ""
         if self.delta:
             return (
                 f"The probability of any set of reports from one of two secrets that are {step} apart is at most "
                 f"{factor_at_most(value)} times that from the other, plus {at_most(self.delta)}; the exponent "
-                f"grows with the distance {numbers}."
+                f"grows with the distance {numbers}.{rest}"
             )
         return (
             f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
-            f"of two secrets that are {step} apart, and the exponent grows with the distance {numbers}."
+            f"of two secrets that are {step} apart, and the exponent grows with the distance {numbers}.{rest}"
         )
 
 
@@ -175,6 +192,13 @@ def metric_on(metric: Metric, size: int) -> Metric:
 def about_no_pair(metric: Metric) -> bool:
     """Return whether no two secrets are at a finite distance."""
     return bool(np.isfinite(metric.array).sum() == len(metric))
+
+
+def far_secrets(metric: Metric) -> str:
+    """Return what an epsilon per distance says nothing of, in a sentence; empty if all distances are finite."""
+    if about_no_pair(metric):
+        return NO_PAIR.format("secrets")
+    return "" if np.isfinite(metric.array).all() else FAR_PAIRS
 
 
 def protected(metric: Metric) -> Mask:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, NamedTuple, final
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.arrays import Floats
 from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_errors, mass_error
+from ..exact import largest_of_pairs, least_step
 from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
@@ -84,15 +86,22 @@ class ProbabilisticDifferentialPrivacy(Notion):
         slack = mass_error(1.0, matrix.shape[1]) if self.delta else 0.0
         steps = _last_steps(matrix, array, (self.delta, max(0.0, self.delta - slack), self.delta + slack))
         value, above, below = (step.epsilon for step in steps)
-        pair = steps[0].pair
+        pair, error = steps[0].pair, _log_error(matrix)
+        if above > below:  # delta is so near to a step that rounding decides: integers do
+            allowed = Fraction(self.delta)
+            pairs = np.argwhere(np.triu(array | array.T))
+            exact = largest_of_pairs(mechanism, pairs, lambda p, q, unit: least_step(p, q, unit, allowed))
+            if exact is not None:
+                (below, above, pair), error = exact, 0.0
+                value = below
         if pair is None:
-            return Finding(self, 0.0, above + _log_error(matrix), Witness())
+            return Finding(self, 0.0, above + error, Witness())
         sizes = _sizes(matrix[pair[0]], matrix[pair[1]])
         outputs = np.flatnonzero(sizes >= value)
         if math.isinf(value):
             rounding = 0.0 if math.isinf(below) else math.inf
         else:
-            rounding = max(above - value, value - below) + _log_error(matrix)
+            rounding = max(above - value, value - below) + error
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
