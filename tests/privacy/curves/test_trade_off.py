@@ -7,6 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import sfumato as sf
+from sfumato.audits import Outcome, Requirement, audit
 from sfumato.core import Metric
 from sfumato.divergences import TOTAL_VARIATION, hockey_stick
 from sfumato.errors import InputError
@@ -226,3 +228,21 @@ def test_a_curve_is_made_of_its_vertices():
         TradeOff.of_vertices([0.0, 0.5], [1.0, 0.0])
     with pytest.raises(InputError, match="not convex"):
         TradeOff.of_vertices([0.0, 0.5, 1.0], [1.0, 0.9, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_curve_with_room_to_spare_is_kept_exactly(seed):
+    """Every curve meets every other where alpha or beta is 1; that alone leaves nothing open."""
+    random = np.random.default_rng(seed)
+    rows = random.dirichlet(np.ones(4), 3)
+    needed = float(np.log(np.maximum.reduce([rows[s] / rows[t] for s in range(3) for t in range(3)])).max())
+    assert TradeOffPrivacy(TradeOff.of_epsilon(needed * 1.001)).measure(rows).upper == 0
+    broken = TradeOffPrivacy(TradeOff.of_epsilon(needed * 0.999)).measure(rows)
+    assert broken.lower > 0
+
+
+def test_a_requirement_on_a_curve_is_decided():
+    mechanism = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
+    kept, broken = (audit(mechanism, curve=TradeOff.of_epsilon(epsilon)) for epsilon in (1.01, 0.99))
+    assert Requirement.parse("trade-off <= 0").hold_against(kept).outcome is Outcome.HOLDS
+    assert Requirement.parse("trade-off <= 0").hold_against(broken).outcome is Outcome.FAILS

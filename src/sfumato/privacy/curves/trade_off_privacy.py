@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -58,18 +59,21 @@ class TradeOffPrivacy(Notion):
             InputError: If the array is not a mechanism, or the relation has another size.
         """
         rows = channel(mechanism).matrix
-        value, witness = 0.0, Witness(note="no test does better than the curve allows")
+        top, witness = -math.inf, Witness(note="no test does better than the curve allows")
         for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
             found = errors(p, q)
-            gaps = self.curve.gaps(found)
+            # At alpha 1 every curve is 0, and at beta 1 none is above: these gaps are at most 0 exactly.
+            gaps = np.where((found.confidences == 0) | (found.powers == 0), -math.inf, self.curve.gaps(found))
             worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
-            if gaps[worst, vertex] > value:
-                value = float(gaps[worst, vertex])
+            if gaps[worst, vertex] <= top:
+                continue
+            top = float(gaps[worst, vertex])
+            if top > 0:
                 of_pair = Errors(*(rates[worst] for rates in found))
                 witness = tested(rows, pairs[worst], of_pair, int(vertex))
         # A relative error of alpha moves a convex f <= 1 by no more than that.
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
-        return Finding(self, value, rounding, witness)
+        return Finding(self, max(0.0, top), min(rounding, max(0.0, top + rounding)), witness)
 
     def sentence(self, value: float) -> str:
         """Return what a mechanism of this slack promises."""
