@@ -11,7 +11,7 @@ from ..privacy.vocabulary import VOCABULARY
 from ..rounding import at_most
 from .answers import AtlasAnswer, ImplicationAnswer, NotionAnswer
 from .grounds import PlacesGround, StudioGround
-from .plain import GROUPS, PLAIN
+from .plain import GROUPS, PLAIN, REST
 from .words import StudioWords
 
 LIT: Final = 3.0
@@ -44,7 +44,9 @@ def atlas_answer(ground: StudioGround, epsilon: float) -> AtlasAnswer:
 
 
 def _notion(claim: Claim, key: str) -> NotionAnswer:
-    own = {"key": key, "title": VOCABULARY[key].title, "plain": PLAIN[key], "group": GROUPS[key]}
+    known = VOCABULARY[key]
+    titles = {"title": known.title, "plain": PLAIN.get(key, known.question), "group": GROUPS.get(key, REST)}
+    own = {"key": key, **titles}
     try:
         found = convert(claim, to=key).claim
     except InputError as error:

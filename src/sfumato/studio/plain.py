@@ -1,4 +1,4 @@
-"""Plain titles of the notions of privacy, and the group that each belongs to, for people who know none of them."""
+"""Plain titles of notions of privacy, and the group that each belongs to, for people who know none of them."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from typing import Final
 from ..privacy import beliefs, curves, distributions, point
 
 PLAIN: Final = {
-    "differential-privacy": "Any two secrets are hard to tell apart",
-    "probabilistic-differential-privacy": "Two secrets are hard to tell apart, rare reports aside",
-    "indistinguishable": "No report moves the odds of two secrets far",
-    "metric-privacy": "The nearer two secrets, the harder to tell apart",
-    "divergence-privacy": "Two secrets are reported alike",
-    "divergence-metric-privacy": "The nearer two secrets, the more alike their reports",
-    "kl-privacy": "A report gives little away on average",
-    "renyi-privacy": "A report seldom gives much away",
-    "concentrated-privacy": "The more a report gives away, the rarer it is",
-    "bounded-range": "All reports give away about equally much",
-    "gaussian": "Telling two secrets apart is like reading a noisy meter",
-    "trade-off": "Every test of two secrets errs often",
-    "event-ratio": "Whether a fact holds changes the reports little",
-    "positive-membership": "No fact becomes much more credible",
-    "negative-membership": "No fact becomes much less credible",
-    "membership": "No fact becomes much more or less credible",
-    "adversarial": "No fact becomes much more credible, a small step aside",
-    "noiseless": "Two values are hard to tell apart for who knows the data",
-    "aposteriori-noiseless": "No value becomes much more or less probable",
-    "inferential": "The odds of two values move little",
-    "identity": "The odds of whom it is about move little",
-    "information": "No secret becomes much more or less probable",
-    "semantic": "It matters little that your record was used",
-    "causal": "Changing one record changes the reports little",
-    "pufferfish": "A fact and its rival are hard to tell apart",
-    "distribution-privacy": "The habits of two people are hard to tell apart",
-    "probabilistic-distribution-privacy": "Two habits are hard to tell apart, rare reports aside",
-    "metric-distribution-privacy": "The more alike two habits, the harder to tell apart",
-    "divergence-distribution-privacy": "Two habits are reported alike",
-    "divergence-metric-distribution-privacy": "The more alike two habits, the more alike their reports",
-    "distortion": "The best attacker errs far on average",
+    "differential-privacy": "How well any two secrets can be told apart",
+    "probabilistic-differential-privacy": "How well two secrets can be told apart, rare reports aside",
+    "indistinguishable": "How far a report moves the odds of two secrets",
+    "metric-privacy": "How well two secrets can be told apart, by their distance",
+    "divergence-privacy": "How differently two secrets are reported",
+    "divergence-metric-privacy": "How differently two secrets are reported, by their distance",
+    "kl-privacy": "How much a report gives away on average",
+    "renyi-privacy": "How much a report gives away, the worst counting more",
+    "concentrated-privacy": "How often a report gives much away",
+    "bounded-range": "How unequal reports are in what they give away",
+    "gaussian": "Which noisy meter tells as much as a report",
+    "trade-off": "How often tests of two secrets go wrong",
+    "event-ratio": "How much a fact changes the reports",
+    "positive-membership": "How much more credible a fact can become",
+    "negative-membership": "How much less credible a fact can become",
+    "membership": "How much more or less credible a fact can become",
+    "adversarial": "How much more credible a fact can become, a small step aside",
+    "noiseless": "How well who knows the data can tell two values apart",
+    "aposteriori-noiseless": "How much more or less probable a value can become",
+    "inferential": "How far the odds of two values can move",
+    "identity": "How far the odds of whom it is about can move",
+    "information": "How much more or less probable a secret can become",
+    "semantic": "How much it matters that your record was used",
+    "causal": "How much changing one record changes the reports",
+    "pufferfish": "How well a fact and its rival can be told apart",
+    "distribution-privacy": "How well the habits of two people can be told apart",
+    "probabilistic-distribution-privacy": "How well two habits can be told apart, rare reports aside",
+    "metric-distribution-privacy": "How well two habits can be told apart, by their distance",
+    "divergence-distribution-privacy": "How differently two habits are reported",
+    "divergence-metric-distribution-privacy": "How differently two habits are reported, by their distance",
+    "distortion": "How far the best attacker is off on average",
 }
-"""The idea of each notion in plain words; its number says how much."""
+"""What the number of each notion measures, in plain words; a notion that is not here shows its question."""
 
 _GROUPS: Final = (
     ("Telling two secrets apart", (*point.NOTIONS, *curves.NOTIONS)),
@@ -47,8 +47,8 @@ _GROUPS: Final = (
     ("Telling habits apart, and errors", distributions.NOTIONS),
 )
 
-GROUPS: Final = {
-    **{kind.description.key: title for title, kinds in _GROUPS for kind in kinds},
-    "distortion": _GROUPS[-1][0],
-}
-"""The group of each notion: about two secrets, about beliefs, or about habits and errors."""
+GROUPS: Final = {kind.description.key: title for title, kinds in _GROUPS for kind in kinds}
+"""The group of each notion that these rooms have."""
+
+REST: Final = _GROUPS[-1][0]
+"""The group of all others."""
