@@ -19,7 +19,7 @@ _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _MARKDOWN: Final = re.compile(r"[\\`*_\[\]|~$]")
 _LINE_START: Final = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_FORMULA: Final = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_FORMULA: Final = re.compile("['\\s]*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
@@ -66,16 +66,16 @@ def html(text: object) -> str:
 def csv_cell(text: str) -> str:
     """Return a text as a cell of a CSV file that no spreadsheet takes for a formula.
 
-    A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break gets an
-    apostrophe in front, unless it is a number; so does one that begins with apostrophes
-    before such a sign, so that `from_csv_cell` always finds the text again. Other characters
-    stay: a table holds data, and whoever writes it puts separators between quotation marks.
+    A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break, also after
+    blanks, gets an apostrophe in front, unless it is a number; so does one that begins with
+    apostrophes before such a sign, so that `from_csv_cell` always finds the text again. Other
+    characters stay: a table holds data, and its writer puts separators between quotation marks.
 
     Example:
-        >>> csv_cell("=1+1"), csv_cell("-3"), csv_cell("-3 km")
-        ("'=1+1", '-3', "'-3 km")
+        >>> csv_cell("=1+1"), csv_cell(" =1"), csv_cell("-3"), csv_cell("-3 km")
+        ("'=1+1", "' =1", '-3', "'-3 km")
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.strip()) else text
 
 
 def csv_row(values: Iterable[object]) -> list[object]:

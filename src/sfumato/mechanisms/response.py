@@ -21,7 +21,8 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     """Return k-ary randomised response: the truth with odds exp(epsilon) to 1 against each other value.
 
     p(s|s) = exp(epsilon) / (exp(epsilon) + k - 1); the other k - 1 values share the rest
-    evenly. It is epsilon-locally differentially private: metric privacy for `hamming`.
+    evenly. It is epsilon-locally differentially private: metric privacy for `hamming`. No value is reported with
+    a probability below 2**-71, so that beyond an epsilon of about 49 it hides more than that asks for.
 
     Args:
         space: The k secrets, which are also the observables.
