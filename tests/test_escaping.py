@@ -93,7 +93,9 @@ def test_numbers_stay_numbers(number):
     assert csv_cell(number) == number
 
 
-@pytest.mark.parametrize("text", ["=1+1", "-3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1", "\u00a0 =1", "+1 555", "'=1", "＝1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "-3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1", "\u00a0 =1", "+1 555", "'=1", "＝1"]
+)
 def test_formulas_get_an_apostrophe(text):
     assert csv_cell(text) == "'" + text
 

@@ -101,7 +101,7 @@ def test_less_loss_than_the_truth_costs_names_the_least():
 
 def test_less_loss_than_epsilon_allows_names_the_least():
     possible = design(EVEN, loss=hamming(KM), guarantees=[PRIVATE]).certificate.loss
-    with pytest.raises(InfeasibleError, match=f"the least possible is {possible:.3f}"):
+    with pytest.raises(InfeasibleError, match=f"the least possible with them is {possible:.3f}"):
         design_private(EVEN, loss=hamming(KM), distance=WALK, max_loss=possible / 2, guarantees=[PRIVATE])
 
 

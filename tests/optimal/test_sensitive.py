@@ -305,7 +305,7 @@ def test_one_class_hides_itself(solve):
 def test_too_small_a_bound_is_refused_with_the_least_loss(solve):
     joint, loss, _ = random_case(8)
     least_loss = float(joint.sum(axis=0) @ loss.min(axis=1))
-    with pytest.raises(InfeasibleError, match="least possible is") as error:
+    with pytest.raises(InfeasibleError, match="least possible with them is") as error:
         solved(solve, (joint, loss, least_loss - 0.01))
     named = float(error.value.hint.split("allow at least ")[1].split(",")[0])
     assert named == pytest.approx(least_loss, rel=1e-9)

@@ -110,7 +110,7 @@ def test_two_places_by_hand():
     assert found.epsilon_upper == pytest.approx(math.log(0.6 / 0.4), abs=1e-5)
     tight = least_vulnerability(np.eye(2) / 2, bit, hamming(bit), wrong + 1e-7, guarantees=promise)
     assert tight.bayes_error == pytest.approx(wrong, abs=1e-6)
-    with pytest.raises(InfeasibleError, match=r"least possible is 0\.26"):
+    with pytest.raises(InfeasibleError, match=r"least possible with them is 0\.26"):
         least_vulnerability(np.eye(2) / 2, bit, hamming(bit), 0.26, guarantees=promise)
 
 

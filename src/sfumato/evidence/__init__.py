@@ -5,6 +5,7 @@ from .bounds import Multipliers, distortion_bound, exponents_above, loss_bound
 from .certificate import Certificate, DistortionProof, as_dict, certify, prove, relative_gap
 from .constraints import ConstraintProof, LinearConstraint, prove_constraint
 from .coordinates import CoordinateProof, VertexPrivacy, bound_to, epsilon_between_points, prove_coordinate_privacy
+from .coverage import covered
 from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .least_costs import LeastCosts
 from .many_bounds import ManyMultipliers, many_loss_bound
@@ -52,6 +53,7 @@ __all__ = [
     "class_loss_above",
     "class_vulnerability_above",
     "class_vulnerability_bound",
+    "covered",
     "distortion_below",
     "distortion_bound",
     "epsilon_between_points",

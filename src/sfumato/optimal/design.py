@@ -11,7 +11,7 @@ from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, 
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..evidence import PlaceDistortion
+from ..evidence import PlaceDistortion, covered
 from ..evidence.constraints import as_constraints
 from ..rounding import amount, amount_at_least, amount_at_most
 from .fallback import standing_in
@@ -184,7 +184,8 @@ def design_private(
         return run.finished(problem, standing_in(problem, least.mechanism))
     limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
     what = (
-        f"no mechanism with these guarantees loses at most {limit}: the least possible is {shown}."
+        f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
+        f"them is {shown}."
         if bound > most
         else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
     )

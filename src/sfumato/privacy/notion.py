@@ -158,7 +158,7 @@ class Notion(ABC):
 
     @property
     def unprotected(self) -> str:
-        """What its value says nothing of, in a sentence: pairs at an infinite distance; "" if there are none."""
+        """Sentence on the pairs that its value says nothing of, at an infinite distance; "" if there are none."""
         return ""
 
     @property

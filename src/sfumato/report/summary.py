@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 
 from ..attacks import PlaceAttack, goals, true_place
-from ..core import Bracket, Guarantee, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
+from ..core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
 from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
     DistortionProof,
     EpsilonProof,
-    LinearConstraint,
     Optimality,
+    covered,
     distortion_below,
     expected_loss_above,
     prove_constraint,
@@ -171,14 +171,15 @@ def _rechecked(
     if optimality.objective == "distortion" and optimality.distance is not None:
         distance = optimality.distance
         value, unit = distortion_below(held.mechanism, prior, distance), distance.unit
-        most = amount_at_least(optimality.max_loss, loss.unit)
+        most = f"a loss of at most {amount_at_least(optimality.max_loss, loss.unit)} on average"
+        others = covered(held.mechanism.secrets, held.guarantees, held.constraints, loss=most)
         what = (
-            f"no mechanism that keeps its promise and loses at most {most} on average "
-            f"makes the best attacker{_with(distance)} err by more than {amount_at_most(bound, unit)}"
+            f"no mechanism {others} makes the best attacker{_with(distance)} err by more than "
+            f"{amount_at_most(bound, unit)}"
         )
         return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
     at_worst = optimality.objective == "worst-case"
-    others = _others(held.mechanism, held.guarantees, held.constraints)
+    others = covered(held.mechanism.secrets, held.guarantees, held.constraints)
     what = f"no mechanism {others} loses less than {amount_at_least(bound, loss.unit)} " + (
         "at worst" if at_worst else "on average"
     )
@@ -204,8 +205,8 @@ def _near(low: float, high: float, unit: str) -> str:
     apart = sum_above((high, -low))
     least = min(abs(low), abs(high)) if low * high > 0 else 0.0  # the optimum is no smaller
     if apart > 0.5 * least:
-        return f"this one is within {amount_at_most(apart, unit)} of the best possible"
-    return f"this one is within {gap_at_most(up(apart / least))} of the best possible"
+        return f"this one is within {amount_at_most(apart, unit)} of the best of them"
+    return f"this one is within {gap_at_most(up(apart / least))} of the best of them"
 
 
 def attack_sentences(
@@ -292,30 +293,18 @@ def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
     return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
 
 
-def _others(mechanism: Mechanism, guarantees: Sequence[Guarantee], constraints: Sequence[LinearConstraint]) -> str:
-    """Return which mechanisms a bound is about: others may lose less with other places to report."""
-    limits = "these linear constraints" if len(constraints) > 1 else "this linear constraint"
-    if isinstance(mechanism.secrets, Lattice):
-        also = f", {limits}" if constraints else ""
-        return f"on these vertices, with these reports{also} and the rows that prove the promise,"
-    promised = "these promises" if len(guarantees) > 1 else "this promise"
-    kept = [*([promised] if guarantees else []), *([limits] if constraints else [])]
-    kept += ["these reports"] if isinstance(mechanism.secrets, Places) or constraints or not kept else []
-    return f"with {', '.join(kept[:-1])}{' and ' if kept[1:] else ''}{kept[-1]}"
-
-
 def _optimality(design: Design) -> list[str]:
     c = design.certificate
     if c.objective == "distortion":
         unit = design.problem.distance.unit if design.problem.distance is not None else ""
-        best = (
-            "No mechanism within this loss makes the best attacker err by more than "
-            f"{amount_at_most(c.bound, unit)}"
+        others = covered(
+            design.mechanism.secrets, design.problem.guarantees, design.problem.constraints, loss="this loss"
         )
+        best = f"No mechanism {others} makes the best attacker err by more than {amount_at_most(c.bound, unit)}"
         near = _near(c.value, c.bound, unit)
     else:
         kind = "a worst-case" if c.objective == "worst-case" else "an average"
-        others = _others(design.mechanism, design.problem.guarantees, design.problem.constraints)
+        others = covered(design.mechanism.secrets, design.problem.guarantees, design.problem.constraints)
         best = f"No mechanism {others} has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
         near = _near(c.bound, c.value, c.loss_unit)
     sentences = [f"{best}; {near} (proved by duality)."]

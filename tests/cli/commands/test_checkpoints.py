@@ -24,7 +24,7 @@ def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
     assert steps == [0, 1, 2]
     whole = run("design", visits_file, *OPTIONS, "--checkpoints", "kept", "-o", "b.sfm")
     assert whole.code == 0, whole.err
-    assert "possible (proved by duality)" in whole.text
+    assert "of them (proved by duality)" in whole.text
     assert steps[3] == 3  # where the first one stopped
 
 

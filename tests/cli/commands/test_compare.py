@@ -11,7 +11,7 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert done.code == 0, done.err
     assert "optimum" in done.text
     assert "planar geometric + remap" in done.text
-    assert "Proved: no mechanism of epsilon 1/km loses less than" in done.text
+    assert "Proved: no mechanism of epsilon 1/km, with these reports, loses less than" in done.text
     assert (tmp_path / "t.csv").read_text().startswith("name,parameter,epsilon_upper")
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
 

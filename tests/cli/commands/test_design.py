@@ -134,7 +134,7 @@ def test_hexagons(run):
         (("--distortion", "-5 m"), "is negative"),
         (("--distortion", "nan km"), "is not a number with a unit"),
         (("--distortion", "500 h"), "does not fit"),
-        (("--max-loss", "900 m", "--epsilon", "1/km"), "the least possible is"),
+        (("--max-loss", "900 m", "--epsilon", "1/km"), "the least possible with them is"),
         (("--max-loss", "10 m"), "the best report for every secret already loses"),
         (("--objective", "median"), "is unknown"),
         (("--loss", "beauty"), "is unknown"),

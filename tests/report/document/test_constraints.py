@@ -106,7 +106,9 @@ def test_a_bound_without_promises_and_constraints_is_about_all_mechanisms():
 def test_several_promises_are_not_one():
     errors = [sf.DistortionPrivacy(0.5, AGE), sf.DistortionPrivacy(0.3, sf.hamming(PEOPLE))]
     found = sf.design(PRIOR, loss=AGE, guarantees=[sf.MetricPrivacy("20/year", AGE), *errors])
-    assert "No mechanism with these promises has" in " ".join(sf.report.summarise(found).markdown().split())
+    assert "No mechanism with these promises and these reports has" in " ".join(
+        sf.report.summarise(found).markdown().split()
+    )
     assert "that keeps these promises with these reports" in told(without_others(found))
 
 

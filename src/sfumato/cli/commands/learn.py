@@ -196,7 +196,8 @@ def _certified(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_
         least = amount_at_least(proof.bound, "m", 4)
         raise InfeasibleError(
             f"a loss of at most {amount(max_loss_m, 'm')} was asked for, but at an epsilon of "
-            f"{guarantee.epsilon:g}/km no mechanism on these cells loses less than {least} on average.",
+            f"{guarantee.epsilon:g}/km no mechanism that reports the centres of these cells loses less than "
+            f"{least} on average.",
             f"allow {argument('max_loss', amount_at_most(proof.loss, 'm', 4))}.",
             f"ask for a larger {argument('epsilon')}.",
         )

@@ -70,7 +70,8 @@ def finished(
     if best is None:
         unit = problem.loss.unit
         raise InfeasibleError(
-            f"no mechanism can be proved to lose at most {units.show(problem.max_loss, unit)} on average: "
+            "no mechanism with these reports can be proved to lose at most "
+            f"{units.show(problem.max_loss, unit)} on average: "
             f"the least that can be proved is {units.show(least, unit)} ({least:.17g}).",
             "allow at least that much, or add observables that lose less.",
         )

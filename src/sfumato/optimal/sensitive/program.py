@@ -113,8 +113,8 @@ def leak_program(problem: SensitiveProblem) -> LeakProgram:
     if room < -rounding or (room < 0 and size == 0):
         unit = problem.loss.unit
         raise InfeasibleError(
-            f"no mechanism loses at most {units.show(problem.max_loss, unit)} on average: "
-            f"the least possible is {units.show(least, unit)}.",
+            f"no mechanism with these reports loses at most {units.show(problem.max_loss, unit)} on average: "
+            f"the least possible with them is {units.show(least, unit)}.",
             f"allow at least {least + rounding:.17g}, or add observables that lose less.",
         )
     tight = room <= _TIGHT * size + rounding

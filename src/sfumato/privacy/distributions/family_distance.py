@@ -168,7 +168,7 @@ class ByDistance(Notion):
     @final
     @property
     def unprotected(self) -> str:
-        """What it says nothing of: pairs of distributions at an infinite distance."""
+        """Sentence on the pairs that it says nothing of, at an infinite distance."""
         if np.isfinite(self.between[0]).all():
             return ""
         return NO_PAIR.format("distributions") if self.vacuous else FAR_PAIRS

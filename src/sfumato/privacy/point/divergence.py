@@ -174,7 +174,7 @@ class DivergenceMetricPrivacy(Notion):
 
     @property
     def unprotected(self) -> str:
-        """What it says nothing of: secrets at an infinite distance."""
+        """Sentence on the secrets that it says nothing of, at an infinite distance."""
         return far_secrets(self.metric)
 
     @property

@@ -141,7 +141,7 @@ class MetricDifferentialPrivacy(Notion):
 
     @property
     def unprotected(self) -> str:
-        """What it says nothing of: secrets at an infinite distance."""
+        """Sentence on the secrets that it says nothing of, at an infinite distance."""
         return far_secrets(self.metric)
 
     @property

@@ -30,9 +30,9 @@ _ROUNDED_GAP: Final = 1e-6  # a smaller one is written as this
 _FEW_BITS: Final = 1e-6  # fewer are written as so many
 _HOW: Final = (
     "The mechanism was trained against an attacker who guesses the hidden value from a report. The certified "
-    "optimum "
-    "was found in another way: on the visits learned from, no mechanism on these cells does better by the measure "
-    "that was asked for. Held-out visits are visits that neither of the two has seen.",
+    "optimum was found in another way: on the visits learned from, no mechanism that reports the centres of these "
+    "cells does better by the measure that was asked for. Held-out visits are visits that neither of the two has "
+    "seen.",
     "Nobody is promised anything by what was learned: another attacker, or other visits, may fare otherwise.",
 )
 
@@ -110,9 +110,9 @@ class Learned(Short):
             "Proved: for the visits learned from, a report of the certified optimum tells at most "
             f"{at_most(_FEW_BITS)} bits of the value, next to nothing."
             if optimum.information_bits <= _FEW_BITS
-            else "Proved: for the visits learned from, no mechanism of this loss on these cells hides more "
-            "than the "
-            f"optimum by {gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its value.",
+            else "Proved: for the visits learned from, no mechanism of this loss that reports the centres of "
+            f"these cells hides more than the optimum by {gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its "
+            "value.",
         ]
         if not self.within:
             found.append(

@@ -105,7 +105,7 @@ def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure
             ax.axvline(measure.blind, color=_GREY, linestyle="--", linewidth=1, label="without a report")
     bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
     if at_epsilon and bound is not None:
-        said = "proved: with one report no mechanism loses less"
+        said = "proved: with one of these reports no mechanism loses less"
         axes[0].axvline(bound, color=_BLACK, linewidth=1, label=said)
     axes[0].set_yticks(range(len(families)), [outside(fill(name, _NAME) if narrow else name) for name in families])
     axes[0].invert_yaxis()

@@ -53,7 +53,9 @@ def row_words(found: Comparison) -> tuple[str, ...]:
         common_epsilon = found.value if found.equal == "epsilon" else optimum.epsilon_upper
         at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
         alone = " with one report" if found.margin is not None else ""
-        said.append(f"Proved: no mechanism of epsilon {at} loses less than {bound} on average{alone}.")
+        said.append(
+            f"Proved: no mechanism of epsilon {at}, with these reports, loses less than {bound} on average{alone}."
+        )
     said.append(
         f"Without a report the attacker errs by about {amount(found.blind_error, unit)}, or finds the secret "
         f"{about_percent(found.blind_hit_rate)} of the time."

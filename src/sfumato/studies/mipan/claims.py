@@ -67,7 +67,7 @@ def _people(rows: Sequence[ContestRow]) -> list[PaperClaim]:
             "The learned mechanism is optimal: nothing hides more within the limit.",
             min(shares) >= 1 - 1e-3,
             f"The learned table reaches {span(shares)} of the error that "
-            f"no mechanism on the cells exceeds (proved), in {len(cases)} cases. On held-out visits it leaves the "
+            f"no table of these cells exceeds (proved), in {len(cases)} cases. On held-out visits it leaves the "
             f"strongest attacker more errors than the certified optimum of the other visits in {len(robust)} "
             "of them.",
         ),
@@ -105,6 +105,7 @@ def _largest_limit(rows: Sequence[ContestRow]) -> PaperClaim:
         f"Within {limit:,g} m users are hidden: the best guess errs as often as a blind one.",
         not short,
         f"So in {len(mine) - len(short)} of {len(mine)} cases. The farthest below is {far.hidden} of {far.source} "
-        f"(seed {far.seed}): {far.error:.3f}, a blind guess {far.blind_error:.3f}, and no mechanism exceeds "
+        f"(seed {far.seed}): {far.error:.3f}, a blind guess {far.blind_error:.3f}, and no table of "
+        "these cells exceeds "
         f"{at_most(far.largest_error, 4)}.",
     )

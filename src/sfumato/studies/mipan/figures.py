@@ -44,7 +44,7 @@ CAPTIONS: Final = {
     "loss "
     "leave, on the visits learned from and on held-out ones, with intervals of 95 % over random splits. The "
     "dashed "
-    "line is what no mechanism with one report exceeds on the visits learned from.",
+    "line is what no table of the cells exceeds on the visits learned from.",
     "people-clouds": "Where users are reported, at the smaller limit: the area of a dot is the share of a "
     "user's reports "
     "in a cell. Users are set apart within a cell so that they do not hide each other.",

@@ -90,9 +90,8 @@ def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
         others = f"of this kind (the same lattice, the same reports{also}, the same way of proof)"
     if cost.objective == "distortion":
         return (
-            "No mechanism that keeps the promise and loses as little makes the best attacker's guess be off by "
-            "more "
-            f"than {most_amount(best.value, unit, 4)} on average; with this one it is off by at least "
+            f"No mechanism {others} that loses as little makes the best attacker's guess be off by more than "
+            f"{most_amount(best.value, unit, 4)} on average; with this one it is off by at least "
             f"{least_amount(reached.value, unit, 4)}."
         )
     if cost.kind == "hamming" and cost.objective == "expected":
