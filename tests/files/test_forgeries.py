@@ -576,7 +576,9 @@ def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_pat
     with suppress(InputError):
         said = prepare(held.tupling or held.mechanism, table, tmp_path / "out.csv", column="secret").promises[0]
         if not said.endswith("nothing is promised of reports."):
-            stated = re.fullmatch(r"Proved from the integers: epsilon (\S+)/km, euclidean\.", said)
+            stated = re.fullmatch(
+                r"Proved from the integers: epsilon (\S+)/km, euclidean, for numbers in km\.", said
+            )
             assert stated, said
             believed.append(float(stated[1]))
     with suppress(InputError), closing(Ledger.create(tmp_path / "budget.db", "1e308/km")) as ledger:

@@ -9,8 +9,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.files import sign, verify
+from sfumato.files import MechanismFile, load_tupling, read_any, read_mechanism_file, sign, verify
 from sfumato.files.many import read_designs
+from sfumato.mechanisms.tupling import Tupling
 
 from ..cli.conftest import runner
 
@@ -75,9 +76,9 @@ def test_no_change_passes(tmp_path, file, change, what):
     sign(file, private)
     changed = tmp_path / what
     changed.write_bytes(CHANGES[change](changed.read_bytes()))
-    with pytest.raises(FileError, match="is not by the key"):
+    with pytest.raises(FileError, match=r"is not by the key|is not a signature"):
         verify(file, public)
-    with pytest.raises(FileError, match="is not by the key"):
+    with pytest.raises(FileError, match=r"is not by the key|is not a signature"):
         sf.load(file, signed_by=public)
 
 
@@ -136,9 +137,35 @@ def test_an_encrypted_key_needs_its_password(tmp_path, file):
     private, public = pair(tmp_path, kind="pem", password=b"hush")
     with pytest.raises(FileError, match="is encrypted"):
         sign(file, private)
-    with pytest.raises(FileError, match="is not a private key that can be read"):
+    with pytest.raises(FileError, match="could not be decrypted"):
         sign(file, private, password=lambda: "loud")
+    with pytest.raises(FileError, match="could not be decrypted"):
+        sign(file, private, password=lambda: "")
     assert sign(file, private, password=lambda: "hush") == verify(file, public)
+
+
+def test_an_encrypted_key_of_openssh_is_read(tmp_path, file):
+    """As ``ssh-keygen`` writes it where a passphrase is given."""
+    private, public = pair(tmp_path, password=b"hush")
+    assert sign(file, private, password=lambda: "hush") == verify(file, public)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(65), b"-----BEGIN SSH SIGNATURE-----"])
+def test_what_is_no_signature_is_called_that(tmp_path, file, content):
+    (tmp_path / "answers.sfm.sig").write_bytes(content)
+    with pytest.raises(FileError, match=r"answers\.sfm\.sig next to .* is not a signature"):
+        verify(file, pair(tmp_path)[1])
+
+
+def test_every_reader_of_files_can_require_a_signature(tmp_path):
+    coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
+    file, (private, public) = tmp_path / "tuples.sfm", pair(tmp_path)
+    sf.save(MechanismFile(Tupling(coin, 3, [0.5, 0.5])), file)
+    for read in (read_any, read_mechanism_file, load_tupling):
+        with pytest.raises(FileError, match="is not signed"):
+            read(file, signed_by=public)
+    sign(file, private)
+    assert load_tupling(file, signed_by=public).dummies == 3
 
 
 def test_the_fingerprint_is_that_of_openssh(tmp_path, file):

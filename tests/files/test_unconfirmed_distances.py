@@ -140,6 +140,54 @@ def test_the_mark_outlives_copies_conversions_and_other_files(file, tmp_path):
     assert loaded(tmp_path / "vouched.sfm").guarantees[0].metric.stated
 
 
+STATED = {
+    "labels": sf.Space(["a", "b"], [[0, 0], [1, 0]], unit="km"),
+    "texts of numbers": sf.Space(["0", "1"], [0.0, 1.0], unit="km"),
+    "truth values": sf.Space([False, True], [0.0, 1.0], unit="km"),
+    "numbers beyond floats": sf.Space.numbers([2**60 + 128, 2**60 + 129], unit="ns"),
+    "some cells of a grid": sf.geo.ChosenPlaces(GRID, [0, 1]),
+}
+CONFIRMED = {
+    "numbers": sf.Space.numbers([0, 1.5], unit="km"),
+    "bins": sf.NumberBins(0, 5, 2, unit="year"),
+    "points": sf.Space([(0.0, 0.0), (1.0, 0.5)], [(0.0, 0.0), (1.0, 0.5)], unit="km"),
+    "a grid": GRID,
+}
+
+
+@pytest.mark.parametrize("name", [*STATED, *CONFIRMED])
+def test_coordinates_confirm_distances_where_rows_are_matched_by_them(name, tmp_path):
+    space = {**STATED, **CONFIRMED}[name]
+    metric = space.metric("euclidean")
+    n = len(space)
+    save(sf.Mechanism(np.full((n, n), 1 / n), space).promising(sf.MetricPrivacy(1.0, metric)), tmp_path / "m.sfm")
+    promise = loaded(tmp_path / "m.sfm").guarantees[0]
+    assert promise.metric.stated == (name in STATED)
+    assert promise.confirmed_by(space) == (name in CONFIRMED)
+
+
+def test_the_unit_of_numbers_is_said(tmp_path):
+    """Which it is decides what the promise is, and only the reader of the table knows."""
+    space = sf.Space.numbers([0, 1000], unit="km")
+    mechanism = sf.Mechanism([[0.6, 0.4], [0.4, 0.6]], space).promising(
+        sf.MetricPrivacy("0.001/km", space.metric("absolute"))
+    )
+    save(mechanism, tmp_path / "m.sfm")
+    table = pd.DataFrame({"away": [0, 1000]})
+    said = prepare(loaded(tmp_path / "m.sfm"), table, tmp_path / "o.csv", column="away").promises
+    assert "epsilon 0.001/km, absolute, for numbers in km." in said[0]
+
+
+def test_labels_of_a_grid_do_not_say_where_rows_are(tmp_path):
+    n = len(GRID)
+    mechanism = sf.Mechanism(np.full((n, n), 1 / n), GRID).promising(
+        sf.MetricPrivacy("1/km", GRID.metric("euclidean", "km"))
+    )
+    table = pd.DataFrame({"cell": [str(GRID.labels[0])]})
+    with pytest.raises(InputError, match="do not say where a row is"):
+        sf.release(mechanism, table, column="cell")
+
+
 def test_confirmed_distances_and_those_of_the_caller_are_not_marked(tmp_path, ledger):
     n = len(GRID)
     honest = sf.MetricPrivacy("1/km", GRID.metric("euclidean", "km"))

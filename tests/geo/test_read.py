@@ -453,6 +453,13 @@ class TestRefused:
                 read_visits(write(name, bomb))
             assert "unpack it with gunzip" in str(caught.value)
 
+    def test_a_beginning_that_repeats_is_no_bomb(self, write):
+        """The ratio is that of the whole file, not of what was read so far."""
+        noise = b"".join(b"48.%06d,7.8\n" % k for k in np.random.default_rng(1).integers(0, 10**6, 900_000))
+        repeats = [gzip.compress(b"48.100000,7.8\n" * 10**6)] * 10
+        file = b"".join([gzip.compress(b"lat,lon\n"), *repeats, gzip.compress(noise)])
+        assert len(read_visits(write("v.csv.gz", file)))
+
     def test_a_compressed_trajectory_is_read_and_a_damaged_one_refused(self, write):
         packed = gzip.compress(PLT.encode())
         assert len(read_visits(write("1.plt.gz", packed))) == 2

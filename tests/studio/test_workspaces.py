@@ -55,10 +55,21 @@ def test_two_studios_do_not_share_a_folder(tmp_path):
     Store(tmp_path).close()
 
 
+def test_a_damaged_memory_is_explained_and_the_folder_let_go(tmp_path):
+    Store(tmp_path).close()
+    good = (tmp_path / "studio.db").read_bytes()
+    (tmp_path / "studio.db").write_bytes(b"no database" * 100)
+    with pytest.raises(FileError, match=r"the studio's memory .* cannot be used"):
+        Store(tmp_path)
+    (tmp_path / "studio.db").write_bytes(good)
+    Store(tmp_path).close()
+
+
 def test_what_a_killed_studio_was_reading_is_deleted(tmp_path):
     with contextlib.closing(Store(tmp_path)) as store:
         one, other = store.make_workspace()["id"], store.make_workspace()["id"]
         store.change_workspace(one, data={"visits": "visits-a.parquet"})
+        (store.files(one) / "visits-folder.parquet").mkdir()
         for name in ("visits-a.parquet", "visits-b.parquet", "upload/c/file/patients.csv"):
             for identity in (one, other):
                 (store.files(identity) / name).parent.mkdir(parents=True, exist_ok=True)

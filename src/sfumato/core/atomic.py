@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FileError
@@ -69,6 +69,15 @@ def owner_only(only: bool = True) -> Iterator[None]:
     finally:
         if before is not None:
             os.umask(before)
+
+
+def owner_only_like(path: str | os.PathLike[str]) -> AbstractContextManager[None]:
+    """Return `owner_only` where a file can be read by its owner alone; what is made of it then can, too."""
+    try:
+        alone = not os.stat(path).st_mode & 0o077
+    except OSError:
+        alone = False
+    return owner_only(alone)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

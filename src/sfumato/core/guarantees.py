@@ -75,12 +75,17 @@ class MetricPrivacy(Frozen):
 
     def confirmed_by(self, secrets: Space) -> bool:
         """Whether just these distances follow from the secrets: places, numbers, or labels that are compared."""
-        return follows(self.distances, secrets, secrets)
+        return follows(self.distances, secrets, secrets, secrets)
 
     def caveat(self, secrets: Space) -> str:
-        """Return what a sentence about the promise adds where the secrets do not confirm its distances."""
-        known = self.confirmed_by(secrets) or self.for_any_two  # in this order: the second needs all distances
-        return "" if known else ", by distances that are stated and nothing confirms"
+        """Return what a sentence about the promise adds where the secrets do not confirm its distances.
+
+        Of numbers, the unit is stated, too: which it is decides what a unit of distance is in the table.
+        """
+        if self.confirmed_by(secrets):
+            numbers = bool(self.distances.unit) and secrets.crs is None
+            return f", for numbers in {plain(secrets.unit)}" if numbers else ""
+        return "" if self.for_any_two else ", by distances that are stated and nothing confirms"
 
     def check_distances(self) -> None:
         """Refuse a promise whose distances a file states and nothing confirms.

@@ -198,23 +198,26 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
     )
 
 
-def follows(given: Metric | Loss, rows: Space, columns: Space) -> bool:
-    """Return whether distances follow from the values of two spaces alone.
+def follows(given: Metric | Loss, rows: Space, columns: Space, secrets: Space) -> bool:
+    """Return whether distances follow from the values of two spaces and how rows are matched with secrets.
 
     Args:
         given: The distances, array (rows, columns).
         rows: The values that the rows are of.
         columns: The values that the columns are of.
+        secrets: The secrets of the mechanism that the values are secrets or reports of.
 
     Returns:
         False where they have a name of their own, differ from what their name stands for, or are made of
-        coordinates that the values do not give themselves (`Space.gives_coordinates`).
+        coordinates that nothing confirms (`Space.confirms_coordinates`).
     """
     try:
         named = as_named(given, rows, columns)
     except InputError:  # its name stands for others
         return False
-    return named and (_kind(given.name) in _OF_LABELS or (rows.gives_coordinates and columns.gives_coordinates))
+    if not named or _kind(given.name) in _OF_LABELS:
+        return named
+    return rows.confirms_coordinates(secrets) and columns.confirms_coordinates(secrets)
 
 
 def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None:

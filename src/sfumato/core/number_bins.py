@@ -65,9 +65,8 @@ class NumberBins(Space):
         object.__setattr__(self, "first", int(first))
         object.__setattr__(self, "width", int(width))
 
-    @property
-    def gives_coordinates(self) -> bool:
-        """Whether the values give their coordinates: always."""
+    def confirms_coordinates(self, _secrets: Space) -> bool:
+        """Whether coordinates follow from how rows are matched: always, by their numbers."""
         return True
 
     def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,17 +129,18 @@ class Space(Frozen):
         centres = None if self.coordinates is None else [self.coordinates[m].mean(axis=0) for m in members]
         return Space(sets, centres, self.unit, self.crs)
 
-    @property
-    def gives_coordinates(self) -> bool:
-        """Whether the values themselves give their coordinates, as places and numbers do.
+    def confirms_coordinates(self, _secrets: Space) -> bool:
+        """Whether the coordinates follow from how rows are matched with secrets: from numbers that are labels.
 
-        Labels with coordinates do not: that a label lies where its coordinates say is the word of their writer.
+        Other labels do not confirm theirs: that one lies where its coordinates say is the word of their writer.
+
+        Args:
+            secrets: The secrets of the mechanism that these are secrets or reports of.
         """
-        try:
-            own = numbers(cast(Any, self.labels), "the labels")
-        except InputError:
+        if self.coordinates is None:
             return False
-        return self.coordinates is not None and np.array_equal(own.reshape(len(self), -1), self.coordinates)
+        rows = zip(self.labels, self.coordinates.tolist(), strict=True)
+        return all(_is_at(label, row) for label, row in rows)
 
     def check_order(self, other: Space, what: str) -> None:
         """Refuse another space of the same labels in another order, whose positions are not those here.
@@ -264,3 +266,15 @@ def _plain(label: Any) -> Any:
     if isinstance(label, set):
         return frozenset(label)
     return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label
+
+
+def _is_at(label: Hashable, coordinates: list[float]) -> bool:
+    """Return whether a label is its own coordinates exactly: a number, or a tuple of them."""
+    own = label if isinstance(label, tuple) else (label,)
+    return len(own) == len(coordinates) and all(
+        isinstance(one, int | float)
+        and not isinstance(one, bool)
+        and math.isfinite(one)
+        and Fraction(one) == other
+        for one, other in zip(own, coordinates, strict=True)
+    )

@@ -228,7 +228,7 @@ class Contents:
         place = entry.integer(key)
         metric = self._shared("metrics", place, self._metrics, self._built_metric)
         named = as_named(metric, secrets, secrets)  # refuses a file whose distances are not what it calls them
-        if trusted or (named and follows(metric, secrets, secrets)):
+        if trusted or (named and follows(metric, secrets, secrets, secrets)):
             metric = self._metrics[place] = metric.trust()
         return metric
 

@@ -51,9 +51,9 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
         if guarantee.confirmed_by(secrets):
             return DistanceSource.CONFIRMED
     elif isinstance(guarantee, DistortionPrivacy):
-        if follows(guarantee.distance, secrets, secrets):
+        if follows(guarantee.distance, secrets, secrets, secrets):
             return DistanceSource.CONFIRMED
-        if follows(guarantee.distance, observables, secrets):
+        if follows(guarantee.distance, observables, secrets, secrets):
             return DistanceSource.REPORTS
     return DistanceSource.LABELS if secrets.coordinates is None else DistanceSource.UNCONFIRMED
 

@@ -314,13 +314,20 @@ def read_any(
 
 
 @checked
-def read_mechanism_file(path: str | os.PathLike[str]) -> MechanismFile:
+def read_mechanism_file(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> MechanismFile:
     """Return all that the file of a mechanism with a matrix holds; `read_any` reads noise, too.
+
+    Args:
+        path: The file.
+        trust_distances: As of `read_any`.
+        signed_by: As of `read_any`.
 
     Raises:
         FileError: As `read_any`, or if it holds noise for coordinates, which has no matrix.
     """
-    held = read_any(path)
+    held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
     if isinstance(held, NoiseFile):
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.noise!r}, which has no matrix.",
@@ -354,19 +361,26 @@ def load(
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
             "use the file of its inner mechanism",
-            python("read it with sf.files.load_tupling(path), and take its .inner."),
+            python("read it with sf.files.load_tupling(path, ...), and take its .inner."),
         )
     return held.mechanism
 
 
 @checked
-def load_tupling(path: str | os.PathLike[str]) -> Tupling:
+def load_tupling(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> Tupling:
     """Return the tupling of a mechanism file.
+
+    Args:
+        path: The file.
+        trust_distances: As of `load`.
+        signed_by: As of `load`.
 
     Raises:
         FileError: As `read_mechanism_file`, or if the file's reports are sent without dummies.
     """
-    held = read_mechanism_file(path)
+    held = read_mechanism_file(path, trust_distances=trust_distances, signed_by=signed_by)
     if held.tupling is None:
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.",

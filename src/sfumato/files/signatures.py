@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".sig"
 """What the name of a signature ends in: ``mine.sfm.sig`` belongs to ``mine.sfm``."""
 
+_BYTES: Final = 64
 _LONGEST_KEY: Final = 1 << 16
 _MAKE: Final = "make a pair with: ssh-keygen -t ed25519 -f team"
 
@@ -86,7 +87,7 @@ def check_signature(content: bytes, path: Path, key: Path) -> str:
 
     try:
         with Path(f"{path}{SUFFIX}").open("rb") as file:
-            signature = file.read(65)
+            signature = file.read(_BYTES + 1)
     except FileNotFoundError:
         raise FileError(
             f"{str(path)!r} is not signed: there is no {path.name}{SUFFIX} next to it.",
@@ -96,6 +97,11 @@ def check_signature(content: bytes, path: Path, key: Path) -> str:
         raise FileError(
             f"the signature of {str(path)!r} cannot be read ({error.strerror}).", "check its rights."
         ) from None
+    if len(signature) != _BYTES:
+        raise FileError(
+            f"{path.name}{SUFFIX} next to {str(path)!r} is not a signature: it does not hold {_BYTES} bytes.",
+            "get it again from those who signed the file.",
+        )
     try:
         public.verify(signature, content)
     except InvalidSignature:
@@ -115,12 +121,9 @@ def _private_key(path: Path, password: Callable[[], str] | None) -> Ed25519Priva
     content = _key_content(path)
     read = serialization.load_ssh_private_key if b"OPENSSH" in content else serialization.load_pem_private_key
     try:
-        try:
-            found: Any = read(content, None)
-        except TypeError:  # it is encrypted
-            if password is None:
-                raise FileError(f"the key {str(path)!r} is encrypted.", "pass its password.") from None
-            found = read(content, password().encode())
+        found: Any = read(content, None)
+    except TypeError:
+        found = _unlocked(path, lambda given: read(content, given), password)
     except (ValueError, UnsupportedAlgorithm) as error:
         raise FileError(
             f"{str(path)!r} is not a private key that can be read ({error}).", f"give the private key, or {_MAKE}"
@@ -128,6 +131,18 @@ def _private_key(path: Path, password: Callable[[], str] | None) -> Ed25519Priva
     if not isinstance(found, Ed25519PrivateKey):
         raise _other_kind(path)
     return found
+
+
+def _unlocked(path: Path, read: Callable[[bytes], Any], password: Callable[[], str] | None) -> Any:
+    """Return an encrypted key."""
+    if password is None:
+        raise FileError(f"the key {str(path)!r} is encrypted.", "pass its password.")
+    try:
+        return read(password().encode())
+    except (TypeError, ValueError) as error:  # TypeError: an empty one
+        raise FileError(
+            f"the key {str(path)!r} could not be decrypted ({error}).", "check the password."
+        ) from None
 
 
 def _public_key(path: Path) -> Ed25519PublicKey:
@@ -166,19 +181,19 @@ def _serialization() -> Any:
 
 
 def _key_content(path: Path) -> bytes:
-    content = _content(path, _LONGEST_KEY + 1, f"check the path, or {_MAKE}")
+    content = _content(path, _LONGEST_KEY + 1)
     if len(content) > _LONGEST_KEY:
         raise FileError(f"{str(path)!r} is too large to be a key.", "check the path.")
     return content
 
 
-def _content(path: Path, most: int = -1, hint: str = "check the path.") -> bytes:
+def _content(path: Path, most: int = -1) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(most)
     except (OSError, ValueError) as error:
         raise FileError(
-            f"{str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error}).", hint
+            f"{str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error}).", "check the path."
         ) from None
 
 

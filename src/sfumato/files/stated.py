@@ -69,7 +69,7 @@ def stated(
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         found.append(f"{UNCONFIRMED_LOSS}{called(loss.name)}) as the file states it, not checked{why}")
-    elif loss is not None and not follows(loss, secrets, observables):
+    elif loss is not None and not follows(loss, secrets, observables, secrets):
         found.append(_LABELS)
     found += [
         f"the coefficients of the linear constraint called {quoted(each.name)} as the file states them, not "
@@ -87,7 +87,7 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     if guesses == len(secrets):
         try:
             if as_named(distance, secrets, secrets):
-                return [] if follows(distance, secrets, secrets) else [_LABELS]
+                return [] if follows(distance, secrets, secrets, secrets) else [_LABELS]
         except InputError as error:
             refused = error
     if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):

@@ -53,10 +53,9 @@ class ChosenPlaces(Space):
         object.__setattr__(self, "places", places)
         object.__setattr__(self, "chosen", readonly(positions))
 
-    @property
-    def gives_coordinates(self) -> bool:
-        """Whether the values give their coordinates: always."""
-        return True
+    def confirms_coordinates(self, secrets: Space) -> bool:
+        """Whether coordinates follow: those of reports do from the places that rows are matched with."""
+        return secrets == self.places
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.places, self.chosen)

@@ -40,9 +40,8 @@ class Places(Space, ABC):
     of a local projection, whose PROJ string is the CRS.
     """
 
-    @property
-    def gives_coordinates(self) -> bool:
-        """Whether the values give their coordinates: rows are matched with places by where they are."""
+    def confirms_coordinates(self, _secrets: Space) -> bool:
+        """Whether coordinates follow: always, as rows are matched with places by where they are."""
         return True
 
     @abstractmethod

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import stat
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import SQLAlchemyError
 
 from ..core.locks import taken
 from ..errors import FileError
@@ -107,12 +109,19 @@ class Store:
             f"sqlite:///{database}", connect_args={"check_same_thread": False, "timeout": 30}
         )
         event.listen(self._engine, "connect", _tuned)
-        _TABLES.create_all(self._engine)
-        with self._lock, self._engine.begin() as connection:
-            running = _JOBS.c.status.in_(["queued", "running"])
-            connection.execute(update(_JOBS).where(running).values(status="interrupted"))
-        for row in self.workspaces():
-            self._drop_unread(row)
+        try:
+            _TABLES.create_all(self._engine)
+            with self._lock, self._engine.begin() as connection:
+                running = _JOBS.c.status.in_(["queued", "running"])
+                connection.execute(update(_JOBS).where(running).values(status="interrupted"))
+            for row in self.workspaces():
+                self._drop_unread(row)
+        except SQLAlchemyError as error:
+            self.close()
+            raise FileError(
+                f"the studio's memory {str(database)!r} cannot be used ({error.__cause__ or error!s}).",
+                "put a copy back, or name another folder: --folder FOLDER.",
+            ) from None
 
     def close(self) -> None:
         """Close the database, and let another studio use the folder."""
@@ -305,7 +314,8 @@ class Store:
         shutil.rmtree(files / "upload", ignore_errors=True)
         for path in files.glob("visits-*.parquet"):
             if path.name != used:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # the studio serves the other workspaces all the same
+                    path.unlink(missing_ok=True)
 
 
 def now() -> str:

@@ -142,7 +142,9 @@ class _Unpacked(io.RawIOBase):
         self._file = file
         self._source = source
         self._content = gzip.GzipFile(fileobj=file)
-        self._size = 0
+        self._size, compressed = 0, file.seek(0, os.SEEK_END)
+        self._most = max(_MOST_UNPACKED, _MOST_RATIO * compressed)
+        file.seek(0)
 
     def readable(self) -> bool:
         return True
@@ -154,7 +156,7 @@ class _Unpacked(io.RawIOBase):
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(f"the file {name} is damaged: {error}.", "compress or download it again.") from None
         self._size += len(block)
-        if self._size > max(_MOST_UNPACKED, _MOST_RATIO * self._file.tell()):
+        if self._size > self._most:
             raise DataError(
                 f"the file {name} is over {_MOST_RATIO} times larger when unpacked, which could fill the memory.",
                 "if that is right, unpack it with gunzip, and name the unpacked file.",

@@ -87,6 +87,8 @@ def test_only_the_owner_can_read_the_design_of_one_user(run, tmp_path, people):
     assert run("design", source, *user, "--spacing", "2 km", "--output", tmp_path / "ada.sfm").code == 0
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("ada.*")}
     assert modes == dict.fromkeys(["ada.sfm", "ada.md", "ada.png"], 0o600)
+    assert run("report", tmp_path / "ada.sfm", "--output", tmp_path / "ada.json").code in (0, 3)
+    assert stat.S_IMODE((tmp_path / "ada.json").stat().st_mode) == 0o600
 
 
 def test_the_same_command_goes_on_and_another_is_refused(made, run, monkeypatch):

@@ -50,6 +50,7 @@ def command(
     Everything that the file promises is proved anew; what its writer says is not believed. Exit code 0 if all
     promises, linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
+    from ...core.atomic import owner_only_like
     from ...files import read_any
     from ...report.document import SECONDS, Origin, report
     from ...report.maps import outline as read_outline
@@ -85,7 +86,8 @@ def command(
         found = report(
             held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land
         )
-        found.save(target)
+        with owner_only_like(file):
+            found.save(target)
     for sentence in found.spoken:
         say(sentence)
     say(f"Written: {target}")

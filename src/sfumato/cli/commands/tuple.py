@@ -46,6 +46,7 @@ def command(
     --epsilon and --delta the command finds the fewest dummies for which every two secrets
     are proved indistinguishable, and the file promises that.
     """
+    from ...core.atomic import owner_only_like
     from ...errors import InputError
     from ...files import MechanismFile, read_mechanism_file, save
     from ...mechanisms.tupling import FamilyAccountant, TuplePrivacy, Tupling, plan_dummies
@@ -69,7 +70,8 @@ def command(
     written = MechanismFile(
         tupling, held.prior, held.loss, (*held.guarantees, *promised), constraints=held.constraints
     )
-    save(written, output)
+    with owner_only_like(file):
+        save(written, output)
     say(f"{tupling.dummies:,} dummies, so {tupling.queries:,} queries for each report.")
     prove_tuples(written, () if promised else (_SHOWN_DELTA,))
     say(f"Written: {output}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core import JointSpace, Mechanism
 from ...core.arrays import Floats
 from ...errors import InputError, argument
-from ...geo import Lattice, Places
+from ...geo import Hexagons, Lattice, Places
 from ...mechanisms.tupling import Tupling
 from ...sampling import Recipe, Row, Words
 from ..columns import Labels, latlon_of, report_columns
@@ -64,7 +64,17 @@ class MatrixReporter(Reporter):
         return Secrets(positions, positions >= 0, moved_m)
 
     def of(self, *columns: Any) -> Secrets:
-        """Return the secrets of labels; see `Reporter.of`."""
+        """Return the secrets of labels; see `Reporter.of`.
+
+        Labels of a grid or lattice name a place only together with it: the same ones are elsewhere in another.
+        """
+        if self.given == "places" and not isinstance(self.single.secrets, Hexagons):
+            raise InputError(
+                f"the mechanism's secrets are places ({self.single.secrets!r}), and labels such as "
+                f"{str(self.single.secrets.labels[0])!r} do not say where a row is.",
+                f"leave out {argument('column')}, and name the columns of coordinates: {argument('lat', 'lat')}, "
+                f"{argument('lon', 'lon')}.",
+            )
         positions = positions_in(self.single.secrets, *columns)
         return Secrets(positions, positions >= 0)
 
