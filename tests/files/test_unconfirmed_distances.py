@@ -167,7 +167,7 @@ def test_coordinates_confirm_distances_where_rows_are_matched_by_them(name, tmp_
 
 
 def test_the_unit_of_numbers_is_said(tmp_path):
-    """Which it is decides what the promise is, and only the reader of the table knows."""
+    """The reader of the table alone knows it, and it decides what the promise is."""
     space = sf.Space.numbers([0, 1000], unit="km")
     mechanism = sf.Mechanism([[0.6, 0.4], [0.4, 0.6]], space).promising(
         sf.MetricPrivacy("0.001/km", space.metric("absolute"))
