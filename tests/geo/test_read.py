@@ -446,6 +446,9 @@ class TestRefused:
         assert len(visits) == 2
         assert visits.user is None
 
+    def test_names_of_columns_may_have_blanks_around_them(self, write):
+        assert read_visits(write("v.csv", b" lat , lon \n48.85,2.35\n48.86,2.36\n")).lat.tolist() == [48.85, 48.86]
+
     def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(self, write):
         bomb = gzip.compress(b"lat,lon\n") + gzip.compress(b"48.1,7.8\n" * 2**20) * 15
         for name in ("v.csv.gz", "v.csv"):

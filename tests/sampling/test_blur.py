@@ -73,11 +73,13 @@ def test_points_outside_are_reported_as_if_on_the_border(kind):
     assert xy[:, 0].mean() == pytest.approx(east, abs=300)  # rounding keeps the mean; by chance: 2e-39 (Hoeffding)
     with pytest.raises(InputError, match="outside='drop' is unknown"):
         sampler.blur(48.85, 2.35, outside="drop")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the latitude first: the other way round it is served"):
+        sampler.blur(2.35, 48.85)
     for bad in (np.nan, np.inf, 91.0):
         for outside in ("error", "nearest"):
-            with pytest.raises(InputError, match="not served"):
+            with pytest.raises(InputError, match=r"not served by .* which is not a latitude and a longitude"):
                 sampler.blur(bad, 2.35, outside=outside)
-            with pytest.raises(InputError, match="not served"):
+            with pytest.raises(InputError, match=r"not served by .* which is not a latitude and a longitude"):
                 sampler.blur([bad, 48.85], [2.35, 2.35], outside=outside)
 
 

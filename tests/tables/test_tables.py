@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import sfumato as sf
 from sfumato.core import Space
 from sfumato.errors import DataError, FileError, InputError
 from sfumato.tables import (
@@ -118,3 +119,15 @@ def test_folders_without_what_is_hidden_in_them(tmp_path):
         read_columns(tmp_path, ["x"])
     with pytest.raises(FileError, match="names no kind of table"):
         write_table(TABLE, tmp_path / "t.xlsx")
+
+
+def test_a_blank_line_is_an_empty_value_in_a_table_of_one_column(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("answer\nnever\n\nonce\n")
+    (tmp_path / "two.csv").write_text("answer,n\nnever,1\n\nonce,2\n")
+    assert read_columns(tmp_path / "one.csv", ["answer"])["answer"].to_pylist() == ["never", "", "once"]
+    assert read_columns(tmp_path / "two.csv", ["answer"])["answer"].to_pylist() == ["never", "once"]
+    loaded = TextTable.of(Source.of(tmp_path / "one.csv")).load(as_text=["answer"])
+    assert loaded["answer"].to_pylist() == ["never", None, "once"]
+    mechanism = sf.mechanisms.randomised_response(Space(["never", "once"]), 1.0)
+    with pytest.raises(DataError, match=r"1 of 3 rows is not at any of the mechanism's 2 labels"):
+        sf.release(mechanism, tmp_path / "one.csv", tmp_path / "out.csv", column="answer")

@@ -120,7 +120,7 @@ class DesignOptions(OptionsAsGiven):
     ] = None
     require: Annotated[
         list[str] | None,
-        Option(help="A limit to keep: 'within 1850 ft: at most 10 %', or as for audit, 'epsilon <= 0.7/km'."),
+        Option(help="A limit to keep: 'within 1850 ft: at most 50 %', or as for audit, 'epsilon <= 0.7/km'."),
     ] = None
     frontier_time: FrontierTime = 60.0
     lat: Latitude = None

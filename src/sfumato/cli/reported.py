@@ -46,6 +46,14 @@ class Reporting:
         required = read_required(asked.require) if asked.require else None
         return cls(asked.report, required, asked.frontier_time if asked.report else 0.0)
 
+    def check_lengths(self) -> None:
+        """Refuse a radius without a unit of length, before the work on places begins."""
+        from ..core import units
+
+        with option("--require"):
+            for risk in self.required.risks if self.required is not None else ():
+                units.length_m(risk.radius, "the radius")
+
     def write(
         self,
         held: MechanismFile | NoiseFile,

@@ -63,9 +63,19 @@ class MechanismPoints:
         secrets = self._ground.drawn(lat, lon, words.draw)
         if (secrets < 0).any():
             first = int(np.argmax(secrets < 0))
-            raise InputError(
+            missed = (
                 f"{int((secrets < 0).sum()):,} of {secrets.size:,} points are not served by "
-                f"{self.row.mechanism.secrets!r} (the first is number {first + 1}).",
+                f"{self.row.mechanism.secrets!r} (the first is number {first + 1}"
+            )
+            if not (abs(lat[first]) <= 90 and np.isfinite(lon[first])):
+                raise InputError(
+                    f"{missed}, which is not a latitude and a longitude).",
+                    "pass degrees, the latitude first, and leave out points without them.",
+                )
+            swapped = self._ground.drawn(lon[first : first + 1], lat[first : first + 1], words.draw)[0] >= 0
+            raise InputError(
+                f"{missed}).",
+                "pass the latitude first: the other way round it is served" if swapped else "",
                 "" if nearest else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
                 "leave them out, or design for a wider region.",
             )

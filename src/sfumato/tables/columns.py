@@ -90,9 +90,12 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
     """Return a CSV file as it stands: an empty value is a text, and one that does not fit its column an error."""
     import pyarrow as pa
 
+    first = source.head.splitlines()[0]
+    types = dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string())
     try:
         with source.open_binary() as stream:
-            table = parsed(stream, types=dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string()))
+            # In a table of one column a blank line is an empty value.
+            table = parsed(stream, types=types, blank_lines=bool(first.strip()) and b"," not in first)
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(

@@ -64,6 +64,11 @@ class TextTable(OpenTable):
         check_distinct(columns, str(source))
         return cls(source, delimiter, columns, headless=headless)
 
+    @property
+    def blank_lines(self) -> bool:
+        """Whether a blank line is a row: in a table of one column it is an empty value."""
+        return len(self.columns) == 1 and bool(self._source.head.splitlines()[0].strip())
+
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
         """Return the rows; see `OpenTable.load`. An empty value is a missing one."""
         import pyarrow as pa
@@ -81,6 +86,7 @@ class TextTable(OpenTable):
                     quotes=self._quotes,
                     encoding=encoding,
                     missing=True,
+                    blank_lines=self.blank_lines,
                 )
 
         encoding = "utf8" if source.is_utf8 else "latin-1"
@@ -113,6 +119,7 @@ def parsed(
     quotes: bool = True,
     encoding: str = "utf8",
     missing: bool = False,
+    blank_lines: bool = False,
 ) -> Any:
     """Return the rows of a text as a pyarrow Table; errors are Arrow's own.
 
@@ -125,6 +132,7 @@ def parsed(
         quotes: Whether values may stand in quotation marks.
         encoding: How the characters are written.
         missing: Whether an empty text is a missing value.
+        blank_lines: Whether a blank line is a row, of an empty value.
     """
     from pyarrow import csv as arrow_csv
 
@@ -132,7 +140,9 @@ def parsed(
         stream,
         # With threads one of Arrow's may still let go of the stream while Python ends, which aborts the process.
         read_options=arrow_csv.ReadOptions(column_names=names, encoding=encoding, use_threads=False),
-        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=delimiter, quote_char='"' if quotes else False, ignore_empty_lines=not blank_lines
+        ),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=columns, column_types=types, strings_can_be_null=missing
         ),
@@ -163,7 +173,7 @@ def _header(source: Source, delimiter: str) -> list[str]:
     """Return the names of the columns as Arrow sees them (quotation marks, byte order mark)."""
     import pyarrow as pa
 
-    line = source.head.lstrip().splitlines()[0] + b"\n"
+    line = source.head.lstrip(b"\r\n").splitlines()[0] + b"\n"  # blanks belong to the names
     try:
         found = parsed(io.BytesIO(line), delimiter=delimiter, encoding="utf8" if source.is_utf8 else "latin-1")
     except pa.ArrowInvalid as error:

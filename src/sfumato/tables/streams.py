@@ -118,7 +118,9 @@ def text_stream(source: Source) -> TableStream:
                     block_size=_TEXT_BLOCK,
                     encoding="utf8" if source.is_utf8 else "latin-1",
                 ),
-                parse_options=csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True),
+                parse_options=csv.ParseOptions(
+                    delimiter=table.delimiter, newlines_in_values=True, ignore_empty_lines=not table.blank_lines
+                ),
                 convert_options=csv.ConvertOptions(
                     include_columns=raw, column_types=dict.fromkeys(raw, pa.string()), strings_can_be_null=False
                 ),

@@ -122,6 +122,13 @@ def test_at_the_end_of_a_design_of_places(run, visits_file, tmp_path):
     assert {each["what"] for each in facts["attacks"]} == {"point"}
 
 
+def test_a_radius_without_a_unit_is_refused_before_the_design(run, visits_file, tmp_path):
+    done = run("design", visits_file, "-o", "m.sfm", "--require", "within 500: at most 90 %")
+    assert done.code == 1
+    assert "the radius '500' has no unit" in done.err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_at_the_end_of_a_design_of_answers(run, answers, tmp_path):
     done = run(*answers, "-o", "a.sfm", "--report", "a.json", "--require", "within 0: at most 1 %")

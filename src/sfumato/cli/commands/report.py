@@ -32,7 +32,7 @@ def command(
     ] = None,
     require: Annotated[
         list[str] | None,
-        typer.Option(help="A limit: 'within 1850 ft: at most 10 %', or as for audit, 'epsilon <= 0.7/km'."),
+        typer.Option(help="A limit: 'within 1850 ft: at most 50 %', or as for audit, 'epsilon <= 0.7/km'."),
     ] = None,
     sweep: Annotated[
         Path | None, typer.Option(help="The table of 'sfumato sweep' to show this design among others.")

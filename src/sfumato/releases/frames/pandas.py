@@ -14,6 +14,7 @@ from ...tables import ArrowStream
 from ..kernel import Kernel
 from .kind import FrameKind, Rows
 
+_MOST_ROWS: Final = 2**31  # larger whole numbers are keys, not row numbers
 _TIMES: Final = ("datetime", "date", "time", "period")  # what the names of types of times begin with
 
 
@@ -189,12 +190,16 @@ def _readable(frame: Any, *, index: bool = False) -> bool:
 
 
 def _numbering(index: Any) -> bool:
-    """Tell whether an index is a range without a name, which only numbers the rows.
+    """Return whether an index numbers rows: without a name, a range or distinct whole numbers that rows can have.
 
-    Other integers are not taken for row numbers, not even those that a selection of rows leaves: they may as well
-    be the keys of users.
+    The latter is what a selection of rows, or sorting, leaves of a range.
     """
-    return type(index).__name__ == "RangeIndex" and index.name is None
+    if index.nlevels > 1 or index.name is not None:
+        return False
+    if type(index).__name__ == "RangeIndex":
+        return True
+    whole = index.dtype.kind in "iu" and index.is_unique
+    return bool(whole and (len(index) == 0 or (index.min() >= 0 and index.max() < _MOST_ROWS)))
 
 
 def _pruned(index: Any) -> Any:

@@ -32,7 +32,7 @@ def report_file(
     Args:
         file: The mechanism file (.sfm).
         visits: A file of visits: where people were; ``city`` for those of the built-in city.
-        require: Requirements such as ``within 1850 ft: at most 10 %`` or ``epsilon <= 0.7/km``.
+        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
         sweep: The table that ``sfumato sweep`` wrote.
         source: Where the prior comes from, in words.
         user: Only this user's visits.

@@ -132,7 +132,7 @@ def report(
         held: The content of a mechanism file, or a design.
         visits: Where people were: cost, attacks and risks are then about true points. Without it those that the
             file states count, where it does.
-        require: Requirements such as ``within 1850 ft: at most 10 %`` or ``epsilon <= 0.7/km``.
+        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
         sweep: The table that ``sfumato sweep`` wrote, for the design among others.
         others: Without such a table, how long designing for other epsilons may take; a minute if None.
         origin: The files that it is made from, for the command and the script that make it again.

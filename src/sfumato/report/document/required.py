@@ -51,7 +51,7 @@ class Required(Short):
 
 
 def read_requirements(texts: Iterable[str]) -> Required:
-    """Read requirements such as ``within 1850 ft: at most 10 %`` or ``epsilon <= 0.7/km``.
+    """Read requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
 
     Raises:
         InputError: If one has neither form.
@@ -65,7 +65,7 @@ def read_requirements(texts: Iterable[str]) -> Required:
         else:
             raise InputError(
                 f"{plain(text)!r} is not a valid requirement.",
-                "write it as 'within 1850 ft: at most 10 %' for a risk.",
+                "write it as 'within 1850 ft: at most 50 %' for a risk.",
                 "write it as 'epsilon <= 0.7/km' for what an audit finds.",
             )
     return Required(tuple(risks), tuple(measured))

@@ -1,4 +1,4 @@
-"""Risk lines, such as ``within 1850 ft: at most 10 %``: how often an attacker's guess is near the secret."""
+"""Risk lines, such as ``within 1850 ft: at most 50 %``: how often an attacker's guess is near the secret."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .subject import on_a_line
 _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
 )
-_HINT: Final = "write it as 'within 1850 ft: at most 10 %'."
+_HINT: Final = "write it as 'within 1850 ft: at most 50 %'."
 _USUAL: Final = "1850 ft"  # the radius of several laws on precise locations
 _WHOLE: Final = 2**50
 _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
@@ -52,7 +52,7 @@ class RiskLine(Short):
 
     @classmethod
     def parse(cls, text: str) -> RiskLine:
-        """Read a requirement such as ``within 1850 ft: at most 10 %``.
+        """Read a requirement such as ``within 1850 ft: at most 50 %``.
 
         Raises:
             InputError: If it has another form, or the limit is above 100 %.
