@@ -272,7 +272,7 @@ release m.sfm visits.csv out.csv --keep lat | lat
 release m.sfm visits.csv out.csv --lat nowhere | nowhere
 release m.sfm visits.csv out.csv --column nowhere | nowhere
 release m.sfm visits.csv out.csv --column user --lat lat | --lat
-release m.sfm visits.csv out.csv --column user | --outside
+release m.sfm visits.csv out.csv --column user | leave out --column
 release labels.sfm visits.csv out.csv | --column
 release labels.sfm samples.csv out.csv --column output --outside nearest | --outside
 release labels.sfm visits.csv out.csv --column user | drop

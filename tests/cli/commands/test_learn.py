@@ -73,7 +73,9 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
 def test_a_bound_that_no_private_mechanism_meets_is_refused_before_training_with_the_least(run, homes):
     done = run("learn", "v.csv", *FAST, "--sensitive", "home", "--epsilon", "0.8/km")
     assert done.code == 1
-    least = re.search(r"no mechanism on these cells loses less than ([\d.]+) m on average", done.err)
+    least = re.search(
+        r"no mechanism that reports the centres of these cells loses less than ([\d.]+) m on average", done.err
+    )
     enough = re.search(r"allow --max-loss '([\d.]+ m)'", done.err)
     assert least
     assert enough, done.err
