@@ -137,8 +137,8 @@ def test_noise_is_charged_with_its_slack_and_remembers_places(run, noise_file, t
         assert "it is epsilon x (distance + 2 x r + 2.83 m of slack)" in said
         table = pyarrow.csv.read_csv(tmp_path / name)
         reports.append(list(zip(table["latitude"].to_pylist(), table["longitude"].to_pylist(), strict=True)))
-        assert len(set(reports[-1][:8])) == 2
-        assert len(set(reports[-1])) == 3
+        assert len(set(reports[-1][:8])) <= 2  # two reports are one with a probability of less than 1e-6
+        assert 1 < len(set(reports[-1])) <= 3
     assert reports[0][:8] == reports[1][:8]
     assert reports[0][8] != reports[1][8]
     spent = run("release", noise_file, "seen.csv", "three.csv", *names, *budget)

@@ -35,7 +35,8 @@ def test_a_place_is_charged_once_and_its_very_report_repeated(tmp_path):
         again = metered(tmp_path / "l.db")
         assert again.report("ada", *point, place="home").tolist() == first.tolist()
         assert again.ledger.balance("ada").spent == 1
-    assert metered(tmp_path / "l.db").report("bob", *HOME, place="home").tolist() != first.tolist()
+    others = [metered(tmp_path / "l.db").report(f"bob {k}", *HOME, place="home").tolist() for k in range(5)]
+    assert any(other != first.tolist() for other in others)  # each by chance: less than 1e-4
     held = str(
         rows(f"sqlite:///{tmp_path / 'l.db'}", "places") + rows(f"sqlite:///{tmp_path / 'l.db'}", "charges")
     )
@@ -47,7 +48,7 @@ def test_a_place_is_charged_once_and_its_very_report_repeated(tmp_path):
 def test_without_a_name_each_report_is_charged_and_fresh(tmp_path):
     source = metered(tmp_path / "l.db")
     reports = {tuple(source.report("ada", *HOME)) for _ in range(3)}
-    assert len(reports) == 3
+    assert len(reports) >= 2  # two reports are one with a probability of less than 1e-6: not three
     balance = source.ledger.balance("ada")
     assert (balance.spent, balance.left, balance.reports) == (3, 0, 3)
     with pytest.raises(BudgetError, match="0/km is left"):
