@@ -117,6 +117,8 @@ def constraint_sentences(constraints: Sequence[LinearConstraint], proofs: Sequen
 def sum_at_most(upper: float, claimed: float) -> str:
     """Write a proved upper bound in seven digits, or in all where these hide on which side of its limit it is."""
     short = at_most(upper, 7)
+    if not math.isfinite(upper):
+        return short
     return short if (float(short) <= claimed) == (upper <= claimed) else exactly(upper)
 
 

@@ -150,7 +150,9 @@ def _same_cells(path: Path) -> None:
     if stream.headless or stream.comma or strange:
         return
     plain = text.replace('""', "").count('"') == 0
-    found = [tuple(row) for row in csv.reader(io.StringIO(text.lstrip(), newline="")) if row]
+    one = len(stream.schema.names) == 1 and not text.startswith("\n")  # then a blank line is an empty value
+    read = csv.reader(io.StringIO(text.lstrip("\n"), newline=""))
+    found = [tuple(row) or ("",) for row in read if row or one]
     if plain:
         assert [list(map(str, row)) for row in found[1:]] == [list(row) for row in rows]
         assert [from_csv_cell(name) for name in found[0]] == stream.schema.names

@@ -1,5 +1,7 @@
 """Reports of files with linear constraints: proved anew, and named in what is said of the best."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,7 @@ def test_other_designs_keep_the_constraints(design):
     free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("2/year", AGE))
     doubled = [each for each in found.facts.frontier if each.epsilon.value == 2.0]
     assert all(each.loss.value >= free.certificate.bound for each in doubled)
+
+
+def test_a_sum_without_a_bound_is_said():
+    assert sum_at_most(math.inf, 0.5) == "infinite"
