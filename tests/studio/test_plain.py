@@ -1,4 +1,4 @@
-"""Titles of the notions in the studio: plain, and true whatever the number is."""
+"""Titles of the notions in the studio: plain, and true at every value of the number."""
 
 import re
 

@@ -150,7 +150,7 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     Returns:
         The fraction; None where a row has more than delta at reports that the other never makes.
     """
-    most, one, other = delta * unit, 0, 0
+    most = delta * unit
     alone = [(a, b) for a, b in zip(p, q, strict=True) if (a == 0) != (b == 0)]
     one, other = sum(a for a, _ in alone), sum(b for _, b in alone)
     if max(one, other) > most:
