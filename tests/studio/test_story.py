@@ -14,7 +14,7 @@ from sfumato.files import read_mechanism_file
 from sfumato.studio.examples import example_data
 from sfumato.studio.grounds import PlacesGround, ground_of
 
-from .conftest import DESIGNS, soon
+from .conftest import DESIGNS, designed, soon
 
 
 def rows_of(visitor, design):
@@ -80,6 +80,23 @@ def test_at_a_design_the_preview_is_certified(anyone):
     assert by_epsilon == by_design
     assert by_design["status"] == "certified"
     assert by_design["loss"] == point["loss"]
+
+
+def test_a_design_no_more_useful_than_one_report_for_everybody_says_so(ages, cities):
+    answers = cities()
+    answers.upload("answers.csv", b"answer\n" + b"never\n" * 90 + b"once\n" * 6 + b"often\n" * 4, keep_as="answer")
+    answers.put("/site", {"kind": "values"})
+    seen = set()
+    for visitor in (ages, designed(answers, DESIGNS)):
+        for point in visitor.get("/frontier")["points"]:
+            preview = visitor.get("/preview", design=point["design"])
+            design = rows_of(visitor, point["design"])
+            same = (design.prior.probabilities @ design.loss.array).min()
+            useful = design.mechanism.expected_loss(design.prior, design.loss) < 0.995 * same
+            assert preview["useful"] is bool(useful)
+            assert ("are useless" in preview["sentences"][0]) is not useful
+            seen.add(useful)
+    assert seen == {True, False}
 
 
 def test_a_preview_is_quick(city):

@@ -140,6 +140,14 @@ class StudioWords(Short):
             said.append(f"Not finished: {status}. What is promised is proved all the same.")
         return [*said, self.odds(epsilon)]
 
+    def same_for_all(self) -> str:
+        """Return that a mechanism is hardly more useful than one report for everybody."""
+        what = "place" if self._places else "value"
+        return (
+            f"One {what} reported for everybody loses at most about 0.5 % more: reports at this epsilon "
+            "are useless. Choose a larger one."
+        )
+
     def here(self, mean_loss: float) -> str:
         """Return how far somebody at a position appears from it."""
         if self._places:

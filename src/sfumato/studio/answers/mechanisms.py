@@ -43,6 +43,7 @@ class PreviewAnswer(BaseModel):
 
     epsilon: float
     status: Literal["interpolated", "certified"]
+    useful: bool = Field(description="Whether it loses less than the same report for everybody, by 0.5 % or more.")
     between: list[float] | None
     design: str | None
     loss: MeasuredAnswer

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from ..refusals import RefusedError
 
 Where = tuple[int | None, float | None, float | None]
 """A position: an index, or a latitude and a longitude."""
+
+_USEFUL: Final = 0.995  # of the loss of one report for everybody; the gap of a frontier's designs is the rest
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -171,6 +173,11 @@ class StudioGround(ABC):
         """A lower bound of the loss of always reporting the same: that of a guess without a report."""
         blind = self.blind
         return down(1 - blind.found.upper) if blind.error is None else blind.error.lower
+
+    def useful(self, loss: float) -> bool:
+        """Return whether a loss is smaller by 0.5 % or more than that of one report for everybody."""
+        blind = self.blind
+        return loss < _USEFUL * (1 - blind.found.value if blind.error is None else blind.error.value)
 
     def near(self, limit: float) -> NDArray[np.bool_]:
         """Return which secrets are at most so far from each other, array (n, n)."""

@@ -134,19 +134,24 @@ def _preview(
             if possible
             else words.never(),
         )
+    said = (
+        words.blended(blend, chosen.epsilon)
+        if stored is None
+        else words.certified(
+            chosen.promised, finished=stored["facts"]["finished"], status=stored["facts"]["status"]
+        )
+    )
+    useful = ground.useful(blend.loss.value)
     return PreviewAnswer(
         epsilon=chosen.epsilon,
         status="interpolated" if stored is None else "certified",
+        useful=useful,
         between=None if blend.single else [blend.lower.epsilon, blend.upper.epsilon],
         design=None if stored is None else stored["id"],
         loss=words.loss(blend.loss),
         error=words.error(blend.error),
         found=words.found(blend.found),
-        sentences=words.blended(blend, chosen.epsilon)
-        if stored is None
-        else words.certified(
-            chosen.promised, finished=stored["facts"]["finished"], status=stored["facts"]["status"]
-        ),
+        sentences=said if useful else [words.same_for_all(), *said],
         here=here,
         belief=belief,
     )
