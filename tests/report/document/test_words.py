@@ -7,10 +7,12 @@ import re
 
 import pytest
 
+import sfumato as sf
 from sfumato.core import units
+from sfumato.report.document import OtherDesigns
 from sfumato.report.document.words import cost_words
 
-from .conftest import KINDS, held, report_of, slowly
+from .conftest import CITY, KINDS, REGION, held, report_of, report_without_drawings, slowly
 
 METRES = {"mm": 1e-3, "m": 1.0, "km": 1e3}
 AMOUNT = r"(infinite|-?[\d,]+(?:\.\d+)?(?:e-?\d+)?)"
@@ -180,7 +182,27 @@ def test_what_is_not_protected_is_true_of_the_file(told):
     assert ("Borders of cells" in text) == (facts["subject"]["kind"] == "cells")
     assert ("Positions outside" in text) == bool(facts["subject"]["region"])
     assert ("The prior:" in text) == facts["prior"]["held"]
+    assert facts["subject"]["chosen_reports"] == ("Places of the data" in text)
+    for always in (
+        "anyone who runs that program",
+        "how long a draw takes",
+        "Columns that a release keeps",
+        "A ledger",
+    ):
+        assert always in text
     assert ("NOT PROVED" in text) == any(not each["holds"] for each in facts["promises"])
+
+
+def test_reports_at_medians_may_be_where_somebody_was():
+    lattice = sf.Lattice.covering(REGION, "1 km")
+    promise, prior = sf.CoordinatePrivacy("1/km"), sf.Prior.from_visits(lattice, CITY)
+    made = sf.design(prior, loss=lattice.loss(CITY), guarantees=promise, gap=1e-3, keep="program")
+    said = [
+        everything(report_without_drawings(design, others=OtherDesigns(0)))["What is not protected"]
+        for design in (made, sf.optimal.at_medians(made, CITY))
+    ]
+    assert "Places of the data" not in said[0]
+    assert "Places of the data: reports are made at places chosen for a set of visits." in said[1]
 
 
 def test_no_claim_of_the_file_is_believed():

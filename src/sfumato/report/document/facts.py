@@ -28,6 +28,7 @@ class SubjectFacts(Short):
         first: The first of the secrets that are values, as text.
         last: The last of them.
         unit: The unit of numbers.
+        chosen_reports: Whether reports are at places chosen from data, not at vertices or the centres of cells.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class SubjectFacts(Short):
     first: str
     last: str
     unit: str
+    chosen_reports: bool = False
 
 
 @final

@@ -8,7 +8,7 @@ from ...core import Mechanism, NumberBins, Prior, Space
 from ...core.arrays import Floats
 from ...escaping import plain
 from ...files import MechanismFile, NoiseFile
-from ...geo import Cells, Lattice, Places, Projection
+from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection
 from .facts import SubjectFacts
 
 _LONGEST = 40  # characters of a label
@@ -32,6 +32,7 @@ def subject_of(held: MechanismFile | NoiseFile) -> SubjectFacts:
         short(secrets.labels[0]),
         short(secrets.labels[-1]),
         plain(secrets.unit) if not isinstance(secrets, Places) else "m",
+        _of_data(secrets, mechanism.observables),
     )
 
 
@@ -59,6 +60,12 @@ def short(label: object) -> str:
     """Return a label as one line of at most forty characters."""
     text = plain(label)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _of_data(secrets: Space, reports: Space) -> bool:
+    """Return whether reports are at other points than vertices or the centres of cells."""
+    at_secrets = isinstance(reports, Places | ChosenPlaces)
+    return isinstance(secrets, Places) and reports.crs is not None and not at_secrets
 
 
 def _unused(mechanism: Mechanism) -> int:

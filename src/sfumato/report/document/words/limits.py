@@ -24,7 +24,19 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
         "published beside the report, or known from elsewhere, adds to what it tells.",
         "People who move or belong together: what is known of one place or one person can tell something of "
         "another.",
+        "The true value: the program that draws the report has it, and so has anyone who runs that program. The "
+        "promise is about those who see the report alone.",
+        "Time: how long a draw takes may depend on the true value. The promise is about those who cannot measure "
+        "it.",
+        "Columns that a release keeps: they are published as they are.",
+        "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends.",
     ]
+    if subject.chosen_reports:
+        found.append(
+            "Places of the data: reports are made at places chosen for a set of visits. Some may be exactly where "
+            "a visit was, and whoever sees reports or the file sees them. If the visits are the protected "
+            "person's own, that is a second release, which no promise here covers."
+        )
     if subject.region:
         found.append(
             "Positions outside of the region above: nothing is promised of them, unless they are moved into it "
