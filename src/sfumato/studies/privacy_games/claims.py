@@ -202,7 +202,8 @@ def _joint_reaches(first: Sequence[_Pair], second: Sequence[_Pair]) -> PaperClai
         "Joint reaches the larger of the two privacies, in scenario 2 the d_m that metric alone does not.",
         not short,
         f"Joint is proved to force d_m in {len(every) - len(short)} of {len(every)} cases; the error against it "
-        f"is at least {least:.3f} times the larger of the two others. For user {_at(j)} in scenario 2 it forces "
+        f"is at least {at_least(least, 6)} times the larger of the two others. "
+        f"For user {_at(j)} in scenario 2 it forces "
         f"{at_least(j.distortion_lower, 4)} km, and metric {about(m.error_best, 4)} km.",
     )
 
