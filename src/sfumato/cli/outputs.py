@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import FileError, InputError, MissingExtraError
 from .messages import note
+from .progress import working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,7 +143,8 @@ def draw(figure: Callable[[], Figure], path: Path, what: str, *, dark: bool) -> 
     from ..report import save_picture
 
     try:
-        save_picture(figure(), path, theme_of(dark=dark))
+        with working("Drawing"):
+            save_picture(figure(), path, theme_of(dark=dark))
     except MissingExtraError as error:
         note(error, f"no {what} drawn.")
         return []

@@ -16,7 +16,7 @@ from .messages import PARTIAL, option, say
 from .options import DEFAULT_EPSILON
 from .outputs import check_ending, check_outputs, picture_of
 from .places import max_loss_of, name_of, prior_of, visits_from
-from .progress import StopOnInterrupt, progress_line
+from .progress import StopOnInterrupt, progress_line, working
 from .reported import Reporting
 from .sites import POINTS_GAP, Site, site_of_cells, site_of_points, wants_cells
 from .solved import say_forecast, say_how_long, solved, solver_asked
@@ -99,9 +99,10 @@ def design_places(asked: DesignOptions) -> None:
 
         check_there(background, site.places)
     gap = POINTS_GAP if asked.gap is None and not on_cells and not errs else asked.gap
-    prior, source = prior_of(site.places, data.found, asked.user, asked.smoothing, data.source)
-    used = data.found if asked.user is None else data.found.of_user(asked.user)
-    used = used.select(site.places.inside(used.lat, used.lon))
+    with working("Counting visits"):
+        prior, source = prior_of(site.places, data.found, asked.user, asked.smoothing, data.source)
+        used = data.found if asked.user is None else data.found.of_user(asked.user)
+        used = used.select(site.places.inside(used.lat, used.lon))
     medians = None if on_cells or loss != "euclidean" else used
     if aim is not None:
         goal = goal_of(aim, asked, data.found, site.costs.unit)
@@ -118,8 +119,7 @@ def design_places(asked: DesignOptions) -> None:
         )
         site, result, finished = replace(site, search=search.sentences), search.design, search.finished
     else:
-        finished = True
-        result = _solved(asked, site, prior, used, medians if asked.distortion is None else None, gap)
+        result, finished = _solved(asked, site, prior, used, medians if asked.distortion is None else None, gap)
     output = DesignOutput(
         site, used, data.apart, source, target, drawn, asked.dark, asked.bound_time, background, reporting
     )
@@ -182,8 +182,10 @@ def _data(asked: DesignOptions) -> _Data:
 
 def _solved(
     asked: DesignOptions, site: Site, prior: Prior, used: Visits, medians: Visits | None, gap: float | None
-) -> Design | NoiseDesign:
-    """Return the design of least loss, or of most distortion."""
+) -> tuple[Design | NoiseDesign, bool]:
+    """Return the design of least loss, or of most distortion, and whether Ctrl-C did not stop it."""
+    from ..optimal import NoiseDesign
+
     guarantees = list(site.promises)
     points = asked.metric == "euclidean"  # the attacker's error is that of the true point
     if asked.distortion is not None:
@@ -191,19 +193,20 @@ def _solved(
     if points and not (asked.distortion is None and asked.max_loss is None):
         say_how_long(len(site.places), asked.time_limit)
     elif asked.solver == "auto" and asked.keep != "noise" and asked.max_loss is None:
-        say_forecast(
-            prior,
-            site,
-            guarantees,
-            objective=asked.objective,
-            pairs=asked.pairs,
-            gap=gap,
-            twice=medians is not None,
-        )
+        with working("Estimating how long the design takes"):
+            say_forecast(
+                prior,
+                site,
+                guarantees,
+                objective=asked.objective,
+                pairs=asked.pairs,
+                gap=gap,
+                twice=medians is not None,
+            )
     limit = None if asked.max_loss is None else max_loss_of(asked.max_loss, site.costs.unit)
     unit = site.costs.unit if limit is None else site.distances.unit
     with StopOnInterrupt() as stop, progress_line(unit) as report:
-        return solved(
+        result = solved(
             prior,
             site,
             used if points else None,
@@ -219,6 +222,13 @@ def _solved(
             stop=stop,
             progress=report,
         )
+    if stop.asked and result.finished:  # the best of what was tried until then
+        result = replace(result, finished=False) if isinstance(result, NoiseDesign) else result
+        say(
+            "Note: stopped by Ctrl-C. The mechanism is proved; a longer run may find one that loses less.",
+            err=True,
+        )
+    return result, not stop.asked
 
 
 def _error_asked(

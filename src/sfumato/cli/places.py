@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ..errors import InputError
 from .messages import option, say
+from .progress import working
 
 if TYPE_CHECKING:
     from ..core import CoordinatePrivacy, Metric, MetricPrivacy, Prior
@@ -39,7 +40,8 @@ def visits_from(
         raise InputError(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )
-    visits = read_visits(path, lat=lat, lon=lon, user=user_column)
+    with working("Reading the visits"):
+        visits = read_visits(path, lat=lat, lon=lon, user=user_column)
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
     say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)

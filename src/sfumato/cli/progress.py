@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -39,11 +40,21 @@ class StopOnInterrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        os.write(2, b"\nStopping with the best answer so far. A second Ctrl-C ends at once.\n")
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show on the error stream that work goes on, and for how long."""
+    from .screen import Screen
+
+    with Screen(stderr=True).status(text):
+        yield
 
 
 @contextmanager
 def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
-    """Show one live line of a design's progress on the error stream; nothing where it is not a terminal.
+    """Show one live line of a design's progress on the error stream.
 
     Args:
         unit: The unit of the value and of its bound.
@@ -63,22 +74,20 @@ def line_of(progress: Progress, unit: str) -> str:
     """
     from ..rounding import amount, gap_at_most
 
-    where, taken = f"Step {progress.step}", f"{progress.seconds:.1f} s"
+    where = f"Step {progress.step}"
     if progress.coarse:
-        return (
-            f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}, {taken}"
-        )
+        return f"Simpler problem of {progress.coarse:,} places, to see where to begin: step {progress.step}"
     if not math.isfinite(progress.value):
-        return f"{where}: no value and no bound yet, {taken}"
+        return f"{where}: no value and no bound yet"
     value = f"value {amount(progress.value, unit)}"
     if not math.isfinite(progress.bound):
-        return f"{where}: {value}, no bound yet, {taken}"
-    return f"{where}: {value}, bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}, {taken}"
+        return f"{where}: {value}, no bound yet"
+    return f"{where}: {value}, bound {amount(progress.bound, unit)}, gap {gap_at_most(progress.gap)}"
 
 
 @contextmanager
 def rows_line() -> Iterator[Callable[[RowsDone], None]]:
-    """Show one live line of a release's progress on the error stream; nothing where it is not a terminal."""
+    """Show one live line of a release's progress on the error stream."""
     from .screen import Screen
 
     with Screen(stderr=True).status("Drawing reports (after Ctrl-C go on with --resume)") as status:
@@ -93,7 +102,7 @@ def rows_line() -> Iterator[Callable[[RowsDone], None]]:
 
 @contextmanager
 def designs_line() -> Iterator[Callable[[DesignNews], None]]:
-    """Show one live line of many designs on the error stream; nothing where it is not a terminal."""
+    """Show one live line of many designs on the error stream."""
     from .screen import Screen
 
     heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"

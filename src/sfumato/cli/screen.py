@@ -5,6 +5,8 @@ It imports rich, so commands import it when they run.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +20,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ..escaping import plain
+from .messages import say
 
 if TYPE_CHECKING:
     from ..report import Summary
 
 _GAP: Final = 2  # columns of the terminal between two columns of the table
 _WORDS: Final = 26  # text is not wrapped below this while anything else can give way
+_EVERY_S: Final = 4.0  # between two lines where there is no terminal
 _FOLDED: Final = 20  # words of text cells may be folded at this width, numbers and headings never
 
 
@@ -42,11 +46,44 @@ class Screen(Console):
         return super().render_str(plain(text), **options)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
-        """Show a line with a turning sign while the block runs."""
-        return _Line(_text(status), console=self, **options)
+        """Show a line with the seconds while the block runs; without a terminal, print it every 4 seconds."""
+        return _Line(_Seconds(status), console=self, **options)
+
+
+class _Seconds:
+    """A text and how long the work has taken when it is shown."""
+
+    def __init__(self, status: Any) -> None:
+        self.status, self._begun = status, time.monotonic()
+
+    def __str__(self) -> str:
+        return plain(f"{self.status} ({time.monotonic() - self._begun:,.0f} s)")
+
+    def __rich__(self) -> Text:
+        return Text(str(self))
 
 
 class _Line(Status):
+    _printing: threading.Thread | None = None
+
+    def start(self) -> None:
+        super().start()
+        if not self.console.is_terminal:
+            self._stopped = threading.Event()
+            self._printing = threading.Thread(target=self._print, daemon=True)
+            self._printing.start()
+
+    def stop(self) -> None:
+        if self._printing is not None:
+            self._stopped.set()
+            self._printing.join()
+            self._printing = None
+        super().stop()
+
+    def _print(self) -> None:
+        while not self._stopped.wait(_EVERY_S):
+            say(str(self.status), err=True)
+
     def update(
         self,
         status: RenderableType | None = None,
@@ -55,11 +92,9 @@ class _Line(Status):
         spinner_style: StyleType | None = None,
         speed: float | None = None,
     ) -> None:
-        super().update(_text(status), spinner=spinner, spinner_style=spinner_style, speed=speed)
-
-
-def _text(status: Any) -> Any:
-    return Text(plain(status)) if isinstance(status, str) else status
+        if status is not None:
+            self.status.status = status  # type: ignore[union-attr]
+        super().update(spinner=spinner, spinner_style=spinner_style, speed=speed)
 
 
 def print_summary(summary: Summary) -> None:

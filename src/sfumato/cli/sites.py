@@ -9,6 +9,7 @@ from ..errors import InputError
 from .design_options import DesignOptions
 from .messages import option, say
 from .places import cells_over, lattice_over, metric_on, promise_of
+from .progress import working
 from .sweep_options import SweepOptions
 
 if TYPE_CHECKING:
@@ -92,14 +93,17 @@ def site_of_points(
     if epsilon is not None:
         with option("--epsilon"):
             promise = CoordinatePrivacy(epsilon)
-    lattice, said = lattice_over(visits, promise, asked.region, asked.spacing, asked.lattice, asked.near, most)
+    with working("Laying the lattice"):
+        lattice, said = lattice_over(visits, promise, asked.region, asked.spacing, asked.lattice, asked.near, most)
     errors = ("distortion", "max_loss") if isinstance(asked, DesignOptions) else ("distortions",)
     check_lattice(lattice, asked.time_limit, errors=bool(asked.given(*errors)))
     for remark in () if promise is None else coordinate_extremes(promise, lattice):
         say(f"Warning: {remark}", err=True)
+    with working("Measuring how far visits are from reports"):
+        costs = lattice.loss(visits, loss, user=asked.user)
     return Site(
         lattice,
-        lattice.loss(visits, loss, user=asked.user),
+        costs,
         metric_on(lattice, "euclidean", "--metric"),
         () if promise is None else (promise,),
         said,

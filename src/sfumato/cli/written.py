@@ -12,6 +12,7 @@ import typer
 from .best import loss_on, promise_of_points, with_best
 from .messages import PARTIAL, say
 from .outputs import draw
+from .progress import working
 
 if TYPE_CHECKING:
     from ..geo import Visits
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ..report.maps import Outline
     from .reported import Reporting
     from .sites import Site
+
+_MEASURING = "Measuring loss and attackers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,17 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
             "the visits are the protected person's own, that is a second release, which the promise does not "
             "cover."
         )
-    summary = summarise(
-        result, site.distances, source=output.source, visits=output.visits, held_out=output.apart, remarks=remarks
-    )
     held = MechanismFile.of_design(result)
     save(held, target)
+    with working(_MEASURING):
+        summary = summarise(
+            result,
+            site.distances,
+            source=output.source,
+            visits=output.visits,
+            held_out=output.apart,
+            remarks=remarks,
+        )
     drawn: list[Path] = []
     promise = promise_of_points(result)
     if output.bound_time and promise is not None:
@@ -169,9 +178,10 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
     from ..report import Section, Summary, noise_maps, summarise_noise
 
     site, target = output.site, output.target
-    held = NoiseFile.for_visits(result.mechanism, output.visits, output.source)
-    save(held, target)
-    told = summarise_noise(held, result.certificate, places=output.source)
+    with working(_MEASURING):
+        held = NoiseFile.for_visits(result.mechanism, output.visits, output.source)
+        save(held, target)
+        told = summarise_noise(held, result.certificate, places=output.source)
     short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)
     spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
     unsure = () if result.finished else short

@@ -1,11 +1,14 @@
 """``sfumato design`` without cells: the lattice that it chooses, what it promises of points, what it refuses."""
 
+import os
 import re
+import signal
 
 import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.errors import SolverError
 from sfumato.evidence import prove
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import suited_lattice
@@ -171,6 +174,19 @@ def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
         "Warning: epsilon 0.00001/km leaves nothing to learn" in run("design", *FAST, "--epsilon", "1e-5/km").err
     )
     assert "Warning" not in run("design", *FAST).err
+
+
+@pytest.mark.parametrize("keep", ["program", "better"])
+def test_ctrl_c_while_reports_are_moved_is_said_and_ends_with_3(run, tmp_path, monkeypatch, keep):
+    def interrupted(*_, **__):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise SolverError("stopped.", "")
+
+    monkeypatch.setattr("sfumato.optimal.better.at_medians", interrupted)
+    done = run("design", *FAST[:2], "--keep", keep, "--no-picture")
+    assert done.code == 3
+    assert "Note: stopped by Ctrl-C. The mechanism is proved" in done.err
+    assert (tmp_path / "city.sfm").exists()
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import typer
 from ..messages import option as named
 from ..options import SfmFile, User
 from ..places import visits_from
+from ..progress import working
 
 if TYPE_CHECKING:
     from ...attacks import Attack, Goals
@@ -124,9 +125,11 @@ def command(
         console.print(held.whose)
     if chosen is not None:
         whose = "" if read is not None else "Of the visits that the file holds: "
-        console.print(f"{whose}{place_sentence(attacks.true_place(noise or mechanism, chosen))}")
+        with working("Attacking"):
+            attack = attacks.true_place(noise or mechanism, chosen)
+        console.print(f"{whose}{place_sentence(attack)}")
         if within is not None:
-            with named("--within"):
+            with named("--within"), working("Attacking within the radius"):
                 near = attacks.chance_within(mechanism, chosen, within)
             console.print(f"{whose}{chance_sentence(near, within)}")
     if isinstance(space, Places):
@@ -137,7 +140,8 @@ def command(
         )
         more = "" if chosen is not None else " Add --visits for errors from the true point."
         console.print(f"{about_cells} The secrets are {what}, not about the point itself.{more}".strip())
-    goals = attacks.goals(mechanism, prior, metric)
+    with working("Attacking"):
+        goals = attacks.goals(mechanism, prior, metric)
     _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
     if sharper is not None:
         _print_sharper(console, mechanism, prior, metric, sharper)
