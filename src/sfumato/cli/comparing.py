@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError
 from .messages import option
-from .places import max_loss_of
+from .places import amounts_of, max_loss_of
 
 if TYPE_CHECKING:
     from ..geo import Visits
@@ -47,7 +47,7 @@ def compared(
 
     Args:
         visits: The visits.
-        epsilon: One or several, separated by commas.
+        epsilon: One or several, as `amounts_of` reads them.
         max_loss: The loss of all, instead.
         region: What is served.
         spacing: Of lattices and cells.
@@ -63,19 +63,19 @@ def compared(
     if region is not None:
         with option("--region"):
             area = Region.parse(region)
-    several = [each.strip() for each in epsilon.split(",") if each.strip()]
+    rates = []
     if max_loss is None:
         with option("--epsilon"):
-            if not several:
-                raise InputError(f"{epsilon!r} holds no epsilon.", "write '1/km', or several: '0.5/km, 1/km'.")
-            for each in several:
-                CoordinatePrivacy(each)
+            rates = [
+                CoordinatePrivacy(each, _UNIT).epsilon
+                for each in amounts_of(epsilon, _UNIT, per=True, what="epsilon")
+            ]
     limit = None if max_loss is None else max_loss_of(max_loss, "km")
     screen, began = Screen(stderr=True), time.monotonic()
     with screen.status("Comparing") as status:
         return compare_places(
             visits,
-            epsilon=several if limit is None else None,
+            epsilon=rates if limit is None else None,
             max_loss=limit,
             region=area,
             spacing=spacing,
@@ -111,6 +111,6 @@ def print_comparison(found: PlaceComparison, source: str) -> None:
         print_table(console, table.caption, table.headings, table.rows)
     for sentence in place_words(found):
         console.print(sentence)
-    if not found.complete:
+    if found.timed_out:
         unproved = any(row.problem == NOT_REACHED and row.name == ANY for row in found.rows)
         console.print(f"--time-limit{' and --bound-time give' if unproved else ' gives'} more time.")

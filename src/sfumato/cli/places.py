@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..geo.vertices import Kind
 
 USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
+_RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")
+_NUMBER: Final = re.compile(r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 BUILT_IN = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
 
 
@@ -170,6 +172,49 @@ def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy
     for remark in extremes(promise):
         say(f"Warning: {remark}", err=True)
     return promise
+
+
+def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[float]:
+    """Read ``"0.15/km, 0.3/km"``, ``"0.15, 0.3/km"`` or ``"0.15..0.9/km:6"`` (six equal steps).
+
+    Args:
+        text: What the option holds; None where it was not given.
+        unit: The unit of the answer.
+        per: Whether the values are rates.
+        what: What they are, for errors.
+    """
+    from ..core import units
+
+    if text is None:
+        return []
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise InputError(
+                f"{text!r} holds no {what.removeprefix('the ')}.",
+                f"write one, or several: '{_several(unit, per=per)}'.",
+            )
+        ending = _NUMBER.sub("", parts[-1], count=1)
+        complete = [part + ending if _NUMBER.fullmatch(part) else part for part in parts]
+        values = [units.parse(part, per=per, unit=unit, what=what) for part in complete]
+    else:
+        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, what=what) for k in (1, 2))
+        steps = int(match[4])
+        if steps < 2 or not low < high:
+            raise InputError(
+                f"the range {text!r} is empty.", "write low..high/unit:steps, such as '0.15..0.9/km:6'."
+            )
+        values = [float(f"{low + (high - low) * k / (steps - 1):.12g}") for k in range(steps)]
+    if not min(values) > 0:
+        raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "start above 0.")
+    return values
+
+
+def _several(unit: str, *, per: bool) -> str:
+    """Return an example of several values."""
+    ending = f"/{unit}" if unit and per else f" {unit}" if unit else ""
+    return f"0.5{ending}, 1{ending}"
 
 
 def max_loss_of(text: str, unit: str) -> float:

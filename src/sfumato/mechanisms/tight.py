@@ -7,7 +7,7 @@ import numpy as np
 from ..core import Mechanism, Metric, MetricPrivacy, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..errors import InputError
+from ..errors import InfeasibleError, InputError
 from .strict import exponents_of, strictly_private
 
 _SUM_TOLERANCE = 1e-9
@@ -28,7 +28,8 @@ def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mec
         epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
 
     Raises:
-        InputError: If a weight is negative or the equations have no solution.
+        InfeasibleError: If a weight is negative, or two secrets are at distance 0.
+        InputError: If the equations are too near to singular for floats.
         UnitError: If the unit of epsilon does not fit.
 
     Source:
@@ -45,9 +46,11 @@ def _tight(exponents: Floats) -> Floats:
     try:
         weights = np.linalg.solve(decay, np.ones(len(decay)))
     except np.linalg.LinAlgError:
-        raise InputError("no mechanism has all constraints tight: two secrets are at distance 0.", hint) from None
+        raise InfeasibleError(
+            "no mechanism has all constraints tight: two secrets are at distance 0.", hint
+        ) from None
     if (weights < 0).any():
-        raise InputError(
+        raise InfeasibleError(
             f"no mechanism has all constraints tight: {int((weights < 0).sum())} of {len(weights)} weights would "
             f"be negative, the least {weights.min():.3g}.",
             hint,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..errors import InputError
+from ..errors import InfeasibleError, InputError
 from ..evidence import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
 from ..rounding import UNIT
@@ -106,7 +106,7 @@ def _tight(problem: Problem, exponents: Floats, gap: float) -> ClosedForm | None
         return None
     try:
         tight = tight_constraints(space, Metric(exponents, triangle=True), 1.0)
-    except InputError:
+    except (InfeasibleError, InputError):
         return None  # no such mechanism
     # Prices made for the rounded exponents would lose what the bound adds to them.
     supposed = exponents_above(exponents, len(space))

@@ -1,9 +1,13 @@
 """``sfumato compare``: points by default, cells where they are asked for."""
 
+import csv
 import html
 import re
 
 import pytest
+
+from sfumato.errors import InputError
+from sfumato.studies.comparison import compare_runs
 
 
 def test_at_equal_epsilon(run, visits_file, tmp_path):
@@ -14,6 +18,34 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert "Proved: no mechanism of epsilon 1/km, with these reports, loses less than" in done.text
     assert (tmp_path / "t.csv").read_text().startswith("name,parameter,epsilon_upper")
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("epsilon", ["0.5/km,1/km", "0.5, 1/km", " 0.5/km , 1/km,", "0.5..1/km:2"])
+def test_several_epsilons_on_cells(run, visits_file, tmp_path, epsilon):
+    options = ("--cells", "3x2", "--no-remap", "-o", "t.csv", "--figure", "t.png")
+    done = run("compare", visits_file, "--epsilon", epsilon, *options)
+    assert done.code == 0, done.err
+    for each in ("0.5/km", "1/km"):
+        assert f"Mechanisms at equal epsilon, {each}" in done.text
+        assert f"Proved: no mechanism of epsilon {each}, with these reports, loses less than" in done.text
+        assert f"optimum at epsilon {each}: loses at most" in done.err
+    with open(tmp_path / "t.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["epsilon"]) for row in rows if row["name"] == "optimum"] == [0.5, 1.0]
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_mechanism_that_fails_is_named_and_ends_in_code_3(run, visits_file, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise InputError("the optimum broke.", "report this.")
+
+    monkeypatch.setattr(compare_runs, "design", broken)
+    done = run("compare", visits_file, "--cells", "4x3", "--epsilon", "1/km", "-o", "t.csv")
+    assert done.code == 3
+    assert "optimum (failed) -" in done.text
+    assert "optimum is skipped: the optimum broke." in done.text
+    assert "--time-limit" not in done.text
+    assert "inf" not in (tmp_path / "t.csv").read_text().replace("infeasible", "").replace("information", "")
 
 
 @pytest.mark.slow

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.errors import InputError
-from sfumato.studies import Contestant, compare, comparison_figure, tightened
+from sfumato.errors import InputError, SolverError
+from sfumato.studies import Contestant, compare, comparison_figure, comparison_page, tightened
+from sfumato.studies.comparison import compare_runs
+from sfumato.studies.comparison.measured_rows import among, of_design
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
 KM = GRID.metric("euclidean", unit="km")
@@ -43,7 +45,7 @@ def test_at_equal_epsilon_nobody_promises_less_or_loses_less_than_the_optimum(at
 
 @pytest.mark.slow
 def test_at_equal_loss_the_optimum_needs_the_least_epsilon(at_loss):
-    assert at_loss.value == pytest.approx(0.3)
+    assert at_loss.values == pytest.approx((0.3,))
     best = at_loss.row("optimum")
     assert best.loss <= 0.3
     for row in at_loss.rows:
@@ -130,3 +132,82 @@ def test_vertices_that_stand_for_points_are_left_to_the_comparison_for_places():
     lattice = sf.Lattice.covering("2 km x 1500 m around 48.85,2.35", "500 m")
     with pytest.raises(InputError, match="points they stand for"):
         compare(sf.Prior.uniform(lattice), lattice.metric("euclidean", unit="km"), epsilon="1/km")
+
+
+def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
+    """A solver that generates reports leaves a mechanism with fewer observables than secrets."""
+    found = sf.design(BELIEF, loss=KM, guarantees=sf.MetricPrivacy(0.3, KM), solver="generating")
+    assert len(found.mechanism.observables) < len(GRID)
+    row = of_design(found, BELIEF, KM)
+    whole = found.matrix  # with a column for every secret: zeros where there is no report
+    assert row.loss == pytest.approx(float(BELIEF.probabilities @ (whole * KM.array).sum(axis=1)))
+    assert row.worst_case_loss == pytest.approx(float((whole * KM.array).sum(axis=1).max()))
+    joint = BELIEF.probabilities[:, None] * whole
+    assert row.attacker_error == pytest.approx(float((KM.array @ joint).min(axis=0).sum()))
+    assert row.loss_lower_bound is not None
+    assert row.loss_lower_bound <= row.loss
+    tupled = among(row, found.mechanism, BELIEF, KM, found.loss, 3)
+    assert 0 < tupled.loss <= row.loss  # the best of four answers
+
+
+@pytest.mark.slow
+def test_the_optimum_on_four_hundred_cells_is_not_lost():
+    city = sf.synthetic_city()
+    grid = sf.Grid.covering(city, shape=(20, 20))
+    prior = sf.Prior.from_visits(grid, city)
+    found = compare(prior, grid.metric("euclidean", unit="km"), epsilon="1/km", contestants=[])
+    (optimum,) = found.rows
+    assert found.complete
+    assert not optimum.problem
+    assert optimum.loss_lower_bound is not None
+    assert optimum.loss_lower_bound <= optimum.loss <= optimum.loss_lower_bound * 1.001
+
+
+def test_a_mechanism_that_could_not_be_made_is_no_number(monkeypatch, tmp_path):
+    def broken(*_, **__):
+        raise SolverError("the solver broke.", "try another.")
+
+    monkeypatch.setattr(compare_runs, "design", broken)
+    found = compare(BELIEF, KM, epsilon="0.2/km", remap=False)
+    assert not found.complete
+    assert not found.timed_out
+    found.save(tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    missing = [row for row in rows if row["problem"]]
+    assert [row["name"] for row in missing] == ["optimum", "tight constraints"]
+    assert [row["infeasible"] for row in missing] == ["False", "True"]
+    assert all(row["loss"] == row["epsilon_upper"] == row["attacker_error"] == "" for row in missing)
+    page = comparison_page(found, "a belief")
+    assert any("NOT FINISHED: a mechanism could not be made." in line for line in page.lead)
+
+
+def test_several_epsilons_are_rows_and_lines(tmp_path):
+    found = compare(BELIEF, KM, epsilon=["1/km", 2.0, "1/km"])
+    assert found.values == (1.0, 2.0)
+    assert found.complete  # tight constraints that cannot exist are not missing
+    for value in found.values:
+        alone = compare(BELIEF, KM, epsilon=value).rows
+        rows = [row for row in found.rows if row.epsilon == value]
+        assert [row.name for row in rows] == [row.name for row in alone]
+        assert found.row("exponential", value).loss == next(row for row in alone if row.name == "exponential").loss
+        optimum = found.row("optimum", value)
+        assert optimum.loss_lower_bound is not None
+        assert all(row.problem or row.loss >= optimum.loss_lower_bound for row in rows)
+    found.save(tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="", encoding="utf-8") as file:
+        table = [(row["name"], float(row["epsilon"])) for row in csv.DictReader(file)]
+    assert table == [(row.name, row.epsilon) for row in found.rows]
+    for narrow in (False, True):
+        figure = comparison_figure(found, narrow=narrow)
+        figure.canvas.draw()
+        (ax,) = figure.axes
+        drawn = {str(line.get_label()): np.asarray(line.get_xydata()) for line in ax.lines}
+        for name in {row.name for row in found.rows if not row.problem}:
+            losses = [[row.epsilon, row.loss] for row in found.rows if row.name == name and not row.problem]
+            assert drawn[name].tolist() == losses
+        bound = drawn["proved at the marks: with these reports no mechanism loses less"]
+        assert bound[:, 1].tolist() == [found.row("optimum", value).loss_lower_bound for value in found.values]
+        above = {row.name for row in found.rows if not row.problem and row.loss > ax.get_ylim()[1]}
+        assert all(name in " ".join(figure.get_suptitle().split()) for name in above)
+        assert above

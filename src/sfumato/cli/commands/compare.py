@@ -8,7 +8,7 @@ import typer
 
 from ...errors import InputError
 from ..comparing import compared, print_comparison, refuse_of_cells
-from ..messages import PARTIAL, say
+from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
     Cell,
@@ -24,7 +24,7 @@ from ..options import (
     VisitsOrCity,
 )
 from ..outputs import check_drawable, check_ending, check_outputs, check_picture, theme_of
-from ..places import cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
+from ..places import amounts_of, cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
 
 if TYPE_CHECKING:
     from ...geo import Visits
@@ -37,7 +37,11 @@ _BOUND_TIME: Final = 60.0
 def command(
     visits: VisitsOrCity = None,
     epsilon: Annotated[
-        str | None, typer.Option(help=f"Give all mechanisms this proved epsilon. [default: {DEFAULT_EPSILON}]")
+        str | None,
+        typer.Option(
+            help="Give all mechanisms this proved epsilon, or several: '0.5/km, 1/km' or '0.5..2/km:4'. "
+            f"[default: {DEFAULT_EPSILON}]"
+        ),
     ] = None,
     max_loss: Annotated[
         str | None, typer.Option(help="Give all mechanisms this average loss instead: '500 m'.")
@@ -86,8 +90,9 @@ def command(
     Mechanisms for points stand beside a loss that no mechanism can go below. Losses and
     attackers' errors are distances from the true point. With --cell or --cells
     the mechanisms of the literature on cells are compared, the certified optimum among them, with
-    distances between the centres of cells. Several epsilons are separated by commas. Exit code 3
-    if there was not time for all.
+    distances between the centres of cells. Several epsilons, separated by commas, make a table each
+    and a figure of loss against epsilon. Exit code 3 if there was not time for all, or a mechanism
+    that may exist could not be made.
     """
     from ...rounding import counted
     from ...studies import comparison_figure, comparison_page, places_figure
@@ -178,14 +183,17 @@ def _on_cells(
     prior, text = prior_of(places, visits, user, smoothing or 0.0, source)
     distances = metric_on(places, metric, "--metric")
     limit = None if max_loss is None else max_loss_of(max_loss, distances.unit)
+    rates = []
     if limit is None:
-        promise_of(epsilon, distances, "--epsilon")
+        with option("--epsilon"):
+            rates = amounts_of(epsilon, distances.unit, per=True, what="epsilon")
+        rates = [promise_of(rate, distances, "--epsilon").epsilon for rate in rates]
     screen = Screen(stderr=True)
     with screen.status("Comparing") as status:
         comparison = compare(
             prior,
             distances,
-            epsilon=epsilon if limit is None else None,
+            epsilon=rates if limit is None else None,
             max_loss=limit,
             remap=remap is not False,
             dummies=dummies or 0,
@@ -197,18 +205,21 @@ def _on_cells(
 
 
 def _news(row: ComparisonRow, unit: str) -> str:
-    from ...rounding import amount_at_most
+    from ...core.units import per_unit
+    from ...rounding import about, amount_at_most
 
-    return f"{row.name}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
+    at = "" if row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
+    return f"{row.name}{at}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
 
 
 def _print(comparison: Comparison, source: str) -> None:
-    from ...studies import row_table, row_words
+    from ...studies import row_tables, row_words
     from ..screen import Screen, print_table
 
-    console, table = Screen(), row_table(comparison, source)
-    print_table(console, table.caption, table.headings, table.rows)
+    console = Screen()
+    for table in row_tables(comparison, source):
+        print_table(console, table.caption, table.headings, table.rows)
     for sentence in row_words(comparison):
         console.print(sentence)
-    if not comparison.complete:
+    if comparison.timed_out:
         console.print("--time-limit gives more time.")

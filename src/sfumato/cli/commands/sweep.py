@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,7 +12,7 @@ from ..from_fields import options_of
 from ..goals import SEARCHED
 from ..messages import PARTIAL, option, say
 from ..outputs import check_ending, check_outputs, draw, picture_of
-from ..places import name_of, promise_of, visits_from
+from ..places import amounts_of, name_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
 from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
 from ..sweep_options import SweepOptions
@@ -22,8 +21,6 @@ from ..swept import meaning_of, news_of, print_points
 if TYPE_CHECKING:
     from ...geo import Places, Visits
     from ...optimal import Point
-
-_RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")
 
 
 @options_of(SweepOptions)
@@ -108,34 +105,12 @@ def command(asked: SweepOptions) -> None:
         raise typer.Exit(PARTIAL)
 
 
-def _amounts(text: str | None, unit: str, *, per: bool, what: str) -> list[float]:
-    """Read ``"0.15/km, 0.3/km"`` or ``"0.15..0.9/km:6"`` (six equal steps)."""
-    from ...core import units
-
-    if text is None:
-        return []
-    match = _RANGE.fullmatch(text)
-    if match is None:
-        values = [units.parse(part.strip(), per=per, unit=unit, what=what) for part in text.split(",")]
-    else:
-        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, what=what) for k in (1, 2))
-        steps = int(match[4])
-        if steps < 2 or not low < high:
-            raise InputError(
-                f"the range {text!r} is empty.", "write low..high/unit:steps, such as '0.15..0.9/km:6'."
-            )
-        values = [float(f"{low + (high - low) * k / (steps - 1):.12g}") for k in range(steps)]
-    if not min(values) > 0:
-        raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "start above 0.")
-    return values
-
-
 def _asked(epsilons: str | None, distortions: str | None, unit: str) -> tuple[list[float], list[float]]:
     """Return the epsilons and the distortions that the options ask for."""
     with option("--epsilons"):
-        rates = _amounts(epsilons, unit, per=True, what="epsilon")
+        rates = amounts_of(epsilons, unit, per=True, what="epsilon")
     with option("--distortions"):
-        return rates, _amounts(distortions, unit, per=False, what="the distortion")
+        return rates, amounts_of(distortions, unit, per=False, what="the distortion")
 
 
 def _people(places: Places, visits: Visits, user: str | None, users: int | None) -> dict[str, Visits]:

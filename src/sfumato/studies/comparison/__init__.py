@@ -10,7 +10,7 @@ from .place_rows import ANY, PlaceComparison, PlaceRow
 from .place_words import place_tables, place_words
 from .places import compare_places
 from .places_figure import places_figure
-from .row_words import row_table, row_words
+from .row_words import row_tables, row_words
 from .shared_time import NOT_REACHED
 from .street import Street, street
 from .street_figure import street_figure
@@ -34,7 +34,7 @@ __all__ = [
     "place_tables",
     "place_words",
     "places_figure",
-    "row_table",
+    "row_tables",
     "row_words",
     "street",
     "street_figure",

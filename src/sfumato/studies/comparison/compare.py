@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ...attacks import blind as without_report
 from ...core import Metric, MetricPrivacy, Prior, units
@@ -23,7 +26,7 @@ def compare(
     prior: Prior,
     metric: Metric,
     *,
-    epsilon: float | str | None = None,
+    epsilon: float | str | Sequence[float | str] | None = None,
     max_loss: float | str | None = None,
     contestants: Sequence[Contestant] | None = None,
     remap: bool = True,
@@ -43,7 +46,7 @@ def compare(
     Args:
         prior: The prior on the n secrets.
         metric: The metric on them: for privacy, loss and errors alike.
-        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
+        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``, or several.
         max_loss: The expected loss of all, instead of epsilon; such as ``"500 m"``.
         contestants: The families; by default those that fit (`usual`).
         remap: Whether each family is also compared followed by the optimal remap.
@@ -91,27 +94,41 @@ def compare(
         )
     given = usual(prior, metric) if contestants is None else contestants
     families = [form for each in given for form in ([each, each.remapped(prior, metric)] if remap else [each])]
-    run = CompareRun(families, prior, metric, gap, SharedTime(time_limit, PARTS), progress or _silent)
     blind = without_report(prior, metric).error
     if epsilon is not None:
-        value = MetricPrivacy(epsilon, metric).epsilon
-        made = run.at_epsilon(value, dummies)
+        values = tuple(dict.fromkeys(MetricPrivacy(each, metric).epsilon for each in epsilons_of(epsilon)))
     else:
-        value = units.parse(max_loss if max_loss is not None else 0.0, unit=metric.unit, what="the loss")
-        if value >= blind:
+        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=metric.unit, what="the loss")
+        if limit >= blind:
             raise InfeasibleError(
-                f"a loss of {units.show(value, metric.unit)} was asked for, but always reporting the same place "
+                f"a loss of {units.show(limit, metric.unit)} was asked for, but always reporting the same place "
                 f"loses {units.show(blind, metric.unit)} and reveals nothing.",
                 f"compare at less than {amount_at_least(blind, metric.unit)}.",
             )
-        made = run.at_loss(value)
+        values = (limit,)
     rows = []
-    for row in made:
-        rows.append(row)
-        if found is not None:
-            found(row)
+    time = SharedTime(time_limit, dict.fromkeys(values, 1.0))
+    for value in values:
+        run = CompareRun(families, prior, metric, gap, SharedTime(time.share(value), PARTS), progress or _silent)
+        for made in run.at_loss(value) if epsilon is None else run.at_epsilon(value, dummies):
+            row = made if epsilon is None else replace(made, epsilon=value)
+            rows.append(row)
+            if found is not None:
+                found(row)
     equal = "loss" if epsilon is None else "epsilon"
-    return Comparison(tuple(rows), equal, value, metric.unit, blind, prior_vulnerability(prior))
+    return Comparison(tuple(rows), equal, values, metric.unit, blind, prior_vulnerability(prior))
+
+
+def epsilons_of(epsilon: float | str | Sequence[float | str]) -> list[float | str]:
+    """Return one epsilon, or several, as a list.
+
+    Raises:
+        InputError: If there is none.
+    """
+    epsilons = [epsilon] if isinstance(epsilon, str | float | int | np.number) else list(epsilon)
+    if not epsilons:
+        raise InputError("no epsilon was given.", "use '1/km'.")
+    return epsilons
 
 
 def _silent(_: object) -> None:

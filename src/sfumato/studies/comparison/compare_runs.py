@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from ...core import Mechanism, Metric, MetricPrivacy, Prior
+from ...core import AnyLoss, Mechanism, Metric, MetricPrivacy, Prior
 from ...core.bisection import bisect, geometric_mean
-from ...errors import InputError, SfumatoError, SolverError
+from ...errors import InfeasibleError, InputError, SfumatoError, SolverError
 from ...mechanisms import coin_of_distortion, matched
 from ...optimal import Design, design
 from .comparison_rows import ComparisonRow
@@ -23,6 +23,17 @@ REST: Final = "rest"
 PARTS: Final = {OPTIMUM: 3.0, REST: 1.0}
 _DIGITS: Final = 1e-3  # relative, of an epsilon or a loss that is searched for
 _DESIGNS: Final = 24  # made in search of an epsilon, at most
+
+
+class _Made(NamedTuple):
+    """A row with its mechanism, and the loss of the mechanism's observables."""
+
+    row: ComparisonRow
+    mechanism: Mechanism
+    loss: AnyLoss
+
+
+_Maker = Callable[[], _Made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +63,17 @@ class CompareRun:
             if isinstance(made, ComparisonRow):
                 yield made
                 continue
-            row, mechanism = made
-            yield row
+            yield made.row
             if dummies and self.time.left:
-                yield among(row, mechanism, self.prior, self.metric, dummies)
+                yield among(made.row, made.mechanism, self.prior, self.metric, made.loss, dummies)
 
     def at_loss(self, limit: float) -> Iterator[ComparisonRow]:
         """Return the rows of an expected loss."""
         for name, make in self._of_loss(limit):
             made = self._row(name, make)
-            yield made if isinstance(made, ComparisonRow) else made[0]
+            yield made if isinstance(made, ComparisonRow) else made.row
 
-    def _row(
-        self, name: str, make: Callable[[], tuple[ComparisonRow, Mechanism]]
-    ) -> tuple[ComparisonRow, Mechanism] | ComparisonRow:
+    def _row(self, name: str, make: _Maker) -> _Made | ComparisonRow:
         """Return a row with its mechanism, or the row that says why there is none."""
         self.progress(name)
         if not self.time.left:
@@ -74,44 +82,48 @@ class CompareRun:
             return make()
         except SfumatoError as error:
             out_of_time = isinstance(error, SolverError) and not self.time.left
-            return ComparisonRow.missing(name, NOT_REACHED if out_of_time else error.problem)
+            infeasible = name != OPTIMUM and isinstance(error, InfeasibleError)
+            return ComparisonRow.missing(
+                name, NOT_REACHED if out_of_time else error.problem, infeasible=infeasible
+            )
 
-    def _of_epsilon(self, epsilon: float) -> Iterator[tuple[str, Callable[[], tuple[ComparisonRow, Mechanism]]]]:
-        def best() -> tuple[ComparisonRow, Mechanism]:
+    def _of_epsilon(self, epsilon: float) -> Iterator[tuple[str, _Maker]]:
+        def best() -> _Made:
             found = self._designed(epsilon, self.time.share(OPTIMUM), tie_break=None)
-            return of_design(found, self.prior, self.metric), found.mechanism
+            return _Made(of_design(found, self.prior, self.metric), found.mechanism, found.loss)
 
-        def tight(family: Contestant) -> tuple[ComparisonRow, Mechanism]:
+        def tight(family: Contestant) -> _Made:
             parameter, mechanism = tightened(family, self.metric, epsilon)
-            return self._measured(family.name, parameter, mechanism, epsilon), mechanism
+            return self._measured(family.name, parameter, mechanism, epsilon)
 
         yield OPTIMUM, best
         for family in self.families:
             if family.promises:
                 yield family.name, lambda family=family: tight(family)  # type: ignore[misc]
 
-    def _of_loss(self, limit: float) -> Iterator[tuple[str, Callable[[], tuple[ComparisonRow, Mechanism]]]]:
+    def _of_loss(self, limit: float) -> Iterator[tuple[str, _Maker]]:
         reach = 1 / limit if limit > 0 else 1.0
 
-        def best() -> tuple[ComparisonRow, Mechanism]:
+        def best() -> _Made:
             found = self._least_epsilon(limit)
-            return of_design(found, self.prior, self.metric), found.mechanism
+            return _Made(of_design(found, self.prior, self.metric), found.mechanism, found.loss)
 
-        def coin() -> tuple[ComparisonRow, Mechanism]:
+        def coin() -> _Made:
             made = coin_of_distortion(self.prior, self.metric, limit)
-            return self._measured(COIN, None, made, 1.0), made
+            return self._measured(COIN, None, made, 1.0)
 
-        def member(family: Contestant) -> tuple[ComparisonRow, Mechanism]:
+        def member(family: Contestant) -> _Made:
             parameter, mechanism = _member(family, self.prior, self.metric, limit, reach)
-            return self._measured(family.name, parameter, mechanism, parameter), mechanism
+            return self._measured(family.name, parameter, mechanism, parameter)
 
         yield OPTIMUM, best
         yield COIN, coin
         for family in self.families:
             yield family.name, lambda family=family: member(family)  # type: ignore[misc]
 
-    def _measured(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> ComparisonRow:
-        return measured(name, parameter, mechanism, self.prior, self.metric, claimed)
+    def _measured(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> _Made:
+        row = measured(name, parameter, mechanism, self.prior, self.metric, claimed)
+        return _Made(row, mechanism, self.metric)
 
     def _designed(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
         if not seconds > 0:

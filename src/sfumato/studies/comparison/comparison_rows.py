@@ -29,8 +29,10 @@ class ComparisonRow(Short):
         loss_lower_bound: Proved: no mechanism of this epsilon loses less; the optimum alone has one.
         spread: The standard error of the attacker's error where the attacker's columns are
             estimated from simulated tuples; None where they are computed.
-        problem: Why there is no such member of the family; the numbers are then infinite.
+        problem: Why there is no such row; the numbers are then infinite, and empty in a saved table.
         stopped: Why the optimum is not one, and how far from it at most; "" where it is.
+        epsilon: Per unit of the metric: what the mechanism was made for; None at equal loss.
+        infeasible: Whether the problem is that the family has no such member, so that nothing is missing.
     """
 
     name: str
@@ -46,11 +48,20 @@ class ComparisonRow(Short):
     spread: float | None = None
     problem: str = ""
     stopped: str = ""
+    epsilon: float | None = None
+    infeasible: bool = False
 
     @classmethod
-    def missing(cls, name: str, problem: str) -> ComparisonRow:
-        """Return the row of a mechanism that could not be made."""
-        return cls(name, None, inf, inf, inf, inf, inf, inf, inf, problem=problem)
+    def missing(cls, name: str, problem: str, *, infeasible: bool = False) -> ComparisonRow:
+        """Return the row of a mechanism that does not exist or could not be made."""
+        return cls(name, None, inf, inf, inf, inf, inf, inf, inf, problem=problem, infeasible=infeasible)
+
+    def cells(self) -> dict[str, object]:
+        """Return the columns of a table; without a mechanism there are no numbers."""
+        return {
+            name: None if self.problem and name != "epsilon" and isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
 
     @property
     def hit_rate(self) -> float:
@@ -63,9 +74,9 @@ class Comparison(Short):
     """Several mechanisms on one prior.
 
     Attributes:
-        rows: One per mechanism; those that do not exist say why.
+        rows: One for each mechanism and epsilon; those that do not exist say why.
         equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
-        value: Its value.
+        values: Its values; several of epsilon, or one loss.
         unit: The unit of losses and errors; epsilon counts per it.
         blind_error: The attacker's error without a report: no mechanism can force more.
         blind_hit_rate: How often the likeliest secret is right: every mechanism allows it.
@@ -73,7 +84,7 @@ class Comparison(Short):
 
     rows: tuple[ComparisonRow, ...]
     equal: str
-    value: float
+    values: tuple[float, ...]
     unit: str
     blind_error: float
     blind_hit_rate: float
@@ -85,21 +96,29 @@ class Comparison(Short):
 
     @property
     def complete(self) -> bool:
-        """Whether there was time for all that was asked for."""
-        return not any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
+        """Whether every mechanism that exists was made, in the time."""
+        return not any(row.stopped or (row.problem and not row.infeasible) for row in self.rows)
 
-    def row(self, name: str) -> ComparisonRow:
+    @property
+    def timed_out(self) -> bool:
+        """Whether there was not time for all."""
+        return any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
+
+    def row(self, name: str, epsilon: float | None = None) -> ComparisonRow:
         """Return the row of a mechanism.
+
+        Args:
+            name: The mechanism.
+            epsilon: Where it was made for several, which.
 
         Raises:
             InputError: If it is not in the comparison.
         """
         for row in self.rows:
-            if row.name == name:
+            if row.name == name and epsilon in (None, row.epsilon):
                 return row
-        raise InputError(
-            f"{name!r} is not in the comparison.", f"there are {', '.join(row.name for row in self.rows)}."
-        )
+        names = dict.fromkeys(row.name for row in self.rows)
+        raise InputError(f"{name!r} is not in the comparison.", f"there are {', '.join(names)}.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all.
@@ -108,4 +127,4 @@ class Comparison(Short):
             FileError: If the file cannot be written.
         """
         names = [field.name for field in fields(ComparisonRow)]
-        write_rows(names, (asdict(row).values() for row in self.rows), path)
+        write_rows(names, (row.cells().values() for row in self.rows), path)

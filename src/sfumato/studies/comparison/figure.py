@@ -12,6 +12,7 @@ from ...escaping import figure as outside
 from ...report.theme import LIGHT, blank
 from ...rounding import about
 from .comparison_rows import Comparison, ComparisonRow
+from .loss_lines import TOP, LossLine, draw_losses, label_losses, leaving
 from .measured_rows import OPTIMUM
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 _BLUE, _ORANGE, _GREY, _BLACK = LIGHT.series[0], LIGHT.series[1], LIGHT.muted, LIGHT.ink
 _PER_INCH: Final = 12  # letters of a sentence above the panels
+_BROAD: Final = 8.6  # inches, of the figure of several epsilons
 _NARROW: Final = 4.4  # inches, of figures for a narrow screen
 _NAME: Final = 22  # letters of a line of a name there
 _REMAP: Final = " + remap"
+_MARKS: Final = "osv^<>pd"
 _NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
 _ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
 
@@ -57,7 +60,9 @@ def _about(value: float) -> str:
 
 
 def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure:
-    """Return up to four panels with a line per mechanism: cost or epsilon, attacker's error, hits, information.
+    """Return the losses of several epsilons as lines, or of one up to four panels with a line per mechanism.
+
+    The panels are cost or epsilon, attacker's error, hits and information.
 
     A filled circle is a mechanism as it is, a hollow square the same after the remap. In
     the panel of attacks both are read against what is achieved without a report. A panel in which all
@@ -74,6 +79,8 @@ def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure
     rows = [row for row in comparison.rows if not row.problem]
     if not rows:
         raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
+    if len({row.epsilon for row in rows}) > 1:
+        return _lines(rows, comparison, _NARROW if narrow else _BROAD)
     unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
     per = f" (per {outside(comparison.unit)})" if comparison.unit else ""
     at_epsilon = comparison.equal == "epsilon"
@@ -114,6 +121,42 @@ def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure
         told = f"Nearly the same for all, and not drawn: {'; '.join(alike)}."
         figure.suptitle(fill(told, int(_PER_INCH * figure.get_figwidth())), fontsize=9, color=_GREY)
     _legend(figure, list(axes), remapped=any(_REMAP in row.name for row in rows))
+    return figure
+
+
+def _lines(rows: list[ComparisonRow], comparison: Comparison, width: float) -> Figure:
+    """Return the loss of each mechanism against its epsilon, with the bound of the optimum below all."""
+    lines = []
+    names = dict.fromkeys(row.name for row in rows)
+    families = [name for name in dict.fromkeys(name.replace(_REMAP, "") for name in names) if name != OPTIMUM]
+    for name in names:
+        losses = {row.epsilon: row.loss for row in rows if row.name == name and row.epsilon is not None}
+        at = families.index(name.replace(_REMAP, "")) if name != OPTIMUM else 0
+        hollow = _REMAP in name
+        colour = _BLACK if name == OPTIMUM else LIGHT.series[at % len(LIGHT.series)]
+        mark = "*" if name == OPTIMUM else _MARKS[at % len(_MARKS)]
+        lines.append(LossLine(outside(name), colour, mark, "--" if hollow else "-", losses, hollow))
+    bounds = {
+        row.epsilon: row.loss_lower_bound
+        for row in rows
+        if row.epsilon is not None and row.loss_lower_bound is not None
+    }
+    unit, blind = outside(comparison.unit), comparison.blind_error
+    figure = blank(width, 5.6 if width == _BROAD else 7.0)
+    ax = figure.subplots()
+    said = "proved at the marks: with these reports no mechanism loses less"
+    draw_losses(ax, lines, bounds, said, blind, unit)
+    label_losses(ax, "expected loss", unit)
+    above = [
+        f"{each.label} {leaving(each, max(each.losses, key=lambda epsilon: each.losses[epsilon]), unit)}"
+        for each in lines
+        if max(each.losses.values()) > TOP * blind
+    ]
+    if above:
+        text = fill(f"Above the figure: {'; '.join(above)}.", int(_PER_INCH * width))
+        figure.suptitle(text, fontsize=9, color=_GREY)
+    columns = 2 if width == _BROAD else 1
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
     return figure
 
 

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Final
 
 from ...attacks import optimal
-from ...core import Mechanism, Metric, MetricPrivacy, Prior
+from ...core import AnyLoss, Mechanism, Metric, MetricPrivacy, Prior
 from ...evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ...leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
 from ...mechanisms import quality_loss_of_secrets
@@ -23,7 +23,7 @@ _ROUNDING: Final = 1e-9  # of the loss of a tuple, a sum of powers in floating p
 
 def of_design(found: Design, prior: Prior, metric: Metric) -> ComparisonRow:
     """Return the row of a certified design."""
-    row = measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0)
+    row = measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0, loss=found.loss)
     stopped = ""
     if not found.finished:
         stopped = f"stopped by the time limit, at most {gap_at_most(found.certificate.gap)} above the least loss"
@@ -31,7 +31,14 @@ def of_design(found: Design, prior: Prior, metric: Metric) -> ComparisonRow:
 
 
 def measured(
-    name: str, parameter: float | None, mechanism: Mechanism, prior: Prior, metric: Metric, claimed: float
+    name: str,
+    parameter: float | None,
+    mechanism: Mechanism,
+    prior: Prior,
+    metric: Metric,
+    claimed: float,
+    *,
+    loss: AnyLoss | None = None,
 ) -> ComparisonRow:
     """Return the row of a mechanism.
 
@@ -42,14 +49,16 @@ def measured(
         prior: The prior.
         metric: For privacy, loss and errors.
         claimed: An epsilon that the proof starts from, per unit of the metric.
+        loss: Of the mechanism's observables; by default the metric, where they are the secrets.
     """
     proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
+    costs = metric if loss is None else loss
     return ComparisonRow(
         name,
         parameter,
         proof.upper,
-        expected_loss_above(mechanism, prior, metric),
-        worst_loss_above(mechanism, metric),
+        expected_loss_above(mechanism, prior, costs),
+        worst_loss_above(mechanism, costs),
         optimal(mechanism, prior, metric).error,
         bayes_error(mechanism, prior),
         mutual_information_bits(mechanism, prior),
@@ -57,18 +66,21 @@ def measured(
     )
 
 
-def among(alone: ComparisonRow, mechanism: Mechanism, prior: Prior, metric: Metric, dummies: int) -> ComparisonRow:
+def among(
+    alone: ComparisonRow, mechanism: Mechanism, prior: Prior, metric: Metric, loss: AnyLoss, dummies: int
+) -> ComparisonRow:
     """Return the row of the same mechanism with each report among dummies.
 
     Args:
         alone: The row of the mechanism.
         mechanism: The mechanism.
         prior: The prior.
-        metric: For loss and errors.
+        metric: For errors.
+        loss: Of the mechanism's observables.
         dummies: How many.
     """
     tupling = tupled(mechanism, dummies)
-    losses = quality_loss_of_secrets(tupling, metric) * (1 + _ROUNDING)
+    losses = quality_loss_of_secrets(tupling, loss) * (1 + _ROUNDING)
     found = attacked(tupling, prior, metric)
     return ComparisonRow(
         f"{alone.name} among {dummies} dummies",

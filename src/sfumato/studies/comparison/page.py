@@ -12,7 +12,7 @@ from .figure import comparison_figure
 from .place_rows import PlaceComparison
 from .place_words import place_tables, place_words
 from .places_figure import places_figure
-from .row_words import row_table, row_words
+from .row_words import row_tables, row_words
 from .shared_time import NOT_REACHED
 
 if TYPE_CHECKING:
@@ -49,9 +49,12 @@ def comparison_page(found: Comparison | PlaceComparison, source: str) -> Page:
         tables, said = place_tables(found, source), place_words(found)
         columns = (*columns, *((_ABOVE,) if found.equal == "epsilon" else ()), _APART)
     else:
-        tables, said = (row_table(found, source),), row_words(found)
+        tables, said = row_tables(found, source), row_words(found)
     title = f"Mechanisms at equal {found.equal}"
-    unfinished = () if found.complete else ("NOT FINISHED: there was not time for everything.",)
+    unfinished: tuple[str, ...] = ()
+    if not found.complete:
+        why = "there was not time for everything" if found.timed_out else "a mechanism could not be made"
+        unfinished = (f"NOT FINISHED: {why}.",)
     return Page(
         title,
         (*unfinished, f"Mechanisms are compared on {source}."),
@@ -64,7 +67,7 @@ def comparison_page(found: Comparison | PlaceComparison, source: str) -> Page:
 
 
 def _figures(found: Comparison | PlaceComparison, title: str) -> tuple[PageFigure, ...]:
-    caption = _ALL_DRAWN
+    caption = _ALL_DRAWN if len(found.values) == 1 else _LOSSES_DRAWN
     if isinstance(found, PlaceComparison):
         caption = _LOSSES_DRAWN
         if any(row.problem == NOT_REACHED for row in found.rows):

@@ -35,7 +35,7 @@ class PlaceRow(Short):
         metre_factor: How many times likelier a report is from one of two points a metre apart than from the
             other, at most; measured at the worst border for cells, None for the bound.
         detail: How it was made.
-        problem: Why there is no such mechanism; the numbers are then infinite.
+        problem: Why there is no such mechanism; the numbers are then infinite, and empty in a saved table.
         stopped: Why a program is not the best on its lattice or cells, and how far from it; "" where it is.
     """
 
@@ -57,12 +57,18 @@ class PlaceRow(Short):
         return cls(name, epsilon, math.inf, math.inf, nothing, nothing, nothing, "", problem)
 
     def cells(self) -> dict[str, Cell]:
-        """Return the columns of a table, each bracket as three of them."""
+        """Return the columns of a table, each bracket as three; without a mechanism there are no numbers."""
         found: dict[str, Cell] = {}
         for field in fields(PlaceRow):
             value = getattr(self, field.name)
+            if self.problem and field.name in ("epsilon_upper", "slack_m"):
+                value = None
             if field.type == "Bracket" or field.type == "Bracket | None":
-                ends = (None, None, None) if value is None else (value.lower, value.value, value.upper)
+                ends = (
+                    (None, None, None)
+                    if value is None or self.problem
+                    else (value.lower, value.value, value.upper)
+                )
                 found |= dict(zip((f"{field.name}_lower", field.name, f"{field.name}_upper"), ends, strict=True))
             else:
                 found[field.name] = value
@@ -130,8 +136,13 @@ class PlaceComparison(Short):
 
     @property
     def complete(self) -> bool:
-        """Whether there was time for all that was asked for."""
-        return not any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
+        """Whether every mechanism was made, in the time."""
+        return not any(row.stopped or row.problem for row in self.rows)
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether there was not time for all."""
+        return any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all.

@@ -14,6 +14,7 @@ from ...errors import DataError, InfeasibleError, InputError, argument
 from ...geo import Grid, Region, Visits
 from ...optimal.coordinates.spacing import MOST
 from ...rounding import amount_at_least
+from .compare import epsilons_of
 from .place_contestants import UNIT, PlaceFamilies
 from .place_rows import PlaceComparison, PlaceRow
 from .place_runs import EqualEpsilon, EqualLoss, PlaceRun
@@ -123,10 +124,7 @@ def _silent(_: object) -> None:
 
 
 def _rates(epsilon: float | str | Sequence[float | str]) -> tuple[float, ...]:
-    several = [epsilon] if isinstance(epsilon, str | float | int | np.number) else list(epsilon)
-    if not several:
-        raise InputError("no epsilon was given.", "use '1/km'.")
-    return tuple(dict.fromkeys(CoordinatePrivacy(each, UNIT).epsilon for each in several))
+    return tuple(dict.fromkeys(CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon)))
 
 
 def _limit(max_loss: float | str | None, blind: Bracket) -> float:

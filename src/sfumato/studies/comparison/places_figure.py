@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ...errors import InputError
 from ...report.theme import LIGHT, blank
 from ...rounding import about, amount, amount_at_most
+from .loss_lines import LossLine, draw_losses, label_losses, mark_leaving
 from .place_contestants import CELLS, HAT, RAW, REMAPPED, SPLINE
 from .place_rows import ANY, PlaceComparison, PlaceRow
 
@@ -24,7 +25,6 @@ _STYLES: Final = {
     SPLINE: (LIGHT.series[1], "o", "-", "program on squares (spline)"),
     CELLS: (LIGHT.muted, "x", "--", "program on cells: no promise between two points"),
 }
-_TOP: Final = 1.25  # of the loss of always the same report
 _WIDE: Final = 1.22  # of the longest bar, with its number
 _LONGEST: Final = 2.5  # times all the other lengths: a bar beyond is cut off
 _BLACK: Final = LIGHT.ink
@@ -57,32 +57,18 @@ def places_figure(comparison: PlaceComparison, *, narrow: bool = False) -> Figur
 def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
     figure = blank(width, 5.6)
     ax = figure.subplots()
+    unit = comparison.unit
+    lines = {}
     for name, (colour, mark, line, label) in _STYLES.items():
-        _line(ax, [row for row in rows if row.name == name], colour, mark, line, label)
-    _bound(ax, [row for row in rows if row.name == ANY])
-    blind, unit = comparison.blind_error.value, comparison.unit
-    ax.axhline(blind, color=_BLACK, linewidth=0.8, linestyle=":")
-    ax.annotate(
-        "always the same report, which reveals nothing",
-        (0.995, blind),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 1.5),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=8,
-    )
-    top = _TOP * blind  # noise that loses more than a constant report leaves the figure
-    _leaving(ax, [row for row in rows if row.name == RAW], top, unit)
-    epsilons = sorted({row.epsilon for row in rows})
-    ax.set_xscale("log")
-    ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
-    ax.set_xticks([], minor=True)
-    ax.set_xlabel(f"epsilon (per {unit}): larger promises less")
-    ax.set_ylabel(fill(f"mean distance from the true point to the report ({unit})", 44))
-    ax.set_ylim(0, top)
-    ax.grid(alpha=0.25)
-    ax.set_axisbelow(True)
+        losses = {row.epsilon: _proved(row) for row in rows if row.name == name}
+        if losses:
+            lines[name] = LossLine(label, colour, mark, line, losses)
+    bounds = {row.epsilon: _proved(row) for row in rows if row.name == ANY and math.isfinite(row.loss.lower)}
+    said = "proved at the marks: no mechanism with this promise loses less"
+    draw_losses(ax, list(lines.values()), bounds, said, comparison.blind_error.value, unit)
+    label_losses(ax, "mean distance from the true point to the report", unit)
+    if RAW in lines:
+        mark_leaving(ax, lines[RAW], unit)
     columns = 2 if width == _BROAD else 1
     figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
     return figure
@@ -93,55 +79,6 @@ def _proved(row: PlaceRow) -> float:
     if row.name == ANY:
         return row.loss.lower
     return row.loss.upper if math.isfinite(row.loss.upper) else row.loss.value
-
-
-def _line(ax: Axes, rows: list[PlaceRow], colour: str, mark: str, line: str, label: str) -> None:
-    if not rows:
-        return
-    rows = sorted(rows, key=lambda row: row.epsilon)
-    ax.plot(
-        [row.epsilon for row in rows],
-        [_proved(row) for row in rows],
-        color=colour,
-        marker=mark,
-        linestyle=line,
-        markersize=6,
-        linewidth=1.6,
-        label=label,
-    )
-
-
-def _leaving(ax: Axes, rows: list[PlaceRow], top: float, unit: str) -> None:
-    """Say how far up a line goes on that leaves the figure to the left."""
-    rows = sorted(rows, key=lambda row: row.epsilon)
-    above = [row for row in rows if _proved(row) > top]
-    if not above:
-        return
-    first, last, at = above[0], above[-1], above[-1].epsilon
-    if len(rows) > len(above):
-        after = rows[len(above)]
-        at *= (after.epsilon / at) ** ((_proved(last) - top) / (_proved(last) - _proved(after)))
-    ax.annotate(
-        f"up to {amount_at_most(_proved(first), unit)} at {about(first.epsilon, 3)}/{unit}",
-        (at, top),
-        xytext=(-8, -4),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize=8,
-        color=_STYLES[RAW][0],
-    )
-
-
-def _bound(ax: Axes, rows: list[PlaceRow]) -> None:
-    """Shade what no mechanism reaches."""
-    rows = sorted((row for row in rows if math.isfinite(row.loss.lower)), key=lambda row: row.epsilon)
-    if not rows:
-        return
-    label = "proved at the marks: no mechanism with this promise loses less"
-    x, y = [row.epsilon for row in rows], [row.loss.lower for row in rows]
-    ax.plot(x, y, color=_BLACK, linewidth=1.2, linestyle="-", marker="D", markersize=5, label=label)
-    ax.fill_between(x, 0, y, color=_BLACK, alpha=0.07, linewidth=0)
 
 
 def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:

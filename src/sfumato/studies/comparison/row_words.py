@@ -16,21 +16,18 @@ from ...rounding import (
     percent_at_most,
 )
 from .comparison_rows import Comparison, ComparisonRow
+from .shared_time import NOT_REACHED
 from .tuples import DRAWS
 
 
-def row_table(found: Comparison, source: str) -> PageTable:
-    """Return the mechanisms that exist as a table.
+def row_tables(found: Comparison, source: str) -> tuple[PageTable, ...]:
+    """Return the mechanisms as a table for each epsilon, or one for a loss; those that cannot exist are left out.
 
     Args:
         found: The comparison.
         source: The prior in words.
     """
     unit = found.unit
-    if found.equal == "loss":
-        common = f"equal loss, {amount_at_most(found.value, unit)}"
-    else:
-        common = f"equal epsilon, {at_most(found.value, 5)}{per_unit(unit)}"
     headings = (
         "mechanism",
         f"epsilon{per_unit(unit)} (proved)",
@@ -40,17 +37,26 @@ def row_table(found: Comparison, source: str) -> PageTable:
         "information (bits)",
         "remaining entropy (bits)",
     )
-    rows = tuple((row.name, *_cells(row, unit)) for row in found.rows if not row.problem)
-    return PageTable(f"Mechanisms at {common} ({source})", headings, rows)
+    tables = []
+    for value in found.values:
+        common = f"equal loss, {amount_at_most(value, unit)}"
+        if found.equal == "epsilon":
+            common = f"equal epsilon, {at_most(value, 5)}{per_unit(unit)}"
+        rows = tuple(
+            _cells(row, unit) for row in found.rows if row.epsilon in (None, value) and not row.infeasible
+        )
+        tables.append(PageTable(f"Mechanisms at {common} ({source})", headings, rows))
+    return tuple(tables)
 
 
 def row_words(found: Comparison) -> tuple[str, ...]:
     """Return what is proved of all mechanisms, what an attacker finds without a report, and what is missing."""
     unit, said = found.unit, []
-    optimum = next((row for row in found.rows if not row.problem and row.loss_lower_bound is not None), None)
-    if optimum is not None and optimum.loss_lower_bound is not None:
-        bound = amount_at_least(optimum.loss_lower_bound, unit)
-        common_epsilon = found.value if found.equal == "epsilon" else optimum.epsilon_upper
+    for row in found.rows:
+        if row.problem or row.loss_lower_bound is None:
+            continue
+        bound = amount_at_least(row.loss_lower_bound, unit)
+        common_epsilon = row.epsilon_upper if row.epsilon is None else row.epsilon
         at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
         alone = " with one report" if found.margin is not None else ""
         said.append(
@@ -67,15 +73,21 @@ def row_words(found: Comparison) -> tuple[str, ...]:
             f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± {within}.",
         ]
     for row in found.rows:
+        name = row.name
+        if len(found.values) > 1 and row.epsilon is not None:
+            name = f"{row.name} at epsilon {at_most(row.epsilon, 5)}{per_unit(unit)}"
         if row.stopped:
-            said.append(f"{row.name} was {row.stopped}.")
+            said.append(f"{name} was {row.stopped}.")
         elif row.problem:
-            said.append(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+            said.append(f"{name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
     return tuple(said)
 
 
 def _cells(row: ComparisonRow, unit: str) -> tuple[str, ...]:
+    if row.problem:
+        return f"{row.name} ({NOT_REACHED if row.problem == NOT_REACHED else 'failed'})", *["-"] * 6
     return (
+        row.name,
         at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
         amount_at_most(row.loss, unit),
         amount_at_least(row.attacker_error, unit),
