@@ -21,10 +21,10 @@ from sfumato.core import (
     hamming,
 )
 from sfumato.evidence import distortion_below
-from sfumato.geo import Lattice, synthetic_city
+from sfumato.geo import Grid, Lattice, synthetic_city
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, design_private
-from sfumato.report import summarise
+from sfumato.report import summarise, within_radius
 from sfumato.report.summary import attack_sentences
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
@@ -249,6 +249,7 @@ def test_points_are_told_what_holds_for_points(kind):
     assert loss >= Fraction(found.certificate.loss)
     assert f"A mechanism for {len(lattice)} vertices" in text
     assert "finds the one that you are rounded to at most" in text
+    assert "Vertices are 1.5 km apart, and a guess of the next one counts as wrong." in text
     assert "No mechanism on these vertices, with these reports and the rows that prove the promise, has" in text
     for wrong in (
         "worst",
@@ -259,3 +260,45 @@ def test_points_are_told_what_holds_for_points(kind):
         "vertexs",
     ):
         assert wrong not in text
+
+
+@pytest.mark.parametrize("cells", [False, True])
+def test_of_places_the_attack_begins_with_a_radius(cells):
+    """The share within 1850 ft, by brute force over guesses on a fine raster, with and without a report."""
+    visits = synthetic_city(users=20, days=3)
+    region = visits.region(trim=0.05)
+    visits = visits.inside(region)
+    places = (
+        Grid.covering(visits, "2 km", region=region) if cells else Lattice.covering(visits, "2 km", region=region)
+    )
+    prior = Prior.from_visits(places, visits)
+    row = np.exp(-1.0 * places.metric("euclidean", "km").array)
+    mechanism = Mechanism(row / row.sum(axis=1, keepdims=True), places, places)
+    sentences = attack_sentences(mechanism, prior, None, visits)
+    assert sentences[0].startswith(
+        "The best attacker's guess is within 1850 ft (564 m) of where you truly are at most"
+    )
+    assert sentences[1].startswith("Wherever they guess, the best attacker errs")
+    assert "finds" in sentences[2]
+    (most, blind) = numbers(r"at most NUMBER % of the time: about NUMBER % without seeing a report", sentences[0])
+    taken = places.true_points(visits)
+    steps = [
+        np.arange(low, high, 60.0) for low, high in zip(taken.xy.min(axis=0), taken.xy.max(axis=0), strict=True)
+    ]
+    guesses = np.array([(x, y) for x in steps[0] for y in steps[1]])
+    near = np.linalg.norm(guesses[:, None, :] - taken.xy[None, :, :], axis=2) <= 563.88
+    reached = near @ (taken.masses @ mechanism.matrix)  # (guesses, reports)
+    assert reached.max(axis=0).sum() <= most / 100
+    assert (near @ np.asarray(taken.masses.sum(axis=1)).ravel()).max() == pytest.approx(
+        float(blind) / 100, rel=0.1
+    )
+    assert most / 100 <= reached.max(axis=0).sum() * 1.1 + 0.01
+
+
+def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
+    monkeypatch.setattr(within_radius, "_MOST", 10)
+    visits = synthetic_city(users=5, days=2)
+    lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
+    mechanism = Mechanism(np.eye(len(lattice)), lattice, lattice)
+    text = " ".join(attack_sentences(mechanism, Prior.from_visits(lattice, visits), None, visits))
+    assert "was not computed for so many visits: sfumato attack --within '1850 ft' does." in text

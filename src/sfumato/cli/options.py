@@ -63,7 +63,7 @@ LossOrGoal = Annotated[
 ]
 AttackerFinds = Annotated[
     str | None,
-    Option(help="'20 % within 500 m': search for the largest epsilon that keeps the best attacker to that."),
+    Option(help="'40 % within 500 m': search for the largest epsilon that keeps the best attacker to that."),
 ]
 Objective = Annotated[str, Option(help="The loss to make small: expected or worst-case.")]
 Failure = Annotated[float, Option(help="The probability that a bound or an interval is wrong.")]

@@ -8,9 +8,10 @@ from .frontier import frontier, save_rows
 from .noise import noise_maps, summarise_noise
 from .picture import picture
 from .promises import coordinate_extremes, extremes, promises
-from .summary import Section, Summary, attack_sentences, audited, chance_sentence, place_sentence, summarise
+from .summary import Section, Summary, attack_sentences, audited, place_sentence, summarise
 from .theme import DARK, LIGHT, as_svg, save_picture, style_sheet
 from .values import values_picture
+from .within_radius import chance_sentence
 
 __all__ = [
     "DARK",

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ..attacks import PlaceAttack, goals, true_place
-from ..core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming, units
+from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
 from ..core.frozen import Short
 from ..escaping import markdown, plain
 from ..evidence import (
@@ -36,7 +36,6 @@ from ..rounding import (
     amount,
     amount_at_least,
     amount_at_most,
-    at_least,
     at_most,
     gap_at_most,
     percent_at_most,
@@ -46,6 +45,7 @@ from ..rounding import (
 from .certain import always_found
 from .costs import cost_sentences, loss_sentence
 from .promises import constraint_sentences, nouns, promises, witness
+from .within_radius import radius_sentence
 
 _NOTHING: Final = "It promises nothing, so nothing was proved."
 
@@ -212,7 +212,7 @@ def _near(low: float, high: float, unit: str) -> str:
 def attack_sentences(
     mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None
 ) -> list[str]:
-    """Return what the best attacker achieves, who knows the prior and the mechanism."""
+    """Return what the best attacker achieves, who knows the prior and the mechanism: first in distances."""
     noun, several = nouns(mechanism.secrets)
     exact = hamming(prior.space)
     even = bool((prior.probabilities == prior.probabilities[0]).all())
@@ -223,26 +223,31 @@ def attack_sentences(
     )
     before = goals(mechanism, prior, exact if ground is None else ground)
     hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
-    yours = "yours"
-    bare = ", 100 % without the mechanism"
-    if isinstance(mechanism.secrets, Lattice):
-        yours, bare = "the one that you are rounded to", ""
+    space = mechanism.secrets
     limit = percent_at_most(hits)
     often = "every time" if always_found(mechanism, prior) else f"at most {limit} of the time"
     if limit == "100 %" and often != "every time":
         often = "perhaps every time (no useful limit is proved)"
-    sentences = [
-        f"{knowing} finds {yours} {often}: {about_percent(before.blind_hit_rate)} without seeing a report{bare}."
-    ]
-    if visits is not None and isinstance(mechanism.secrets, Places):
-        sentences.append(place_sentence(true_place(mechanism, visits)))
+    blind = f"{about_percent(before.blind_hit_rate)} without seeing a report"
+    share = f"{knowing} finds yours {often}: {blind}, 100 % without the mechanism."
+    if isinstance(space, Lattice):
+        apart = amount(space.spacing_m, "m")
+        share = (
+            f"{knowing} finds the one that you are rounded to {often}: {blind}. Vertices are {apart} apart, and a "
+            "guess of the next one counts as wrong."
+        )
+    if visits is not None and isinstance(space, Places):
+        sentences = [radius_sentence(mechanism, visits), place_sentence(true_place(mechanism, visits)), share]
     elif ground is not None:
         error = distortion_below(mechanism, prior, ground)
-        between = ", counted between centres of cells" if isinstance(mechanism.secrets, Cells) else ""
-        sentences.append(
+        between = ", counted between centres of cells" if isinstance(space, Cells) else ""
+        sentences = [
+            share,
             f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average{between}: about "
-            f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism."
-        )
+            f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism.",
+        ]
+    else:
+        sentences = [share]
     bits = _bits_above(mechanism, prior)
     told, whole = at_most(bits, 3), about(prior.entropy_bits, 3)
     sentences.append(
@@ -261,24 +266,6 @@ def place_sentence(found: PlaceAttack) -> str:
         f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
         f"{high} on average over these visits, if that is all they know: about "
         f"{amount(found.blind.value, unit)} without seeing a report, 0 without the mechanism."
-    )
-
-
-def chance_sentence(found: Bracket, radius: float | str) -> str:
-    """Return how often the best attacker's guess is near the true point.
-
-    Args:
-        found: What `sfumato.attacks.chance_within` returned.
-        radius: The radius it was for.
-    """
-    shown = units.show(units.length_m(radius, "the radius"), "m")
-    known = f"guesses are known that are at least {at_least(100 * found.lower, 4)} % of the time."
-    most = at_most(100 * found.upper, 4)
-    if float(most) >= 100:
-        return f"No useful limit is known of how often the best attacker is within {shown} of you; {known}"
-    return (
-        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most {most} % of the "
-        f"time; {known}"
     )
 
 

@@ -189,8 +189,8 @@ class AttackerGoal(Short, DesignGoal):
     Example:
         >>> import sfumato as sf
         >>> from sfumato.optimal import AttackerGoal
-        >>> AttackerGoal.parse("20 % within 500 m", sf.synthetic_city())
-        AttackerGoal(20 % within 500 m)
+        >>> AttackerGoal.parse("40 % within 500 m", sf.synthetic_city())
+        AttackerGoal(40 % within 500 m)
     """
 
     share: float
@@ -212,7 +212,7 @@ class AttackerGoal(Short, DesignGoal):
 
     @classmethod
     def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:
-        """Return the goal that a text names: ``"20 % within 500 m"``.
+        """Return the goal that a text names: ``"40 % within 500 m"``.
 
         Args:
             text: A percentage and a length.
@@ -225,7 +225,7 @@ class AttackerGoal(Short, DesignGoal):
         match = _SHARE.fullmatch(text)
         if match is None:
             raise InputError(
-                f"{plain(text)!r} is not a percentage within a length.", "write it as '20 % within 500 m'."
+                f"{plain(text)!r} is not a percentage within a length.", "write it as '40 % within 500 m'."
             )
         return cls(float(match[1]) / 100, match[2], visits, user)
 

@@ -21,6 +21,7 @@ from ...evidence import distortion_below
 from ...files import MechanismFile, NoiseFile
 from ...geo import Places, Visits
 from ..certain import always_found
+from ..within_radius import RADIUS, silent
 from .found import RiskFacts
 from .noisy import noise_seen
 from .quantity import Known, Quantity
@@ -30,7 +31,6 @@ _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
 )
 _HINT: Final = "write it as 'within 1850 ft: at most 50 %'."
-_USUAL: Final = "1850 ft"  # the radius of several laws on precise locations
 _WHOLE: Final = 2**50
 _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 
@@ -105,7 +105,7 @@ def usual_risk(held: MechanismFile | NoiseFile, visits: Visits | None, known: Kn
         known: Whether these are given, or stated by the file.
     """
     of_places = isinstance(held, NoiseFile) or isinstance(held.mechanism.secrets, Places)
-    return _chance(held, _USUAL if of_places else "0", visits, known)
+    return _chance(held, RADIUS if of_places else "0", visits, known)
 
 
 def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
@@ -118,15 +118,15 @@ def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None,
         if visits is None:
             return _unknown(length, radius, "visits")
         chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
-        blind = Quantity.of(chance_within(_silent(mechanism), visits, length.value), "", known)
+        blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
         of = "file" if known is Known.STATED else "visits"
         return RiskFacts("", length, radius, chance, None, None, "", of, blind)
     near = _radius(mechanism, radius)
     if held.prior is None:
         return _unknown(near, radius, "prior")
     windows = _windows(mechanism, near.value)
-    sure = always_found(_silent(mechanism), held.prior)
-    blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(_silent(mechanism), held.prior, *windows))
+    sure = always_found(silent(mechanism), held.prior)
+    blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(silent(mechanism), held.prior, *windows))
     if always_found(mechanism, held.prior):
         return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
     found = Quantity.of(_hits(mechanism, held.prior, *windows))
@@ -169,7 +169,7 @@ def _radius(mechanism: Mechanism, radius: str) -> Quantity:
     if not on_a_line(space):
         raise InputError(
             f"within {radius} was asked for, but these secrets have no distances.",
-            "write 'within 0: at most 10 %' for how often the very secret is found.",
+            "write 'within 0: at most 60 %' for how often the very secret is found.",
         )
     value = units.parse(radius, unit=space.unit, what="the radius")
     if value < 0:
