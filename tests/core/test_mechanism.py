@@ -211,3 +211,27 @@ def test_a_list_is_no_mapping_from_label_to_label():
     positions: Any = [0, 0]
     with pytest.raises(InputError, match="type list"):
         Mechanism.deterministic(positions, Space(["a", "b"]), Space([0]))
+
+
+def test_distributions_times_a_mechanism_are_distributions_of_reports():
+    wide = Mechanism([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
+    prior = Prior([0.25, 0.75])
+    by_hand = [sum(prior.probabilities[s] * wide.matrix[s, o] for s in range(2)) for o in range(3)]
+    for left in (prior, prior.probabilities, [0.25, 0.75], (0.25, 0.75)):
+        product = left @ wide
+        assert isinstance(product, np.ndarray)
+        np.testing.assert_allclose(product, by_hand)
+    np.testing.assert_array_equal(np.eye(2) @ wide, wide.matrix)
+    np.testing.assert_allclose(prior @ wide, wide.joint(prior).sum(axis=0))
+
+
+@pytest.mark.parametrize("left", [np.ones(3), np.ones((2, 3)), np.ones((1, 1, 2)), Prior([0.5, 0.25, 0.25])])
+def test_products_of_other_sizes_are_refused(left):
+    with pytest.raises(InputError, match="2 secrets"):
+        left @ Mechanism([[0.75, 0.25], [0.25, 0.75]])
+
+
+def test_a_prior_in_another_order_is_refused():
+    coin = Mechanism([[0.75, 0.25], [0.25, 0.75]], Space("ab"))
+    with pytest.raises(InputError, match="another order"):
+        Prior(Space("ba"), [0.5, 0.5]) @ coin

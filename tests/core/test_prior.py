@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core import Prior, Space, blind_error
+from sfumato.core import Mechanism, Prior, Space, blind_error
 from sfumato.errors import InputError
 
 from .arrays import refused
@@ -17,6 +17,11 @@ counts = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1e3)), min_size=1, max
 @pytest.mark.parametrize(
     ("make", "says"),
     [
+        (lambda: Prior([0.5, 0.6]), "sums to 1.1"),
+        (lambda: Prior([[0.5, 0.5]]), "shape 1 x 2"),
+        (lambda: Prior([]), "at least one label"),
+        (lambda: Prior(ABC), "no probabilities"),
+        (lambda: Prior("abc", [0.5, 0.25, 0.25]), "of type str"),
         (lambda: Prior(ABC, [0.5, 0.6, -0.1]), "prior of 'c' is negative (-0.1)"),
         (lambda: Prior(ABC, [0.5, 0.5, 1e-6]), "sums to 1.000001, not to 1"),
         (lambda: Prior(ABC, [1, 2, 3]), "sums to 6"),
@@ -137,3 +142,11 @@ def test_a_prior_is_even_but_for_rounding():
 def test_how_often_labels_occur_is_not_taken_for_the_labels():
     with pytest.raises(InputError, match=r"of type Counter.*\n.*from_counts"):
         Prior.from_visits(Space("ab"), Counter("aab"))
+
+
+def test_a_prior_of_numbers_alone_fits_a_mechanism_of_a_matrix_alone():
+    prior = Prior([0.25, 0.75])
+    assert prior.space == Space(range(2))
+    coin = Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    assert coin.expected_loss(prior, [[0, 1], [1, 0]]) == pytest.approx(0.25)
+    assert coin.secrets == prior.space

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ def values_of(
     """Return ``--labels`` and ``--numbers`` of each column.
 
     An option may begin with a column's name, as in ``age=18..97:5``; with several columns ``--numbers`` must.
+    One option may hold several columns, ``age=18..97:5;income=0..9``, each begun by its name.
     Other ``--labels`` go to the columns that are left, in order. Labels that begin like a name must be in a file.
 
     Args:
@@ -29,7 +31,7 @@ def values_of(
     named: dict[str, dict[str, str]] = {"--labels": {}, "--numbers": {}}
     rest: dict[str, list[str]] = {"--labels": [], "--numbers": []}
     for name, given in (("--labels", labels), ("--numbers", numbers)):
-        for text in given:
+        for text in (part for each in given for part in _parts(each, columns)):
             column, values = _named(name, text, columns)
             if column is None:
                 rest[name].append(values)
@@ -60,6 +62,20 @@ def values_of(
     return [(named["--labels"].get(each), named["--numbers"].get(each)) for each in columns]
 
 
+def _parts(text: str, columns: Sequence[str]) -> list[str]:
+    """Return what an option holds for each column, where it begins with a name and others follow.
+
+    Names of columns end the values before them, after a semicolon or a comma outside double quotes.
+    """
+    names = sorted(columns, key=len, reverse=True)
+    begins = rf"(?:{'|'.join(map(re.escape, names))})="
+    if not re.match(begins, text):
+        return [text]
+    parts = re.split(rf'\s*[;,]\s*(?={begins})(?=(?:[^"]*"[^"]*")*[^"]*$)', text)
+    own = [part.partition("=")[0] for part in parts]
+    return parts if len(set(own)) == len(own) else [text]
+
+
 def _named(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:
     """Return the column that an option's text names, if it does, and the rest of the text.
 
@@ -69,7 +85,7 @@ def _named(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | N
     column = max((each for each in columns if text.startswith(f"{each}=")), key=len, default=None)
     if column is not None:
         values = text.removeprefix(f"{column}=")
-        if f",{column}=" in values:
+        if re.search(rf"[;,]\s*{re.escape(column)}=", values):
             raise InputError(
                 f"{option_name} {text} names the column {column!r} more than once.",
                 "write its name once, in front of the first label",

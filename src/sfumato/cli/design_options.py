@@ -134,14 +134,14 @@ class DesignOptions(OptionsAsGiven):
         list[str] | None,
         Option(
             help="With --column: its possible values: a,b,c (one with a comma in double quotes), or a file with "
-            "one on each line; with several columns in their order, or diagnosis=a,b,c. Repeatable."
+            "one on each line; with several columns in their order, or 'diagnosis=a,b;sex=f,m'. Repeatable."
         ),
     ] = None
     numbers: Annotated[
         list[str] | None,
         Option(
             help="With --column: its range: 18..99, or 18..99:5 for bins of five numbers; with several columns "
-            "age=18..99:5. Repeatable."
+            "'age=18..99:5;children=0..9'. Repeatable."
         ),
     ] = None
     split: Annotated[

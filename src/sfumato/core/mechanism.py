@@ -266,6 +266,37 @@ class Mechanism(Frozen):
         """Return the largest expected loss of any secret (Privacy Games, equation 4)."""
         return float(self.loss_of_secrets(loss).max())
 
+    # Arrays of numpy leave `array @ mechanism` to the mechanism.
+    __array_ufunc__ = None
+
+    def __rmatmul__(self, distributions: Prior | ArrayLike) -> Floats:
+        """Return how likely each report is, for one distribution of secrets or for several.
+
+        ``prior @ mechanism`` and ``array @ mechanism`` multiply with `matrix`.
+
+        Args:
+            distributions: A prior, or an array (secrets,) or (k, secrets); rows need not sum to one.
+
+        Returns:
+            Array (observables,) or (k, observables).
+
+        Raises:
+            InputError: If the sizes, or the labels of the prior, do not fit.
+        """
+        if isinstance(distributions, Prior):
+            self.secrets.check_order(distributions.space, "the prior")
+            array = distributions.probabilities
+        else:
+            array = numbers(distributions, "the left side of @")
+        if array.ndim not in (1, 2) or array.shape[-1] != len(self.secrets):
+            raise InputError(
+                f"the left side of @ has shape {' x '.join(map(str, array.shape)) or 'of a number'}, but the "
+                f"mechanism has {len(self.secrets)} secrets.",
+                "pass one number per secret, or rows of that length.",
+            )
+        likelihoods: Floats = np.asarray(array, dtype=np.float64) @ self.matrix
+        return likelihoods
+
     def then(self, following: Mechanism) -> Mechanism:
         """Return the cascade: this mechanism's report passes through another one.
 

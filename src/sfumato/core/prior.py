@@ -26,6 +26,9 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 class Prior(Frozen):
     """A probability distribution on a space.
 
+    ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, as the
+    secrets of ``Mechanism(matrix)`` are.
+
     Attributes:
         space: The secrets.
         probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is
@@ -39,7 +42,20 @@ class Prior(Frozen):
     probabilities: Floats
 
     @checked
-    def __init__(self, space: Space, probabilities: ArrayLike) -> None:
+    def __init__(self, space: Space | ArrayLike, probabilities: ArrayLike | None = None) -> None:
+        if not isinstance(space, Space):
+            if probabilities is not None:
+                raise InputError(
+                    f"the space of the prior is of type {type(space).__name__}.",
+                    python("make one with sf.Space(labels), or pass the probabilities alone."),
+                )
+            probabilities = floats(space, "the prior", shape=(None,))
+            space = Space(range(len(probabilities)))
+        if probabilities is None:
+            raise InputError(
+                "the prior has a space, but no probabilities.",
+                python("pass sf.Prior(space, probabilities), or use sf.Prior.uniform(space)."),
+            )
         array = floats(probabilities, "the prior", shape=(len(space),))
         if (array < 0).any():
             i = int(np.argmin(array))

@@ -77,3 +77,11 @@ def test_options_that_do_not_fit(run, options, told):
     done = run("accuracy", *options)
     assert done.code == 1
     assert told in " ".join(done.err.split())
+
+
+def test_the_names_of_the_literature_are_taken(run):
+    options = ("accuracy", "--categories", 64, "--epsilon", 1, "--answers", 10_000)
+    assert run(*options, "--by", "OUE").out == run(*options, "--by", "optimised-unary").out
+    refused = run(*options, "--by", "olh")
+    assert refused.code == 1
+    assert "optimised-unary (OUE)" in refused.err

@@ -258,6 +258,32 @@ def test_options_for_one_of_several_columns(run):
     assert loaded("m/p.sfm").secrets == sf.NumberBins(1, 1, 3)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--labels", "q=x,y;r=a,b", "--numbers", "p=1..3"),
+        ("--labels", "r=a, b ; q=x,y", "--numbers", "p=1..3"),
+        ("--labels", "q=x,y,r=a,b", "--numbers", "p=1..3"),
+        ("--numbers", "p=1..3", "--labels", "q=x,y", "--labels", "a,b"),
+    ],
+)
+def test_one_option_holds_the_values_of_several_columns(run, options):
+    three = ("--column", "p", "--column", "q", "--column", "r", "--epsilon", 3, "-o", "m")
+    done = run("design", *three, *options)
+    assert done.code == 0, done.err
+    assert loaded("m/q.sfm").secrets.labels == ("x", "y")
+    assert loaded("m/r.sfm").secrets.labels == ("a", "b")
+    assert loaded("m/p.sfm").secrets == sf.NumberBins(1, 1, 3)
+
+
+def test_a_name_in_double_quotes_is_part_of_a_label(run):
+    two = ("--column", "p", "--column", "q", "--epsilon", 2, "-o", "m")
+    done = run("design", *two, "--labels", 'p="a;q=b",c;q=x,y')
+    assert done.code == 0, done.err
+    assert loaded("m/p.sfm").secrets.labels == ("a;q=b", "c")
+    assert loaded("m/q.sfm").secrets.labels == ("x", "y")
+
+
 def test_one_column_may_be_named_too(run, tmp_path):
     for given in ("p=1,b", "1,b"):
         assert run("design", "--column", "p", "--labels", given, "--epsilon", 1, "-o", "p.sfm").code == 0
@@ -285,6 +311,7 @@ def test_one_column_may_be_named_too(run, tmp_path):
         ("age", "--numbers agee=18..97:40", "begins with 'agee', which is none of the columns: 'age'."),
         ("a b", "--labels a=x,y --numbers 1..3", "name the column: --numbers b=1..3."),
         ("a", "--labels a=x,a=y", "more than once"),
+        ("a b", "--labels a=x,y;b=u,v;a=z", "more than once"),
         ("a", "--labels a=x,y --labels u,v", "2 --labels were given for 1 --column"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import math
 from itertools import product
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -98,9 +98,9 @@ def test_many_categories_are_known_better_by_unary_encoding_and_few_by_randomise
 
 
 def test_another_mechanism_is_refused():
-    with pytest.raises(InputError, match="by='oue' is unknown") as caught:
-        sf.accuracy(3, epsilon=1, answers=10, by=cast(Any, "oue"))
-    assert "'optimised-unary'" in caught.value.hint
+    with pytest.raises(InputError, match="by='olh' is unknown") as caught:
+        sf.accuracy(3, epsilon=1, answers=10, by="olh")
+    assert "optimised-unary (OUE)" in caught.value.hint
 
 
 def test_unary_encoding_is_noisy_at_any_epsilon():
@@ -287,3 +287,19 @@ def test_too_few_answers_even_without_privacy():
     assert sf.accuracy(3, answers=enough, margin=0.01).epsilon <= 40
     with pytest.raises(InfeasibleError, match="not even"):
         sf.accuracy(3, epsilon=1e-6, margin=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("OUE", "optimised-unary"),
+        ("Optimized Unary Encoding", "optimised-unary"),
+        ("sue", "symmetric-unary"),
+        ("symmetric_unary", "symmetric-unary"),
+        ("GRR", "randomised-response"),
+        ("k-RR", "randomised-response"),
+        ("randomized response", "randomised-response"),
+    ],
+)
+def test_the_names_of_the_literature_are_taken(name, kind):
+    assert sf.accuracy(8, epsilon=1, answers=1_000, by=name) == sf.accuracy(8, epsilon=1, answers=1_000, by=kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
@@ -13,14 +12,6 @@ from ..messages import check_failure, say
 from ..options import Failure
 
 _MARGIN: Final = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(points?|%)\s*")
-
-
-class By(StrEnum):
-    """The mechanism of the answers."""
-
-    RANDOMISED_RESPONSE = "randomised-response"
-    OPTIMISED_UNARY = "optimised-unary"
-    SYMMETRIC_UNARY = "symmetric-unary"
 
 
 def command(
@@ -37,7 +28,13 @@ def command(
     off_by: Annotated[
         int | None, typer.Option(help="With --sensitivity: how far a noisy number may be off, a whole number.")
     ] = None,
-    by: Annotated[By | None, typer.Option(help="With --categories: the mechanism of the answers.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="With --categories: the mechanism of the answers: randomised-response (GRR, the default), "
+            "optimised-unary (OUE) or symmetric-unary (SUE)."
+        ),
+    ] = None,
     failure: Failure = 0.05,
 ) -> None:
     """Say how accurate private answers are, before anybody is asked.
@@ -64,18 +61,18 @@ def command(
     else:
         if off_by is not None:
             raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
-        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure, by or By.RANDOMISED_RESPONSE)
+        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure, by or "randomised-response")
     for sentence in sentences:
         say(sentence)
 
 
 def _of_shares(
-    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, by: By
+    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, by: str
 ) -> tuple[str, ...]:
     from ...releases.estimate import accuracy
 
     wanted = None if margin is None else _share(margin)
-    found = accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by.value)
+    found = accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by)
     return found.sentences
 
 

@@ -35,6 +35,39 @@ _IN_WORDS: Final[dict[By, str]] = {
 }
 
 
+_SHORT: Final[dict[str, By]] = {
+    "grr": "randomised-response",
+    "rr": "randomised-response",
+    "krr": "randomised-response",
+    "k-rr": "randomised-response",
+    "oue": "optimised-unary",
+    "sue": "symmetric-unary",
+    "rappor": "symmetric-unary",
+}
+
+
+def mechanism_named(name: str) -> By:
+    """Return the mechanism of answers that a name stands for: its own, or that of the literature, such as OUE.
+
+    Args:
+        name: In any case, with blanks, hyphens or underscores, in British or American spelling.
+
+    Raises:
+        InputError: If it is unknown.
+    """
+    plain_name = "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
+    plain_name = plain_name.replace("optimized", "optimised").replace("randomized", "randomised")
+    plain_name = plain_name.removesuffix("-encoding")
+    for each in get_args(By):
+        if plain_name == each or _SHORT.get(plain_name) == each:
+            kind: By = each
+            return kind
+    raise InputError(
+        f"{argument('by', name)} is unknown.",
+        "use randomised-response (GRR), optimised-unary (OUE) or symmetric-unary (SUE).",
+    )
+
+
 class _Oracle(NamedTuple):
     """A mechanism for categories, of whose reports each supports every category or not."""
 
@@ -114,7 +147,7 @@ def accuracy(
     answers: int | None = None,
     margin: float | None = None,
     failure: float = 0.05,
-    by: By = "randomised-response",
+    by: str = "randomised-response",
 ) -> Accuracy:
     """Return how well shares are known from private answers, or what it takes to know them so well.
 
@@ -134,7 +167,8 @@ def accuracy(
         margin: How far an estimated share may be off, such as 0.012 for 1.2 points.
         failure: The probability that a share is off by more.
         by: ``"randomised-response"``, or ``"optimised-unary"`` or ``"symmetric-unary"`` for
-            `mechanisms.UnaryEncoding`, which is better for many categories.
+            `mechanisms.UnaryEncoding`, which is better for many categories. The names of the literature, GRR,
+            OUE and SUE, are taken, too.
 
     Raises:
         InputError: If not two of the three are given, one is out of range, or the mechanism is none of these.
@@ -154,8 +188,7 @@ def accuracy(
         >>> sf.accuracy(64, epsilon=1, answers=10_000, by="optimised-unary").margin < 0.09
         True
     """
-    if by not in get_args(By):
-        raise InputError(f"{argument('by', by)} is unknown.", f"use one of {', '.join(map(repr, get_args(By)))}.")
+    kind = mechanism_named(by)
     if not 2 <= categories <= MOST_CATEGORIES:
         raise InputError(
             f"{argument('categories', categories)} is not between 2 and {MOST_CATEGORIES:,}.",
@@ -183,7 +216,7 @@ def accuracy(
             f"{argument('margin', margin)} is not between 0 and 1.",
             f"use {argument('margin', 0.012)} for 1.2 points.",
         )
-    oracle = _Oracle(categories, by)
+    oracle = _Oracle(categories, kind)
     if answers is None and epsilon is not None and margin is not None:
         answers = _answers_for(oracle, epsilon, margin, missed)
     elif epsilon is None and answers is not None and margin is not None:
@@ -193,7 +226,7 @@ def accuracy(
     found = _margin_of(oracle, epsilon, answers, missed, oracle.apart)
     return Accuracy(
         categories,
-        by,
+        kind,
         float(epsilon),
         int(answers),
         found if margin is None else min(found, float(margin)),
