@@ -181,3 +181,47 @@ def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_fo
     assert "neither a CSV nor a Parquet" in said
     assert "unmarked" not in said
     assert "not read from a pipe" in run("estimate", city_folder / "m.sfm", "-").err
+
+
+def test_survey_weights(run, released, tmp_path):
+    rows = (tmp_path / "r.csv").read_text().split()[1:]
+    weights = np.where(np.arange(len(rows)) < 2000, 3, 1)
+    lines = [f"{label},{weight}" for label, weight in zip(rows, weights, strict=True)]
+    (tmp_path / "w.csv").write_text("\n".join(["label,weight", *lines]) + "\n")
+    options = ("estimate", "m.sfm", "w.csv", "--unmarked", "--weights", "weight")
+    done = run(*options, "-o", "e.csv", "--method", "inversion", "--intervals", "normal")
+    assert done.code == 0, done.err
+    assert "The 4,000 weighted reports vary as about 3200 of equal weight do." in done.text
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        table = {row["secret"]: row for row in csv.DictReader(file)}
+    shares = np.bincount(released, weights=weights, minlength=3) / weights.sum()
+    for share, label in zip(shares, ("red", "green", "blue"), strict=True):
+        assert float(table[label]["lower"]) < share < float(table[label]["upper"])
+    assert run(*options).code == 0
+    refused = run(*options, "--intervals", "profile")
+    assert refused.code == 1
+    assert "use --method inversion with --intervals normal" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("weight", "says"),
+    [
+        ("-1", "cannot be used"),
+        ("nan", "1 weight in 'weight' is missing"),
+        ("inf", "cannot be used"),
+        ("", "1 weight in 'weight' is missing (the first is that of row 2)"),
+        ("many", "holds no numbers"),
+    ],
+)
+def test_weights_that_are_none(run, released, tmp_path, weight, says):
+    (tmp_path / "w.csv").write_text(f"label,weight\nred,1\nblue,{weight}\nred,2\n")
+    done = run("estimate", "m.sfm", "w.csv", "--unmarked", "--weights", "weight")
+    assert done.code == 1
+    assert says in " ".join(done.err.split())
+
+
+def test_weights_that_a_release_did_not_keep(run, released):
+    done = run("estimate", "m.sfm", "r.csv", "--unmarked", "--weights", "weight")
+    assert done.code == 1
+    assert "no column 'weight'" in done.err
+    assert "holds the reports" in run("estimate", "m.sfm", "r.csv", "--unmarked", "--weights", "label").err

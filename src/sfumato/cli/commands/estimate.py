@@ -65,6 +65,13 @@ def command(
             "Repeatable. [default: label, or the columns of the mechanism]"
         ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of survey weights, which the release kept (--keep): shares are then of the weights. "
+            "Intervals: --method inversion --intervals normal."
+        ),
+    ] = None,
     method: Annotated[
         Method, typer.Option(help="The method; early-stopped is closer to the truth under strong noise.")
     ] = Method.MAXIMUM_LIKELIHOOD,
@@ -112,6 +119,7 @@ def command(
         reports_fit,
     )
     from ...report.maps import outline as read_outline
+    from ...rounding import about
     from ..noise import coarse_of
     from ..screen import Screen
 
@@ -129,7 +137,7 @@ def command(
     note = ""
     if held is None:
         mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
-        received = read_joint_reports(mechanisms, reports, unmarked=unmarked, check_fit=False)
+        received = read_joint_reports(mechanisms, reports, weights=weights, unmarked=unmarked, check_fit=False)
         if check_fit and not all(
             check_mark(each, reports, name, unmarked=unmarked) for name, each in mechanisms.items()
         ):
@@ -140,6 +148,10 @@ def command(
         if column:
             raise InputError(
                 "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
+            )
+        if weights is not None:
+            raise InputError(
+                "--weights was given, but reports of noise for coordinates are not weighted.", "leave it out."
             )
         coarse = coarse_of(held, spread=True)
         marked, points, note = (
@@ -154,7 +166,9 @@ def command(
         received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
     else:
         named = column or list(several) or None
-        received = read_reports(held.alone().mechanism, reports, named, unmarked=unmarked, check_fit=False)
+        received = read_reports(
+            held.alone().mechanism, reports, named, weights=weights, unmarked=unmarked, check_fit=False
+        )
         note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
         marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
         if check_fit and not marked:
@@ -169,7 +183,10 @@ def command(
         seed=seed,
     )
     known = identifiability(received.mechanism)
-    doubt = known.doubt(len(received))
+    if weights is not None:
+        equal = about(received.effective, 3)
+        note = f"{note} The {len(received):,} weighted reports vary as about {equal} of equal weight do.".lstrip()
+    doubt = known.doubt(int(received.effective))
     if doubt:
         say(f"Warning: {doubt}", err=True)
     console = Screen()

@@ -83,9 +83,10 @@ def bootstrap_intervals(
 
 def _resampled(pool: Pooled, replicates: int, rng: np.random.Generator) -> Floats:
     """Return frequencies of resampled reports, array (replicates, columns)."""
+    integers = pool.integers("bootstrap intervals")
     drawn = []
     for number in range(int(pool.batch[-1]) + 1):
-        counts = pool.counts[pool.batch == number]
+        counts = integers[pool.batch == number]
         drawn.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
     frequencies: Floats = np.hstack(drawn) / pool.total
     return frequencies

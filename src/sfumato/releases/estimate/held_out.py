@@ -66,7 +66,7 @@ def cross_validated_updates(
 
 def _dealt(pool: Pooled, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the counts of each fold, array (folds, columns); folds differ by at most one report."""
-    columns = np.repeat(np.arange(len(pool.counts)), pool.counts)
+    columns = np.repeat(np.arange(len(pool.counts)), pool.integers("held-out reports"))
     rng.shuffle(columns)
     counts = [np.bincount(columns[fold::folds], minlength=len(pool.counts)) for fold in range(folds)]
     return np.array(counts, dtype=np.int64)

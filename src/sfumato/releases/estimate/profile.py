@@ -61,6 +61,7 @@ def profile_intervals(
     missed = check_failure(failure)
     pool = pooled(reports)
     weights, names = rows_of(functionals, pool.secrets)
+    pool.integers("profile-likelihood intervals")
     allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
     best = fitted(pool, pool.frequencies[None], _GAP * allowed, _UPDATES).probabilities[0]
     program = _Program(pool, best, allowed)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import JointSpace, Mechanism, Space
+from ...core.arrays import Floats
 from ...errors import DataError, InputError, argument
 from ...geo import read_visits
 from ...mechanisms.planar import Coarsening, CoordinateNoise
@@ -32,6 +33,7 @@ def read_reports(
     source: Table,
     column: str | Sequence[str] | None = None,
     *,
+    weights: str | None = None,
     unmarked: bool = False,
     check_fit: bool = True,
 ) -> Reports:
@@ -48,6 +50,7 @@ def read_reports(
             of any kind that `release` takes.
         column: The column of the reported labels, by default ``label``; of a `JointSpace` one for each of its
             columns, by default those that it names.
+        weights: The column of survey weights, which the release kept; see `Reports.at`.
         unmarked: Whether a table without a mark is taken, because you know that this mechanism drew it.
         check_fit: Whether such a table is refused where its reports hardly come from the mechanism, as
             `reports_fit` tells.
@@ -70,15 +73,20 @@ def read_reports(
     check_kind(source)
     table, mark = _opened(source)
     _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
-    positions = _positions(table, dict(zip(names, parts, strict=True)))
-    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions))
+    positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
+    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
     if check_fit and mark is None:
         reports_fit(reports).check()
     return reports
 
 
 def read_joint_reports(
-    mechanisms: Mapping[str, Mechanism], source: Table, *, unmarked: bool = False, check_fit: bool = True
+    mechanisms: Mapping[str, Mechanism],
+    source: Table,
+    *,
+    weights: str | None = None,
+    unmarked: bool = False,
+    check_fit: bool = True,
 ) -> Reports:
     """Return the reports of columns, each drawn by a mechanism of its own, as those of one joint mechanism.
 
@@ -88,7 +96,8 @@ def read_joint_reports(
     Args:
         mechanisms: The mechanism of each column, by the name of the column.
         source: A CSV, Parquet or Arrow file with one row per report, or a table in memory, as `release` gives it.
-        unmarked: As for `read_reports`.
+        weights: As for `read_reports`.
+        unmarked: Likewise.
         check_fit: Likewise.
 
     Raises:
@@ -109,11 +118,12 @@ def read_joint_reports(
     table, mark = _opened(source)
     for name, each in mechanisms.items():
         _check(mark, each, source, name, unmarked=unmarked)
-    positions = _positions(table, {name: each.observables for name, each in mechanisms.items()})
+    spaces = {name: each.observables for name, each in mechanisms.items()}
+    positions, weighed = _positions(table, spaces, weights)
     matrix: Any = np.ones((1, 1))
     for each in mechanisms.values():
         matrix = np.kron(matrix, each.matrix)
-    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions))
+    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
     if check_fit and mark is None:
         reports_fit(reports).check()
     return reports
@@ -171,10 +181,16 @@ def _check(
         )
 
 
-def _positions(table: Any, spaces: Mapping[str, Space]) -> list[NDArray[np.intp]]:
-    """Return the positions of the reports in columns, arrays (rows,); refuse what is no report."""
+def _positions(
+    table: Any, spaces: Mapping[str, Space], weights: str | None = None
+) -> tuple[list[NDArray[np.intp]], Floats | None]:
+    """Return the positions of the reports in columns, arrays (rows,), and their weights, if they have any."""
     texts = tuple(name for name, space in spaces.items() if not numeric(space))
-    held = read_columns(table, list(spaces), as_text=texts)
+    if weights in spaces:
+        raise InputError(
+            f"the column {weights!r} holds the reports.", f"name another one with {argument('weights')}."
+        )
+    held = read_columns(table, [*spaces, *([] if weights is None else [weights])], as_text=texts)
     found = [find(space, held[name]) for name, space in spaces.items()]
     for (name, space), positions in zip(spaces.items(), found, strict=True):
         unknown = positions < 0
@@ -185,7 +201,28 @@ def _positions(table: Any, spaces: Mapping[str, Space]) -> list[NDArray[np.intp]
                 f"{of} (the first is number {first + 1}: {held[name][first]}).",
                 f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
             )
-    return found
+    return found, None if weights is None else _weights(held[weights], weights)
+
+
+def _weights(column: Any, name: str) -> Floats:
+    """Return a column of weights, array (rows,)."""
+    import pyarrow as pa
+
+    if column.null_count:
+        first = column.is_null().to_pylist().index(True) + 1
+        verb = "is" if column.null_count == 1 else "are"
+        raise DataError(
+            f"{counted(column.null_count, 'weight')} in {name!r} {verb} missing "
+            f"(the first is that of row {first}).",
+            "give every report a weight; 0 leaves it out.",
+        )
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowException:
+        raise DataError(
+            f"the column {name!r} holds no numbers.",
+            f"name the column of the survey's weights: {argument('weights')}.",
+        ) from None
 
 
 def _opened(source: Table) -> tuple[Any, Mark | None]:

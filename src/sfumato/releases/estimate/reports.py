@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, numbers, readonly
-from ...errors import InputError, python
+from ...errors import InputError, argument, python
+from ...rounding import counted
 
 Counts = NDArray[np.int64]
 
@@ -30,6 +31,8 @@ class Reports:
     Attributes:
         mechanism: The mechanism.
         counts: Array (observables,) of integers.
+        sums: Array (observables,), the sums of the reports' weights; the counts where all weigh the same.
+        squares: Array (observables,), the sums of the squares of the weights; likewise.
 
     Raises:
         InputError: If a count is negative or not a whole number, there is no report, or an
@@ -45,6 +48,8 @@ class Reports:
 
     mechanism: Mechanism
     counts: Counts
+    sums: Floats
+    squares: Floats
 
     def __init__(self, mechanism: Mechanism, counts: ArrayLike) -> None:
         array = numbers(counts, "the counts")
@@ -69,6 +74,8 @@ class Reports:
             )
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
+        object.__setattr__(self, "sums", readonly(self.counts.astype(np.float64)))
+        object.__setattr__(self, "squares", self.sums)
 
     @classmethod
     def of(cls, mechanism: Mechanism, labels: Iterable[Hashable]) -> Reports:
@@ -80,14 +87,36 @@ class Reports:
         return cls.at(mechanism, mechanism.observables.positions(labels))
 
     @classmethod
-    def at(cls, mechanism: Mechanism, positions: NDArray[np.intp]) -> Reports:
-        """Return the reports in an array of observables' positions, as samplers draw them."""
+    def at(cls, mechanism: Mechanism, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
+        """Return the reports in an array of observables' positions, as samplers draw them.
+
+        Args:
+            mechanism: The mechanism.
+            positions: Array (reports,).
+            weights: Array (reports,): for how many people of the population each person stands, as surveys
+                weight them. Only their ratios matter.
+
+        Raises:
+            InputError: If a position is none, or a weight is negative, not finite, or all are zero.
+        """
         found = np.asarray(positions).reshape(-1)
         if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= mechanism.shape[1]):
             raise InputError(
                 "the positions are not those of observables.", f"use integers from 0 to {mechanism.shape[1] - 1}."
             )
-        return cls(mechanism, np.bincount(found.astype(np.intp), minlength=mechanism.shape[1]))
+        found = found.astype(np.intp)
+        reports = cls(mechanism, np.bincount(found, minlength=mechanism.shape[1]))
+        checked = None if weights is None else _checked_weights(weights, len(found))
+        if checked is not None and (checked != checked[0]).any():
+            for name, values in (("sums", checked), ("squares", checked**2)):
+                totals = np.bincount(found, weights=values, minlength=mechanism.shape[1])
+                object.__setattr__(reports, name, readonly(totals))
+        return reports
+
+    @property
+    def effective(self) -> float:
+        """The number of reports of equal weight that vary as much, (sum of weights)^2 / sum of squares (Kish)."""
+        return float(self.sums.sum() ** 2 / self.squares.sum())
 
     def __len__(self) -> int:
         return int(self.counts.sum())
@@ -95,6 +124,26 @@ class Reports:
     def __repr__(self) -> str:
         received = int(np.count_nonzero(self.counts))
         return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
+
+
+def _checked_weights(weights: ArrayLike, size: int) -> Floats:
+    """Return the weights of reports, the largest 1; refuse what are none."""
+    array = np.asarray(numbers(weights, "the weights"), dtype=np.float64)
+    if array.shape != (size,):
+        raise InputError(f"there are {array.size:,} weights for {size:,} reports.", "pass one for each report.")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InputError(
+            f"{counted(int(wrong.sum()), 'weight')} of {size:,} cannot be used: that of report {i + 1} is "
+            f"{array[i]:g}.",
+            "use finite weights of at least 0.",
+        )
+    most = float(array.max(initial=0.0))
+    if not most > 0:
+        raise InputError("all weights are zero.", "use positive weights for the reports that count.")
+    scaled: Floats = array / most
+    return scaled
 
 
 AnyReports = Reports | Sequence[Reports]
@@ -110,21 +159,41 @@ class Pooled:
     Attributes:
         secrets: The secrets, the same for all mechanisms.
         matrix: Array (secrets, columns); rows sum to one.
-        counts: Array (columns,).
+        counts: Array (columns,); of weighted reports their sums of weights, scaled to sum to their number.
+        squares: Array (columns,), the sums of squares of weights in the same scale; without weights the counts.
         batch: Array (columns,), the number of the column's batch.
         shares: Array (columns,), the batch's share of all reports.
     """
 
     secrets: Space
     matrix: Floats
-    counts: Counts
+    counts: Counts | Floats
+    squares: Counts | Floats
     batch: NDArray[np.intp]
     shares: Floats
 
     @property
     def total(self) -> int:
         """The number of reports."""
-        return int(self.counts.sum())
+        return round(float(self.counts.sum()))
+
+    @property
+    def effective(self) -> float:
+        """The number of reports of equal weight that vary as much as these (Kish)."""
+        return float(self.counts.sum() ** 2 / self.squares.sum())
+
+    def integers(self, what: str) -> Counts:
+        """Return the counts of reports of equal weight.
+
+        Raises:
+            InputError: If they have weights, for which ``what`` does not hold.
+        """
+        if self.counts.dtype.kind == "f":
+            raise InputError(
+                f"{what} do not hold for weighted reports.",
+                f"use {argument('method', 'inversion')} with {argument('intervals', 'normal')}, or no intervals.",
+            )
+        return self.counts.astype(np.int64)
 
     @property
     def frequencies(self) -> Floats:
@@ -163,9 +232,17 @@ def pooled(reports: AnyReports) -> Pooled:
                 f"the batches are about different secrets: {secrets!r} and {part.mechanism.secrets!r}.",
                 "the mechanisms must have the same secrets, in the same order.",
             )
-    sizes = np.array([len(part) for part in parts])
+    weighted = any(part.sums is not part.squares for part in parts)
+    sizes = np.array([part.sums.sum() if weighted else len(part) for part in parts])
     batch = np.repeat(np.arange(len(parts)), [len(part.counts) for part in parts])
     shares = (sizes / sizes.sum())[batch]
     matrix = np.hstack([part.mechanism.matrix for part in parts]) * shares
-    counts = np.concatenate([part.counts for part in parts])
-    return Pooled(secrets, readonly(matrix), readonly(counts), readonly(batch), readonly(shares))
+    counts: Counts | Floats = np.concatenate([part.counts for part in parts])
+    squares = counts
+    if weighted:
+        scale = float(counts.sum() / sizes.sum())
+        counts = np.concatenate([part.sums for part in parts]) * scale
+        squares = np.concatenate([part.squares for part in parts]) * scale**2
+    return Pooled(
+        secrets, readonly(matrix), readonly(counts), readonly(squares), readonly(batch), readonly(shares)
+    )

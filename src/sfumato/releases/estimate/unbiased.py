@@ -27,6 +27,7 @@ class Inverse(Short):
         covariance: Array (secrets, secrets), the estimated covariance of its entries.
         channel: Array (secrets, columns), the pool's channel.
         right: Array (columns, secrets), its right inverse.
+        effective: How many reports of equal weight vary as much as these.
         rounding: By which share of its length the estimate can be off because doubles are rounded, to first order.
     """
 
@@ -34,6 +35,7 @@ class Inverse(Short):
     covariance: Floats
     channel: Floats
     right: Floats
+    effective: float
     rounding: float
 
     def intervals(self, functionals: ArrayLike | None = None, failure: float = 0.05) -> ConfidenceIntervals:
@@ -59,7 +61,7 @@ class Inverse(Short):
         length = float(np.linalg.norm(self.estimate.probabilities))
         slack = self.rounding * length * np.linalg.norm(weights, axis=1)
         reach = ndtri(1 - missed / 2) * np.sqrt(np.maximum(variance, 0.0)) + slack
-        few = least_reports(self.channel, self.right, weights) > self.estimate.reports
+        few = least_reports(self.channel, self.right, weights) > self.effective
         unknown = few | (2 * slack >= high - low)
         lower, upper = np.where(unknown, low, centre - reach), np.where(unknown, high, centre + reach)
         return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "normal", False, names)
@@ -69,6 +71,9 @@ def unbiased(reports: AnyReports) -> Inverse:
     """Return the unbiased estimate by matrix inversion, with its covariance.
 
     p = f R with C R = I; covariance (R' diag(f) R - p p') / reports
+
+    Of weighted reports f are shares of the weights, and the covariance is that of a weighted mean, the sum of
+    w^2 (r - p)(r - p)' over the reports by the square of the sum of w.
 
     For a square mechanism R is its inverse; with more observables than secrets it is that of
     least squares with sum one. The mean of p over all reports that might have come is the
@@ -81,6 +86,7 @@ def unbiased(reports: AnyReports) -> Inverse:
         InputError: If the mechanism does not identify all secrets.
 
     Source:
+        Särndal, Swensson and Wretman, "Model assisted survey sampling", 1992, section 5.7 (weighted means);
         Warner, 1965; Agrawal, Haritsa and Prakash, "FRAPP", 2009.
 
     Example:
@@ -108,15 +114,18 @@ def unbiased(reports: AnyReports) -> Inverse:
         gap=0.0,
     )
     rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
-    return Inverse(estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), rounding)
+    return Inverse(
+        estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), pool.effective, rounding
+    )
 
 
 def _covariance(pool: Pooled, right: Floats) -> Floats:
-    """Return the plug-in covariance: each mechanism's reports are a multinomial of their own."""
+    """Return the plug-in covariance: each mechanism's reports are drawn independently of the others."""
     covariance = np.zeros((len(pool.secrets),) * 2)
     edges = np.flatnonzero(np.diff(pool.batch, prepend=-1, append=-1))
     for start, end in pairwise(edges.tolist()):
-        counts, rows = pool.counts[start:end], right[start:end]
+        counts, squares, rows = pool.counts[start:end], pool.squares[start:end], right[start:end]
         mean = counts @ rows / counts.sum()
-        covariance += (rows.T * counts) @ rows - counts.sum() * np.outer(mean, mean)
+        cross = np.outer(squares @ rows, mean)
+        covariance += (rows.T * squares) @ rows - cross - cross.T + squares.sum() * np.outer(mean, mean)
     return covariance / pool.total**2
