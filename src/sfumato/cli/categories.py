@@ -38,6 +38,7 @@ _OF_PLACES: Final = (
     "cells",
     "hexagons",
     "region",
+    "population",
     "user",
     "each_user",
     "least_visits",

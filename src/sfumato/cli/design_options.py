@@ -33,7 +33,6 @@ from .options import (
     Picture,
     PrivacyMetric,
     Processes,
-    Region,
     Smoothing,
     Spacing,
     TimeLimit,
@@ -72,7 +71,20 @@ class DesignOptions(OptionsAsGiven):
     cell: Cell = None
     cells: Cells = None
     hexagons: Hexagons = None
-    region: Region = None
+    region: Annotated[
+        str | None,
+        Option(
+            help="The area: 'south,west,north,east', or '8 km x 6 km around 48.85,2.35'. Without visits the "
+            "design is for points spread evenly over it, and depends on no one's data."
+        ),
+    ] = None
+    population: Annotated[
+        Path | None,
+        Option(
+            help="Instead of visits: points with a column 'weight' (or 'population'), such as the inhabitants of "
+            "blocks; the same formats."
+        ),
+    ] = None
     user: User = None
     each_user: EachUser = False
     least_visits: LeastVisits = None

@@ -32,6 +32,7 @@ _OF_ONE: Final = (
     "cell",
     "cells",
     "hexagons",
+    "population",
     "user",
     "held_out",
     "outline",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -43,11 +44,15 @@ class _Data:
         found: Those that it is made from.
         apart: Those that were held out; None for none.
         source: Where they come from, in words.
+        of: The word for them.
+        remark: What the design depends on, where they are no visits.
     """
 
     found: Visits
     apart: Visits | None
     source: str
+    of: str = "visits"
+    remark: str = ""
 
 
 def design_places(asked: DesignOptions) -> None:
@@ -60,12 +65,12 @@ def design_places(asked: DesignOptions) -> None:
         InputError: If the options do not fit each other.
     """
     check_ending(asked.output, ".sfm")
-    target = asked.output or Path(name_of(asked.visits)).with_suffix(".sfm")
+    target = asked.output or Path(_name(asked)).with_suffix(".sfm")
     drawn = picture_of(asked.figure, target, wanted=asked.picture, dark=asked.dark)
     reporting = Reporting.of(asked)
     reporting.check_lengths()
     written = [target.with_suffix(".sfm"), target.with_suffix(".md"), drawn, reporting.path]
-    check_outputs(written, [asked.visits, asked.outline])
+    check_outputs(written, [asked.visits, asked.population, asked.outline])
     background = _outline(asked)
     _check_limit(asked)
     aim = asked_for(asked)
@@ -119,13 +124,33 @@ def design_places(asked: DesignOptions) -> None:
         )
         site, result, finished = replace(site, search=search.sentences), search.design, search.finished
     else:
-        result, finished = _solved(asked, site, prior, used, medians if asked.distortion is None else None, gap)
+        result, finished = _solved(
+            asked, site, prior, used, medians if asked.distortion is None else None, gap, data.of
+        )
     output = DesignOutput(
-        site, used, data.apart, source, target, drawn, asked.dark, asked.bound_time, background, reporting
+        site,
+        used,
+        data.apart,
+        source,
+        target,
+        drawn,
+        asked.dark,
+        asked.bound_time,
+        background,
+        reporting,
+        data.of,
+        data.remark,
     )
     write_places(result, output, solver=asked.solver)
     if not finished:
         raise typer.Exit(PARTIAL)
+
+
+def _name(asked: DesignOptions) -> str:
+    """Return the name of the mechanism file, without its ending."""
+    if asked.visits is None and asked.population is None and asked.region is not None:
+        return "region"
+    return name_of(asked.visits or asked.population)
 
 
 def _check_limit(asked: DesignOptions) -> None:
@@ -155,24 +180,15 @@ def _outline(asked: DesignOptions) -> Outline | None:
             raise InputError("--outline was given with --no-picture.", "leave one of them out.")
         return None
     if asked.outline is None:
-        return None if asked.visits is not None else invented_outline()
+        return None if asked.given("visits", "region", "population") else invented_outline()
     return outline(asked.outline)
 
 
 def _data(asked: DesignOptions) -> _Data:
-    """Read the visits, and hold some of them out."""
+    """Read the visits, and hold some of them out; or take points instead."""
+    if asked.population is not None or (asked.visits is None and asked.region is not None):
+        return _points(asked)
     found, source = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
-    if asked.visits is None and asked.region is not None:
-        from ..geo import Region
-
-        with option("--region"):
-            region = Region.parse(asked.region)
-        if not region.contains(found.lat, found.lon).any():
-            raise InputError(
-                "--region was given without a file of visits, and the built-in city is not there.",
-                "name a file of visits",
-                "for a region without visits, see how 'I run a pipeline' in the documentation begins.",
-            )
     if asked.held_out is None:
         return _Data(found, None, source)
     with option("--held-out"):
@@ -180,8 +196,42 @@ def _data(asked: DesignOptions) -> _Data:
     return _Data(found, apart, f"{source} ({len(apart):,} visits that are held out left out)")
 
 
+def _points(asked: DesignOptions) -> _Data:
+    """Return points in place of visits: of a population, or spread evenly over a region."""
+    from ..geo import Region, read_visits, repeat_by_weight, spread_evenly
+
+    why = "is about visits, but points stand for them here."
+    asked.refuse(("user", "held_out", "user_column"), why, "leave it out, or name a file of visits.")
+    if asked.population is not None:
+        if asked.visits is not None:
+            raise InputError(
+                "both a file of visits and --population were given.", "leave one of them out: each is a prior."
+            )
+        with option("--population"):
+            points = read_visits(asked.population, lat=asked.lat, lon=asked.lon)
+            found = repeat_by_weight(points, asked.population.name)
+        for remark in points.notes:
+            say(f"Note: {remark}", err=True)
+        source = f"{len(points):,} weighted points in {asked.population.name}"
+        return _Data(found, None, source, "points", f"The design depends on {asked.population.name} alone.")
+    asked.refuse(("lat", "lon"), "was given without a file of visits.", "name the file, or leave it out.")
+    with option("--region"):
+        region = Region.parse(asked.region or "")
+        columns = re.fullmatch(r"\s*(\d{1,3})\s*[x×]\s*(\d{1,3})\s*", asked.cells or "")
+        found = spread_evenly(region, (1, 1) if columns is None else (int(columns[1]), int(columns[2])))
+    say("Note: no visits were given, so the design is for points spread evenly over the region.", err=True)
+    source = f"points spread evenly over the region of {region.size}"
+    return _Data(found, None, source, "points", "The design depends on the region alone, and so on no one's data.")
+
+
 def _solved(
-    asked: DesignOptions, site: Site, prior: Prior, used: Visits, medians: Visits | None, gap: float | None
+    asked: DesignOptions,
+    site: Site,
+    prior: Prior,
+    used: Visits,
+    medians: Visits | None,
+    gap: float | None,
+    of: str,
 ) -> tuple[Design | NoiseDesign, bool]:
     """Return the design of least loss, or of most distortion, and whether Ctrl-C did not stop it."""
     from ..optimal import NoiseDesign
@@ -189,7 +239,7 @@ def _solved(
     guarantees = list(site.promises)
     points = asked.metric == "euclidean"  # the attacker's error is that of the true point
     if asked.distortion is not None:
-        guarantees.append(_error_asked(asked.distortion, site, prior, used if points else None))
+        guarantees.append(_error_asked(asked.distortion, site, prior, used if points else None, of=of))
     if points and not (asked.distortion is None and asked.max_loss is None):
         say_how_long(len(site.places), asked.time_limit)
     elif asked.solver == "auto" and asked.keep != "noise" and asked.max_loss is None:
@@ -232,7 +282,7 @@ def _solved(
 
 
 def _error_asked(
-    distortion: str, site: Site, prior: Prior, visits: Visits | None
+    distortion: str, site: Site, prior: Prior, visits: Visits | None, *, of: str
 ) -> DistortionPrivacy | PlaceDistortion:
     """Return the attacker's error as a guarantee: of the true points of visits, or else of the places."""
     from ..core import DistortionPrivacy
@@ -251,5 +301,6 @@ def _error_asked(
             )
         if isinstance(found, PlaceDistortion):
             found.check_possible(prior)
-            say(_HOLDS_PLACES, err=True)
+            if of == "visits":
+                say(_HOLDS_PLACES, err=True)
     return found

@@ -41,6 +41,8 @@ class DesignOutput:
         bound_time: Seconds for the best conceivable; 0 leaves it out.
         outline: What the maps are drawn on; None for nothing.
         reporting: The report to sign, and the limits on risks.
+        of: The word for the visits, where points stand for them.
+        remark: What the design depends on, where they are no visits.
     """
 
     site: Site
@@ -53,6 +55,8 @@ class DesignOutput:
     bound_time: float
     outline: Outline | None
     reporting: Reporting
+    of: str = "visits"
+    remark: str = ""
 
 
 def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: str) -> None:
@@ -83,10 +87,12 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     from ..rounding import counted
 
     problem, site, target = result.problem, output.site, output.target
-    remarks = [*([site.said] if site.said else []), *site.search]
+    remarks = [each for each in (output.remark, site.said, *site.search) if each]
     reports = result.mechanism.observables
     of_places = reports == site.places or isinstance(reports, ChosenPlaces)
-    if isinstance(site.places, Lattice) and not of_places:
+    if isinstance(site.places, Lattice) and not of_places and output.of != "visits":
+        remarks.append(f"Reports are made at {counted(len(reports), 'place')}, the best for what they reveal.")
+    elif isinstance(site.places, Lattice) and not of_places:
         remarks.append(
             f"Reports are made at {counted(len(reports), 'place')}, the best for what they reveal of these "
             "visits. Some may be exactly where somebody was, and whoever sees reports or the file sees them. If "
@@ -103,6 +109,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
             visits=output.visits,
             held_out=output.apart,
             remarks=remarks,
+            of=output.of,
         )
     drawn: list[Path] = []
     promise = promise_of_points(result)
@@ -183,9 +190,10 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
         save(held, target)
         told = summarise_noise(held, result.certificate, places=output.source)
     short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)
+    remark = [output.remark] if output.remark else []
     spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
     unsure = () if result.finished else short
-    why = Section("Choice", (*unsure, *site.search, *spacing, result.choice.sentence))
+    why = Section("Choice", (*unsure, *remark, *site.search, *spacing, result.choice.sentence))
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if output.apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, output.apart),)))
@@ -203,7 +211,7 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
             dark=output.dark,
         )
     _say(target, drawn, output.reporting)
-    remarks = (*unsure, *site.search, result.choice.sentence)
+    remarks = (*unsure, *remark, *site.search, result.choice.sentence)
     code = output.reporting.write(
         held, target, source=output.source, visits=output.visits, remarks=remarks, outline=output.outline
     )

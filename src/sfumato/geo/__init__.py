@@ -4,6 +4,7 @@ from .cells import Cells
 from .chosen import ChosenPlaces, among
 from .city import synthetic_city
 from .described import places_from
+from .even import repeat_by_weight, spread_evenly
 from .formats import PlaceColumns, RawVisits
 from .grid import Grid
 from .hexagons import Hexagons
@@ -35,6 +36,8 @@ __all__ = [
     "check_table_of_text",
     "places_from",
     "read_visits",
+    "repeat_by_weight",
     "rows_without_columns",
+    "spread_evenly",
     "synthetic_city",
 ]

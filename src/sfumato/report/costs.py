@@ -19,7 +19,7 @@ _SAME: Final = 1e-9  # relative, between a prior and that of the visits
 
 
 def cost_sentences(
-    design: Design, ground: Metric | None, visits: Visits | None, held_out: Visits | None
+    design: Design, ground: Metric | None, visits: Visits | None, held_out: Visits | None, of: str = "visits"
 ) -> list[str]:
     """Return what the reports of a design cost.
 
@@ -28,16 +28,17 @@ def cost_sentences(
         ground: The metric on the secrets in which the cost is stated, where it is not the loss.
         visits: The visits of the prior, where the secrets are places.
         held_out: Visits that the design has not seen.
+        of: The word for the visits of the prior.
     """
     mechanism, problem, certificate = design.mechanism, design.problem, design.certificate
     space, prior, loss = mechanism.secrets, problem.prior, design.loss
     place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
     sentences = []
     if of_points:
-        sentences += _of_visits(mechanism, prior, loss, certificate.loss, visits)
+        sentences += _of_visits(mechanism, prior, loss, certificate.loss, visits, of)
     elif visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
         true, seen = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
-        sentences.append(_true_sentence(true, expected_loss_above(mechanism, seen, true)))
+        sentences.append(_true_sentence(true, expected_loss_above(mechanism, seen, true), of))
     elif ground is not None and mechanism.observables == space:
         expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
         worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
@@ -82,7 +83,7 @@ def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: floa
 
 
 def _of_visits(
-    mechanism: Mechanism, prior: Prior, loss: Loss, expected: float, visits: Visits | None
+    mechanism: Mechanism, prior: Prior, loss: Loss, expected: float, visits: Visits | None, of: str
 ) -> list[str]:
     """Return the loss on visits, and that under the prior where it is another one, as with smoothing."""
     space, points = prior.space, loss.points
@@ -91,23 +92,23 @@ def _of_visits(
     elif points is not None:
         seen = Prior(space, points.masses / points.masses.sum())
     else:
-        return [_true_sentence(loss, expected)]
+        return [_true_sentence(loss, expected, of)]
     if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
-        return [_true_sentence(loss, expected)]
+        return [_true_sentence(loss, expected, of)]
     nobody = "vertex" if isinstance(space, Lattice) else "place"
     return [
-        _true_sentence(loss, expected_loss_above(mechanism, seen, loss)),
-        f"The prior is not that of the visits, as with smoothing. Under it the loss is at most "
-        f"{amount_at_most(expected, loss.unit)} on average, where a {nobody} without visits counts as if people "
+        _true_sentence(loss, expected_loss_above(mechanism, seen, loss), of),
+        f"The prior is not that of the {of}, as with smoothing. Under it the loss is at most "
+        f"{amount_at_most(expected, loss.unit)} on average, where a {nobody} without {of} counts as if people "
         "were at it.",
     ]
 
 
-def _true_sentence(loss: Loss, expected: float) -> str:
+def _true_sentence(loss: Loss, expected: float, of: str) -> str:
     kind = loss.name.removesuffix(TRUE_POINT)
     distance = "" if kind == "euclidean" else f" ({called(kind, 'distance')})"
     amount_of = amount_at_most(expected, loss.unit)
-    return f"On average over the visits, you appear at most {amount_of} from where you truly are{distance}."
+    return f"On average over the {of}, you appear at most {amount_of} from where you truly are{distance}."
 
 
 def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[str]:

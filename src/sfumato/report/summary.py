@@ -90,6 +90,7 @@ def summarise(
     visits: Visits | None = None,
     held_out: Visits | None = None,
     remarks: Sequence[str] = (),
+    of: str = "visits",
 ) -> Summary:
     """Return a design in words.
 
@@ -100,6 +101,7 @@ def summarise(
         visits: The visits of the prior, on places: cost and errors are then also stated from the true point.
         held_out: Visits that the design has not seen, on which its loss is stated, too.
         remarks: Sentences on how it was made.
+        of: The word for the visits, where points stand for them.
     """
     problem, mechanism, certificate = design.problem, design.mechanism, design.certificate
     if isinstance(mechanism.secrets, Lattice):
@@ -108,9 +110,9 @@ def summarise(
     promise += constraint_sentences(problem.constraints, certificate.constraints)
     sections = [
         Section("Promise", tuple(promise)) if promise else None,
-        Section("Cost", tuple(cost_sentences(design, ground, visits, held_out))),
+        Section("Cost", tuple(cost_sentences(design, ground, visits, held_out, of))),
         Section("Optimality", (*_optimality(design), *([design.choice.sentence] if design.choice else ()))),
-        Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits))),
+        Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits, of))),
         Section("How it was made", (*remarks, *_making(design, source))),
     ]
     title = f"A mechanism for {len(mechanism.secrets):,} {nouns(mechanism.secrets)[1]}"
@@ -210,7 +212,7 @@ def _near(low: float, high: float, unit: str) -> str:
 
 
 def attack_sentences(
-    mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None
+    mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None, of: str = "visits"
 ) -> list[str]:
     """Return what the best attacker achieves, who knows the prior and the mechanism: first in distances."""
     noun, several = nouns(mechanism.secrets)
@@ -237,7 +239,7 @@ def attack_sentences(
             "guess of the next one counts as wrong."
         )
     if visits is not None and isinstance(space, Places):
-        sentences = [radius_sentence(mechanism, visits), place_sentence(true_place(mechanism, visits)), share]
+        sentences = [radius_sentence(mechanism, visits), place_sentence(true_place(mechanism, visits), of), share]
     elif ground is not None:
         error = distortion_below(mechanism, prior, ground)
         between = ", counted between centres of cells" if isinstance(space, Cells) else ""
@@ -258,13 +260,13 @@ def attack_sentences(
     return sentences
 
 
-def place_sentence(found: PlaceAttack) -> str:
+def place_sentence(found: PlaceAttack, of: str = "visits") -> str:
     """Return how far the best attacker errs from where people truly are."""
     unit = found.unit
     low, high = amount_at_least(found.error.lower, unit), amount_at_most(found.error.upper, unit)
     return (
         f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
-        f"{high} on average over these visits, if that is all they know: about "
+        f"{high} on average over these {of}, if that is all they know: about "
         f"{amount(found.blind.value, unit)} without seeing a report, 0 without the mechanism."
     )
 

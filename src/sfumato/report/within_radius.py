@@ -8,14 +8,14 @@ import numpy as np
 
 from ..attacks import chance_within
 from ..core import Bracket, Mechanism, Space, units
-from ..geo import Visits
+from ..geo import Places, Visits
 from ..rounding import about_percent, at_least, at_most, percent_at_most
 
 RADIUS: Final = "1850 ft"
 """The radius of several laws on precise locations."""
 
 _TOLERANCE: Final = 0.02  # relative, of the share: two digits are shown
-_MOST: Final = 1_000_000  # visits times reports: about five seconds
+_MOST: Final = 1_000_000  # distinct visits times reports: about five seconds
 
 
 def silent(mechanism: Mechanism) -> Mechanism:
@@ -31,7 +31,9 @@ def radius_sentence(mechanism: Mechanism, visits: Visits) -> str:
         visits: Where people are; the attacker knows them.
     """
     radius = f"{RADIUS} ({units.show(units.length_m(RADIUS, 'the radius'), 'm')})"
-    if len(visits) * mechanism.shape[1] > _MOST:
+    places = mechanism.secrets
+    distinct = len(places.true_points(visits).xy) if isinstance(places, Places) else len(visits)
+    if distinct * mechanism.shape[1] > _MOST:
         return (
             f"How often their guess is within {radius} was not computed for so many visits: sfumato attack "
             f"--within '{RADIUS}' does."

@@ -243,7 +243,67 @@ def test_an_epsilon_that_hides_everything_is_designed_for(run, tmp_path):
     assert "leaves nothing to learn" in done.err
 
 
-def test_a_region_without_a_file_of_visits_is_not_sent_to_the_built_in_city(run):
-    said = run("design", "--region", "4 km x 4 km around 52.5,13.4", "-o", "m.sfm").err
-    assert "without a file of visits" in said
-    assert "Atlantic, " not in said.partition("Error")[2]
+def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
+    done = run("design", "--region", "4 km x 3 km around 52.5,13.4", "--spacing", "1 km", "--no-picture")
+    assert done.code == 0, done.err
+    assert "points spread evenly over the region" in done.err
+    assert "The design depends on the region alone, and so on no one's data." in done.text
+    assert "somebody was" not in done.text
+    assert "visits" not in done.text.partition("Promise")[2]
+    assert {path.name for path in tmp_path.iterdir()} == {"region.sfm", "region.md"}
+
+
+@pytest.mark.parametrize("cells", ["4x3", "7x5"])
+def test_the_prior_of_cells_of_a_region_is_even(run, cells):
+    options = ("--region", "4 km x 3 km around 52.5,13.4", "--cells", cells, "-o", "m.sfm", "--no-picture")
+    done = run("design", *options)
+    assert done.code == 0, done.err
+    prior = sf.read_mechanism_file("m.sfm").prior
+    assert prior is not None
+    assert prior.even
+    assert "On average over the points, you appear at most" in done.text
+    assert "Reports are" not in done.text
+
+
+def test_a_population_of_weighted_points(run, tmp_path):
+    rows = [(52.49, 13.38, 3), (52.51, 13.42, 1), (52.5, 13.4, 0), (52.51, 13.42, 4)]
+    lines = [f"{lat},{lon},{weight}" for lat, lon, weight in rows]
+    (tmp_path / "blocks.csv").write_text("\n".join(["lat,lon,Population", *lines]) + "\n")
+    options = ("--cells", "4x3", "--region", "8 km x 6 km around 52.5,13.4", "--epsilon", "1/km", "--no-picture")
+    done = run("design", "--population", "blocks.csv", *options)
+    assert done.code == 0, done.err
+    assert "The design depends on blocks.csv alone." in done.text
+    prior = sf.read_mechanism_file("blocks.sfm").prior
+    assert prior is not None
+    assert isinstance(prior.space, sf.Grid)
+    weights = np.zeros(len(prior))
+    for lat, lon, weight in rows:
+        weights[prior.space.locate([lat], [lon])[0]] += weight
+    np.testing.assert_allclose(prior.probabilities, weights / 8, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("lat,lon\n52.5,13.4\n", "has 0 columns of weights"),
+        ("lat,lon,weight,pop\n52.5,13.4,1,1\n", "has 2 columns of weights"),
+        ("lat,lon,weight\n52.5,13.4,-1\n52.6,13.4,1\n", "negative"),
+        ("lat,lon,weight\n52.5,13.4,\n52.6,13.4,1\n", "missing"),
+        ("lat,lon,weight\n52.5,13.4,inf\n52.6,13.4,1\n", "infinite"),
+        ("lat,lon,weight\n52.5,13.4,0\n52.6,13.4,0\n", "are zero"),
+        ("lat,lon,weight\n52.5,13.4,many\n52.6,13.4,1\n", "holds no numbers"),
+    ],
+)
+def test_a_population_without_usable_weights(run, tmp_path, text, says):
+    (tmp_path / "blocks.csv").write_text(text)
+    done = run("design", "--population", "blocks.csv", "--cells", "4x3")
+    assert done.code == 1
+    assert says in " ".join(done.err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["blocks.csv"]
+
+
+def test_a_population_and_visits_are_two_priors(run, tmp_path, visits_file):
+    (tmp_path / "blocks.csv").write_text("lat,lon,weight\n52.5,13.4,1\n52.6,13.4,1\n")
+    assert "both a file of visits and --population" in run("design", visits_file, "--population", "blocks.csv").err
+    refused = run("design", "--population", "blocks.csv", "--held-out", "0.2")
+    assert "points stand for them here" in refused.err

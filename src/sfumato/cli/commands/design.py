@@ -20,6 +20,7 @@ def command(asked: DesignOptions) -> None:
     Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these names
     are replaced. The mechanism file holds the prior: anyone with it can see how often each
     place is visited, and with --distortion also where the visits were. Exit code 3 if the optimum was not reached.
+    With --region and no visits the design is for points spread evenly, and depends on no one's data.
     With --each-user there is a mechanism file for each user, in a folder that 'sfumato release --by' takes.
     """
     if asked.column:
