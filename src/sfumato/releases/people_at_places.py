@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Final
 
@@ -52,5 +53,8 @@ def at_places(people: People, draw: Remembered | None, stream: TableStream, size
         if len(seen) > _MOST:
             return replace(people, exact=False)
     return replace(
-        people, most=max(reports.values(), default=0), exact=people.exact and draw.metered is None and not drops
+        people,
+        most=max(reports.values(), default=0),
+        exact=people.exact and draw.metered is None and not drops,
+        counts=tuple(sorted(Counter(reports.values()).items())),
     )

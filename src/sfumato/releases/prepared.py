@@ -60,6 +60,7 @@ class PreparedRelease(Short):
     _allowed: float
     _resume: bool
     _again: bool
+    _check_limits: Callable[[], None]
     _facts: dict[str, str]
     _remembered: Remembered | None
     _charged: ChargedDraw | None
@@ -79,7 +80,8 @@ class PreparedRelease(Short):
 
         Raises:
             InputError: If it has run, or the source was released meanwhile.
-            DataError: If the source cannot be read, or rows are outside and this is refused.
+            DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a
+                limit because the source was released meanwhile.
             BudgetError: If somebody else has spent what a user needs.
             FileError: If the target cannot be written.
         """
@@ -139,6 +141,7 @@ class PreparedRelease(Short):
         if known is not None and not self._resume:
             if not free:
                 check_released(known, self.target)  # before anything of an earlier run is removed
+            self._check_limits()
             before = times_before(known, self.target)
         place = Workplace.open(self.target, self._facts, resume=self._resume, again=self._again, before=before)
         try:

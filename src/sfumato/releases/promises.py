@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -32,6 +32,7 @@ class People(Short):
         users: How many users there are; None where it is not known.
         exact: Whether both were counted, or are at most so many.
         nameless: Rows that name no user.
+        counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
     """
 
     rows: int
@@ -39,6 +40,7 @@ class People(Short):
     users: int | None = None
     exact: bool = True
     nameless: int = 0
+    counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
@@ -73,6 +75,20 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
         total, told = _together(kinds)
         return (*said, told, *_of_people([] if total is None else [total], people))
     return (*said, *_of_people(kinds, people))
+
+
+def of_one_report(promises: Promises, *, columnwise: bool = False) -> tuple[ProvedPromise, ...]:
+    """Return what holds of every report, whichever mechanism it comes from, kind by kind.
+
+    Args:
+        promises: The proved promises of each mechanism, by name.
+        columnwise: Whether every row has a report of each mechanism; then what a row's columns promise together.
+    """
+    kinds = [_tightest(found) for found in promises.values()]
+    if columnwise:
+        total = _together(kinds)[0]
+        kinds = [] if total is None else [total]
+    return tuple(map(_worst, _shared(kinds))) if kinds else ()
 
 
 def _tightest(found: Iterable[ProvedPromise]) -> Kinds:

@@ -18,13 +18,23 @@ from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from .beforehand import check_beforehand
 from .budget import Blur
 from .frames import kind_of, prepare_frame
+from .gate import PersonLimits
 from .kernel import WITHIN, Kernel, Outside
-from .local import AnySource, check_released, counted, identity, opened
+from .local import (
+    AnySource,
+    check_released,
+    counted,
+    identity,
+    opened,
+    same_mechanism,
+    times_before,
+)
+from .local.runs import facts_of, work_folder
 from .marks import Mark, mark_beside
 from .outcome import Release
 from .people_at_places import at_places
 from .prepared import PreparedRelease, Progress
-from .promises import sentences
+from .promises import of_one_report, sentences
 from .proved import proved
 
 _PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
@@ -45,6 +55,8 @@ class _Rest(TypedDict, total=False):
     outside: Outside | None
     within: float | str
     allow: float
+    max_reports_per_person: int | None
+    max_epsilon_per_person: float | str | None
     resume: bool
     again: bool
     progress: Progress | None
@@ -77,6 +89,8 @@ def release(
     outside: Outside | None = None,
     within: float | str = WITHIN,
     allow: float = ALLOWED,
+    max_reports_per_person: int | None = None,
+    max_epsilon_per_person: float | str | None = None,
     resume: bool = False,
     again: bool = False,
     progress: Progress | None = None,
@@ -131,6 +145,11 @@ def release(
             it is refused, and cells promise nothing for points outside.
         within: How far rows are moved at most; one that is farther is an error.
         allow: The share of rows that may be moved or dropped.
+        max_reports_per_person: Refuse the release, before anything is drawn, if a person has more reports in it.
+            Places that are reported once count once; earlier releases of the source count, unless a ledger
+            charges for them. Without a column of users it is refused.
+        max_epsilon_per_person: Refuse it likewise if a person's reports add up to more, such as ``"50/km"``; a
+            number is in the unit of the promise.
         resume: Go on with a release that was interrupted. No row is drawn twice.
         again: Release a source again that was released to the same folder before; with a ledger, begin anew where
             users were charged for a release that was interrupted.
@@ -142,7 +161,8 @@ def release(
     Raises:
         InputError: If the options do not fit the mechanism, its promise does not hold, the source was
             released before, or it is not a table in memory and has no target.
-        DataError: If the source cannot be read, or rows are outside and this is refused.
+        DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a
+            limit.
         FileError: If the target cannot be written.
     """
     asked: dict[str, Any] = {
@@ -157,6 +177,8 @@ def release(
         "outside": outside,
         "within": within,
         "allow": allow,
+        "max_reports_per_person": max_reports_per_person,
+        "max_epsilon_per_person": max_epsilon_per_person,
     }
     if target is not None:
         return prepare(mechanism, source, target, **asked, resume=resume, again=again).run(progress)
@@ -180,6 +202,8 @@ def prepare(
     place_column: str | None = None,
     outside: Outside | None = None,
     allow: float = ALLOWED,
+    max_reports_per_person: int | None = None,
+    max_epsilon_per_person: float | str | None = None,
     resume: bool = False,
     again: bool = False,
     batch_rows: int | None = None,
@@ -194,6 +218,8 @@ def prepare(
         place_column: The column that names a user's places.
         outside: What to do with rows outside.
         allow: The share of rows that may be moved or dropped.
+        max_reports_per_person: The largest number of reports of one person.
+        max_epsilon_per_person: The largest total epsilon of one person.
         resume: Go on with a release that was interrupted.
         again: Release a source again, or charge once more for what was interrupted.
         batch_rows: Rows that are drawn and kept at a time; by default a million, with places fewer.
@@ -202,10 +228,12 @@ def prepare(
     Raises:
         InputError: If the options do not fit the mechanism, its promise does not hold, or the source was released
             before.
-        DataError: If the source cannot be read; with a ledger also if rows are outside, and this is refused.
+        DataError: If the source cannot be read, or a person exceeds a limit; with a ledger also if rows are
+            outside, and this is refused.
         BudgetError: If a user has too little left.
         FileError: If the target is of no known kind, or cannot be written.
     """
+    limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     suffix = check_streamed(target)
     size = batch_rows if batch_rows is not None else BATCH_ROWS if place_column is None else _PLACE_ROWS
     if size < 1:
@@ -246,6 +274,16 @@ def prepare(
     mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
     people = at_places(counted(stream, kernel.user), remembered, stream, size, drops=asked.outside == "drop")
+    bounds = of_one_report(promises, columnwise=kernel.columnwise)
+
+    def check_limits() -> None:
+        earlier: tuple[int, bool] = (0, True)
+        if known_as is not None and not metered:
+            run = facts_of(work_folder(path)).get("run", "") if resume else ""
+            earlier = times_before(known_as, path, run=run), same_mechanism(known_as, path, mark, run=run)
+        limits.check(bounds, people, *earlier)
+
+    check_limits()
     if not resume:
         check_beforehand(charged or remembered, stream, size, allow)
     return PreparedRelease(
@@ -259,6 +297,7 @@ def prepare(
         allow,
         resume,
         again,
+        check_limits,
         {
             "source": "" if known_as is None else known_as.place,
             "mechanism": mark.text,

@@ -348,6 +348,20 @@ def test_users_are_told_apart_as_elsewhere(spark, tmp_path):
     for user in ("who", "number", "bytes"):
         options: dict[str, Any] = {"column": "answer", "user": user}
         here = sf.releases.prepare(BLUR, source, tmp_path / "out.parquet", **options).people
-        assert prepare_on_spark(BLUR, source, spark=spark, **options).people == here, user
+        there = prepare_on_spark(BLUR, source, spark=spark, **options).people
+        assert (there, there.counts) == (here, here.counts), user
+        with pytest.raises(
+            DataError, match=r"max_reports_per_person= cannot be checked, because [23] rows name no"
+        ):
+            prepare_on_spark(BLUR, source, spark=spark, **options, max_reports_per_person=9)
+    named = written(tmp_path / "named", table.slice(0, 5))
+    options = {"column": "answer", "user": "who", "spark": spark}
+    with pytest.raises(DataError, match=r"1 of 2 people would exceed .* number is 3"):
+        release_on_spark(BLUR, named, tmp_path / "out", **options, max_reports_per_person=2)
+    with pytest.raises(InputError, match="max_epsilon_per_person=1 cannot be checked"):
+        release_on_spark(BLUR, named, tmp_path / "out", **options, max_epsilon_per_person="1")
+    assert not (tmp_path / "out").exists()
+    prepare_on_spark(BLUR, named, **options, max_reports_per_person=3)
+    options = {"column": "answer", "user": "who"}
     with pytest.raises(InputError, match="allow= is of type str"):
         prepare_on_spark(BLUR, source, spark=spark, **{**options, "allow": "5%"})

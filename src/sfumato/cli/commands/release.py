@@ -39,6 +39,14 @@ def command(
     allow: Annotated[
         float, typer.Option(help="The share of rows that may be moved or dropped, such as 0.05.")
     ] = 0.01,
+    max_reports_per_person: Annotated[
+        int | None,
+        typer.Option(help="Refuse the release before anything is drawn if a person has more reports in it."),
+    ] = None,
+    max_epsilon_per_person: Annotated[
+        str | None,
+        typer.Option(help="Refuse it likewise if a person's reports add up to more, such as '50/km'."),
+    ] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
     ] = None,
@@ -139,6 +147,8 @@ def command(
         outside=choice,
         within=within,
         allow=allow,
+        max_reports_per_person=max_reports_per_person,
+        max_epsilon_per_person=max_epsilon_per_person,
         resume=resume,
         again=again,
     )

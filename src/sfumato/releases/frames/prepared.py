@@ -18,13 +18,14 @@ from ...tables import ArrowBatch, ArrowStream, LazyTable, TableStream, frame_str
 from ..asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from ..beforehand import check_beforehand
 from ..charged import ChargedDraw
+from ..gate import PersonLimits
 from ..kernel import Kernel, Outside, PrivateBatch
 from ..local import DrawnPart, RowsDone, Tally, cores, counted, unreadable
 from ..marks import KEY, Mark
 from ..outcome import Release
 from ..people_at_places import at_places
 from ..place_memo import PlaceMemo
-from ..promises import People, sentences
+from ..promises import People, of_one_report, sentences
 from ..proved import proved
 from ..remembered import Remembered
 from ..stopped import charged_in_vain
@@ -151,6 +152,8 @@ def prepare_frame(
     place_column: str | None = None,
     outside: Outside | None = None,
     allow: float = ALLOWED,
+    max_reports_per_person: int | None = None,
+    max_epsilon_per_person: float | str | None = None,
     **options: Any,
 ) -> PreparedFrame:
     """Return the release of a table in memory, proved and counted, before anything is drawn.
@@ -162,13 +165,16 @@ def prepare_frame(
         place_column: The column that names a user's places.
         outside: What to do with rows outside.
         allow: The share of rows that may be moved or dropped.
+        max_reports_per_person: The largest number of reports of one person.
+        max_epsilon_per_person: The largest total epsilon of one person.
         options: The others.
 
     Raises:
         InputError: If the options do not fit the mechanism, its promise does not hold, or the table has an
             index that is neither kept nor a plain numbering of its rows.
-        DataError: If the table cannot be read.
+        DataError: If the table cannot be read, or a person exceeds a limit.
     """
+    limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     wishes = wishes_of(mechanism, place_column, outside, allow, options, lists=True)
     kind = kind_of(frame)
     stream = frame_stream(kind.arrow())
@@ -178,6 +184,7 @@ def prepare_frame(
     remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
     people = at_places(counted(stream, kernel.user), remembered, stream, _ROWS, drops=wishes.outside == "drop")
+    limits.check(of_one_report(promises, columnwise=kernel.columnwise), people)
     check_beforehand(charged or remembered, stream, _ROWS, allow)
     said = (
         *sentences(promises, people, columnwise=kernel.columnwise),

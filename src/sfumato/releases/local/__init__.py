@@ -2,7 +2,7 @@
 
 from .engine import Engine, RowsDone, Tally, cores
 from .people import counted
-from .records import check_released, keep_record, times_before
+from .records import check_released, keep_record, same_mechanism, times_before
 from .sources import AnySource, Identity, identity, opened, unreadable
 from .workplace import DrawnPart, Workplace, unwritable
 
@@ -20,6 +20,7 @@ __all__ = [
     "identity",
     "keep_record",
     "opened",
+    "same_mechanism",
     "times_before",
     "unreadable",
     "unwritable",

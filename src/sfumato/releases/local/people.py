@@ -64,7 +64,8 @@ def counted(stream: TableStream, user: str | None) -> People:
     nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
     named = total.filter(pc.invert(missing))["n"]
     most = pc.max(named).as_py() or 0
-    return People(rows, max(most, 1 if nameless else 0), len(named), nameless=nameless)
+    spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
+    return People(rows, max(most, 1 if nameless else 0), len(named), nameless=nameless, counts=tuple(spread))
 
 
 def _small(column: Any) -> Any:

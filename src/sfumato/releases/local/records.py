@@ -97,6 +97,20 @@ def times_before(source: Identity, target: Path, *, run: str = "") -> int:
     return max([len({record.run for record in known}), *counted])
 
 
+def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "") -> bool:
+    """Return whether all releases of a source to the target's folder that are on record had the same mechanism.
+
+    Args:
+        source: What the source is known by.
+        target: The file to write.
+        mark: The mark of the mechanisms.
+        run: The run that asks: its own record does not count.
+    """
+    records = [record for _, record, _ in _same(source, target, run)]
+    complete = len({record.run for record in records}) == times_before(source, target, run=run)
+    return complete and all(record.mechanism == _fingerprint(mark) for record in records)
+
+
 def keep_record(source: Identity, target: Path, mark: Mark, run: str) -> None:
     """Add a release to the record of its target, readable by its owner only; once for each run.
 
@@ -110,13 +124,16 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str) -> None:
     records = _read(path)[1]
     if any(record.run == run for record in records):
         return
-    found = mark.mechanisms
-    mechanism = found[0] if len(found) == 1 else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
     times = times_before(source, target, run=run) + 1
     with atomically(path) as temporary:
         temporary.chmod(0o600)
-        records = [*records, Record(source.content, times, run, mechanism)]
+        records = [*records, Record(source.content, times, run, _fingerprint(mark))]
         temporary.write_text(_text(target.name, records), encoding="utf-8")
+
+
+def _fingerprint(mark: Mark) -> str:
+    found = mark.mechanisms
+    return found[0] if len(found) == 1 else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
 
 
 def _text(name: str, records: Sequence[Record]) -> str:

@@ -13,10 +13,11 @@ from ...core.frozen import Short
 from ...errors import DataError, argument
 from ...rounding import at_most, counted
 from ..asked import ALLOWED, wishes_of
+from ..gate import PersonLimits
 from ..kernel import Kernel, Outside
 from ..marks import Mark
 from ..outcome import Release
-from ..promises import People, sentences
+from ..promises import People, of_one_report, sentences
 from ..proved import proved
 from .columns import spark_schema
 from .rows import SparkRows
@@ -145,12 +146,13 @@ def release_on_spark(
         key: The column whose values are different in every row.
         allow: The share of rows that may be moved or dropped.
         tell: Is told the promises, before the first report is drawn, and the outcome; None for silence.
-        options: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``by``, ``outside`` and ``within``, as
-            for `sfumato.release`.
+        options: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``by``, ``outside``, ``within``,
+            ``max_reports_per_person`` and ``max_epsilon_per_person``, as for `sfumato.release`.
 
     Raises:
         InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
-        DataError: If the source cannot be read, a key is shared, or rows are outside and this is refused.
+        DataError: If the source cannot be read, a key is shared, rows are outside and this is refused, or a
+            person exceeds a limit.
         FileError: If the target exists, or cannot be written.
         MissingExtraError: If pyspark is not installed.
     """
@@ -168,6 +170,8 @@ def prepare_on_spark(
     allow: float = ALLOWED,
     keep: Sequence[str] = (),
     outside: Outside | None = None,
+    max_reports_per_person: int | None = None,
+    max_epsilon_per_person: float | str | None = None,
     **options: Any,
 ) -> SparkPrepared:
     """Return a release on Spark that is proved and counted, before anything is drawn; see `release_on_spark`.
@@ -180,13 +184,16 @@ def prepare_on_spark(
         allow: The share of rows that may be moved or dropped.
         keep: Names of further columns that are carried over unchanged.
         outside: What to do with rows outside.
+        max_reports_per_person: The largest number of reports of one person.
+        max_epsilon_per_person: The largest total epsilon of one person.
         options: The others.
 
     Raises:
         InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
-        DataError: If the source cannot be read, or a key is shared.
+        DataError: If the source cannot be read, a key is shared, or a person exceeds a limit.
         MissingExtraError: If pyspark is not installed.
     """
+    limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
     given: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
     wishes = wishes_of(mechanism, None, outside, allow, {**given, "keep": keep}, lists=True)
@@ -198,6 +205,7 @@ def prepare_on_spark(
     rows.check_key()
     named = rows.people(kernel.user)
     people = replace(named, exact=named.exact and wishes.outside != "drop")
+    limits.check(of_one_report(promises, columnwise=kernel.columnwise), people)
     needed = rows.selected([*kernel.needs, *rows.key])
     secret = RunSecret(spark)
     task = (mechanism, schema, wishes, rows.key, secret.broadcast)

@@ -131,12 +131,12 @@ class SparkRows(Short):
             text = functions.hex(name) if kind == "binary" else name.cast("string")
             names = self.frame.select(text.alias("name"), functions.lit(1).alias("n"))
         nobody = functions.col("name").isNull()
-        counts = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(nobody.alias("nobody"))
-        found = counts.agg(functions.sum("n"), functions.max("n"), functions.count("*")).collect()
-        named = next((row for row in found if not row[0]), (False, 0, 0, 0))
-        nameless = sum(int(row[1]) for row in found if row[0])
-        most = max(int(named[2]), 1 if nameless else 0)
-        return People(int(named[1]) + nameless, most, int(named[3]), nameless=nameless)
+        found = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(nobody, "n").count().collect()
+        counts = tuple(sorted((int(row[1]), int(row[2])) for row in found if not row[0]))
+        nameless = sum(int(row[1]) * int(row[2]) for row in found if row[0])
+        rows, users = sum(reports * users for reports, users in counts), sum(users for _, users in counts)
+        most = max(counts[-1][0] if counts else 0, 1 if nameless else 0)
+        return People(rows + nameless, most, users, nameless=nameless, counts=counts)
 
 
 def _counted(batches: Iterable[Any]) -> Iterator[Any]:

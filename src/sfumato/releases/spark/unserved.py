@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...errors import InputError, argument, python
 from ..budget import Blur
+from ..gate import EPSILON, REPORTS
 
 SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within")
 """The arguments of `sfumato.release` that are passed on as they are."""
@@ -41,7 +42,8 @@ def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
             continue
         if name not in _UNSERVED:
             raise InputError(
-                f"a release has no argument {name!r}.", f"use {', '.join(SERVED)}, keep, outside, allow and key."
+                f"a release has no argument {name!r}.",
+                f"use {', '.join(SERVED)}, keep, outside, allow, {REPORTS}, {EPSILON} and key.",
             )
         if value:
             raise InputError(f"{_UNSERVED[name]}.", f"leave out {argument(name)}.")
