@@ -6,15 +6,19 @@ from .local import RowsDone
 from .marks import Mark, read_mark
 from .outcome import Release
 from .prepared import PreparedRelease
+from .receipt import FileMark, PersonBound, Receipt
 from .release import prepare, release
 from .reporters import positions_in
 
 __all__ = [
+    "FileMark",
     "Kernel",
     "Mark",
+    "PersonBound",
     "PreparedFrame",
     "PreparedRelease",
     "PrivateBatch",
+    "Receipt",
     "Release",
     "ReleasedFrame",
     "RowsDone",

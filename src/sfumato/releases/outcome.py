@@ -28,6 +28,9 @@ class Release(Short):
             sentences.
         mark: The fingerprints of the mechanisms, which the table bears.
         seconds: How long it took.
+        without_position: How many of the rows that were left out have no position.
+        resumed: How many reports had been drawn before an interruption.
+        earlier: How often the source had been released to the same folder.
     """
 
     rows: int
@@ -41,6 +44,9 @@ class Release(Short):
     promises: tuple[str, ...] = ()
     mark: tuple[str, ...] = ()
     seconds: float = 0.0
+    without_position: int = 0
+    resumed: int = 0
+    earlier: int = 0
 
     def __str__(self) -> str:
         shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])

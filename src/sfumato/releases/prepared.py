@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.frozen import Short
-from ..errors import InputError, SfumatoError, argument
+from ..errors import FileError, InputError, SfumatoError, argument
 from ..rounding import counted
 from ..tables import TableStream
 from .charged import ChargedDraw
+from .gate import PersonLimits
 from .kernel import Kernel, PrivateBatch
 from .local import (
     DrawnPart,
@@ -24,6 +26,7 @@ from .local import (
     Workplace,
     check_released,
     keep_record,
+    same_mechanism,
     times_before,
     unreadable,
     unwritable,
@@ -33,6 +36,8 @@ from .marks import KEY, Mark
 from .outcome import Release
 from .place_memo import PlaceMemo
 from .promises import People
+from .proved import ProvedPromise
+from .receipt import FileMark, Receipt, state_of
 from .remembered import Remembered
 from .stopped import stopped
 
@@ -60,17 +65,73 @@ class PreparedRelease(Short):
     _allowed: float
     _resume: bool
     _again: bool
-    _check_limits: Callable[[], None]
+    _limits: PersonLimits
+    _bounds: tuple[ProvedPromise, ...]
+    _source: Path | None
     _facts: dict[str, str]
     _remembered: Remembered | None
     _charged: ChargedDraw | None
     _size: int
     _ran: bool = field(init=False, default=False)
+    _state: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._state = None if self._source is None else state_of(self._source)
 
     @property
     def begun(self) -> bool:
         """Whether a run to this target was begun, and can be gone on with."""
         return bool(facts_of(work_folder(self.target)))
+
+    def check_limits(self) -> None:
+        """Refuse a release that asks too much of a person, also together with earlier releases of the source.
+
+        Raises:
+            DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
+            InputError: If the limit on epsilon cannot be checked.
+        """
+        earlier = (0, True)
+        if self._known is not None and not self._metered:  # a ledger counts for itself
+            run = facts_of(work_folder(self.target)).get("run", "") if self._resume else ""
+            earlier = (
+                times_before(self._known, self.target, run=run),
+                same_mechanism(self._known, self.target, self._mark, run=run),
+            )
+        self._limits.check(self._bounds, self.people, *earlier)
+
+    def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
+        """Return the receipt of this release; source and table are read once more, for their hashes.
+
+        Args:
+            outcome: What `run` returned.
+            files: The files or folders that the mechanisms come from.
+
+        Raises:
+            FileError: If the source changed since it was counted, or a file cannot be read.
+        """
+        if self._source is None:
+            mark = None
+        else:
+            if state_of(self._source) != self._state:
+                raise FileError(
+                    f"the source {self._source.name!r} changed while it was released, so a receipt cannot name "
+                    f"it. The table {str(self.target)!r} is complete.",
+                    "compare the table with the source that was meant.",
+                )
+            mark = FileMark.of(self._source, self._stream.files)
+        disclosed = self._kernel.disclosed
+        return Receipt.of(
+            outcome,
+            self.people,
+            self._bounds,
+            self._limits,
+            source=mark,
+            target=FileMark.of(self.target),
+            mechanism_files=[FileMark.of(each) for each in files],
+            carried_over=tuple(disclosed.kept),
+            left_out=disclosed.left_out,
+            ledger=self._metered,
+        )
 
     def run(self, progress: Progress | None = None) -> Release:
         """Draw the reports and write the table, whole or not at all.
@@ -121,6 +182,9 @@ class PreparedRelease(Short):
             places=places,
             cost=cost,
             farthest_m=tally.farthest_m,
+            without_position=tally.without_position,
+            resumed=tally.resumed,
+            earlier=before,
             promises=self.promises,
             mark=self._mark.mechanisms,
             seconds=clock.monotonic() - begun,
@@ -141,7 +205,7 @@ class PreparedRelease(Short):
         if known is not None and not self._resume:
             if not free:
                 check_released(known, self.target)  # before anything of an earlier run is removed
-            self._check_limits()
+            self.check_limits()
             before = times_before(known, self.target)
         place = Workplace.open(self.target, self._facts, resume=self._resume, again=self._again, before=before)
         try:

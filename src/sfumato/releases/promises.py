@@ -107,7 +107,10 @@ def _shared(kinds: Sequence[Kinds]) -> list[list[ProvedPromise]]:
 def _worst(parts: Sequence[ProvedPromise]) -> ProvedPromise:
     """Return what holds of any one report, whichever of these promises of one kind it comes with."""
     return replace(
-        parts[0], epsilon=max(each.epsilon for each in parts), slack_m=max(each.slack_m for each in parts)
+        parts[0],
+        epsilon=max(each.epsilon for each in parts),
+        slack_m=max(each.slack_m for each in parts),
+        confirmed=all(each.confirmed for each in parts),
     )
 
 
@@ -124,7 +127,8 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
     for parts in shared:
         total = float_above(sum((Fraction(each.epsilon) for each in parts), Fraction(0)))
         whom = parts[0].whom and f"{parts[0].whom} in each of these columns"
-        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=whom)
+        sure = all(each.confirmed for each in parts)
+        totals[parts[0].kind] = replace(parts[0], epsilon=total, whom=whom, confirmed=sure)
         summed = " + ".join(at_most(each.epsilon, 6) for each in parts)
         whom = whom or "for any two people, whichever of these columns they differ in"
         written.append(f"{parts[0].measure} {summed}, at most {at_most(total, 6)} {whom}")

@@ -54,6 +54,7 @@ class ProvedPromise(Short):
         distance: What the distances are, in words and marks: two promises with one text here speak of distances of
             one kind, and only such ones are compared or added.
         middles: Whether they are those of the secrets of each mechanism, such as the middles of its cells.
+        confirmed: Whether the distances follow from the secrets; otherwise only the mechanism's maker states them.
     """
 
     epsilon: float
@@ -66,6 +67,7 @@ class ProvedPromise(Short):
     source: str = "the integers"
     distance: str = ""
     middles: bool = False
+    confirmed: bool = True
 
     @property
     def kind(self) -> tuple[str, str, str, str]:
@@ -184,7 +186,10 @@ def _of_mechanism(mechanism: Mechanism, guarantee: MetricPrivacy) -> ProvedPromi
         return ProvedPromise(guarantee.epsilon, unit, 0.0, said, any_two, distance=_ANY_TWO)
     distance, whom = _distance(mechanism, guarantee), f"({plain(guarantee.metric.name)})"
     whom = "" if distance == _EUCLIDEAN else whom
-    return ProvedPromise(guarantee.epsilon, unit, 0.0, said, whom=whom, distance=distance, middles=True)
+    sure = guarantee.confirmed_by(mechanism.secrets)
+    return ProvedPromise(
+        guarantee.epsilon, unit, 0.0, said, whom=whom, distance=distance, middles=True, confirmed=sure
+    )
 
 
 def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:

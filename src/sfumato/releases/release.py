@@ -20,22 +20,14 @@ from .budget import Blur
 from .frames import kind_of, prepare_frame
 from .gate import PersonLimits
 from .kernel import WITHIN, Kernel, Outside
-from .local import (
-    AnySource,
-    check_released,
-    counted,
-    identity,
-    opened,
-    same_mechanism,
-    times_before,
-)
-from .local.runs import facts_of, work_folder
+from .local import AnySource, check_released, counted, identity, opened
 from .marks import Mark, mark_beside
 from .outcome import Release
 from .people_at_places import at_places
 from .prepared import PreparedRelease, Progress
 from .promises import of_one_report, sentences
 from .proved import proved
+from .receipt import check_receipt
 
 _PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
 Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)
@@ -59,6 +51,7 @@ class _Rest(TypedDict, total=False):
     max_epsilon_per_person: float | str | None
     resume: bool
     again: bool
+    receipt: str | os.PathLike[str] | None
     progress: Progress | None
 
 
@@ -93,6 +86,7 @@ def release(
     max_epsilon_per_person: float | str | None = None,
     resume: bool = False,
     again: bool = False,
+    receipt: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Any:
     """Return or write a table in which every row of the source is replaced by a fresh report.
@@ -153,6 +147,8 @@ def release(
         resume: Go on with a release that was interrupted. No row is drawn twice.
         again: Release a source again that was released to the same folder before; with a ledger, begin anew where
             users were charged for a release that was interrupted.
+        receipt: A JSON file to write after the table: counts, totals per person, columns and fingerprints, and
+            nothing of a single person. It can be read by its owner only.
         progress: Is told how far the release has come.
 
     Returns:
@@ -181,13 +177,19 @@ def release(
         "max_epsilon_per_person": max_epsilon_per_person,
     }
     if target is not None:
-        return prepare(mechanism, source, target, **asked, resume=resume, again=again).run(progress)
+        if receipt is not None:
+            check_receipt(receipt, source, target)
+        prepared = prepare(mechanism, source, target, **asked, resume=resume, again=again)
+        outcome = prepared.run(progress)
+        if receipt is not None:
+            prepared.receipt(outcome).save(receipt)
+        return outcome
     if isinstance(source, str | os.PathLike | Visits):
         raise InputError(
             "no target was given, and only a table in memory comes back as one.",
             f"name the file to write with {argument('target', 'private.parquet')}.",
         )
-    for name, value in (("resume", resume), ("again", again)):
+    for name, value in (("resume", resume), ("again", again), ("receipt", receipt)):
         if value:
             raise InputError(f"{argument(name, value)} is for files.", "leave it out.")
     return prepare_frame(mechanism, source, **asked).run(progress).frame
@@ -274,19 +276,7 @@ def prepare(
     mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
     people = at_places(counted(stream, kernel.user), remembered, stream, size, drops=asked.outside == "drop")
-    bounds = of_one_report(promises, columnwise=kernel.columnwise)
-
-    def check_limits() -> None:
-        earlier: tuple[int, bool] = (0, True)
-        if known_as is not None and not metered:
-            run = facts_of(work_folder(path)).get("run", "") if resume else ""
-            earlier = times_before(known_as, path, run=run), same_mechanism(known_as, path, mark, run=run)
-        limits.check(bounds, people, *earlier)
-
-    check_limits()
-    if not resume:
-        check_beforehand(charged or remembered, stream, size, allow)
-    return PreparedRelease(
+    made = PreparedRelease(
         path,
         (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.disclosed.sentences),
         people,
@@ -297,7 +287,9 @@ def prepare(
         allow,
         resume,
         again,
-        check_limits,
+        limits,
+        of_one_report(promises, columnwise=kernel.columnwise),
+        Path(os.path.realpath(source)) if isinstance(source, str | os.PathLike) else None,
         {
             "source": "" if known_as is None else known_as.place,
             "mechanism": mark.text,
@@ -312,6 +304,10 @@ def prepare(
         charged,
         size,
     )
+    made.check_limits()
+    if not resume:
+        check_beforehand(charged or remembered, stream, size, allow)
+    return made
 
 
 def _ledger_of(mechanism: One | Several) -> str:

@@ -1,5 +1,7 @@
 """``sfumato release`` with a file that ``sfumato design`` wrote."""
 
+import hashlib
+import json
 import os
 
 import pyarrow.csv
@@ -226,3 +228,26 @@ def test_limits_per_person_refuse_before_anything_is_written(run, tmp_path):
         assert sorted(tmp_path.iterdir()) == before
     passed = ("--max-reports-per-person", "3", "--max-epsilon-per-person", "0.003/m")
     assert run("release", "n.sfm", "v.csv", "out.csv", *passed).code == 0
+
+
+def test_receipts_as_json_and_as_a_page_to_sign(run, tmp_path):
+    noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
+    sf.save(noise, tmp_path / "n.sfm")
+    rows = [f"48.85,2.35,{user},x" for user in ("adaline", "adaline", "bob")]
+    (tmp_path / "v.csv").write_text("\n".join(["lat,lon,user,<b>note</b>", *rows]))
+    asked = ("release", "n.sfm", "v.csv", "out.csv", "--receipt", "r.json")
+    assert "--receipt" not in run(*asked, "--receipt", "r.txt").out
+    assert not (tmp_path / "out.csv").exists()
+    done = run(*asked, "--receipt", "r.html")
+    assert done.code == 0, done.err
+    assert "Written: r.json" in done.out
+    facts, page = json.loads((tmp_path / "r.json").read_text()), (tmp_path / "r.html").read_text()
+    (file,) = facts["mechanism_files"]
+    assert file["sha256"] == hashlib.sha256((tmp_path / "n.sfm").read_bytes()).hexdigest()
+    for text in (file["sha256"], facts["source"]["sha256"], facts["target"]["sha256"], facts["mechanisms"][0]):
+        assert text in page
+    assert "All reports of one person: epsilon 2/km at most" in page
+    assert "&lt;b&gt;note&lt;/b&gt;" in page
+    assert "<b>" not in page
+    assert "adaline" not in page + json.dumps(facts)
+    assert (tmp_path / "r.html").stat().st_mode & 0o777 == 0o600

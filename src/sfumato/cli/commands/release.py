@@ -12,10 +12,11 @@ from ..columns import mechanisms_in
 from ..ledgers import open_ledger
 from ..messages import say
 from ..options import KeyFile, Latitude, Longitude, UserColumn
-from ..outputs import check_outputs
+from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
     from ...files import MechanismFile, NoiseFile
+    from ...releases import Receipt
 
 
 def command(
@@ -94,6 +95,13 @@ def command(
             help="Refuse mechanism files that 'sfumato sign' did not sign with the key of this public key."
         ),
     ] = None,
+    receipt: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Also write what was released, to be filed: counts, totals per person, columns and fingerprints. "
+            ".json, or .html for a page to sign. Repeatable."
+        ),
+    ] = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Release this source once more: the promises of all its releases add up."),
@@ -112,10 +120,16 @@ def command(
     """
     from ...errors import InputError
     from ...releases import prepare
+    from ...releases.receipt import check_receipt
     from ..progress import rows_line
     from ..promises import metered
 
-    check_outputs([target], [file, source, *([Path(ledger)] if ledger and "://" not in ledger else [])])
+    receipts = receipt or []
+    for path in receipts:
+        check_ending(path, ".json", page=True)
+        if path.suffix.lower() == ".json":
+            check_receipt(path, source, target)
+    check_outputs([target, *receipts], [file, source, *([Path(ledger)] if ledger and "://" not in ledger else [])])
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
@@ -163,6 +177,22 @@ def command(
         raise typer.Exit(130) from None
     say(f"{found}.")
     say(f"Written: {target}")
+    if receipts:
+        _write_receipts(prepared.receipt(found, [file]), receipts)
+
+
+def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
+    from ...core.atomic import owner_only
+
+    for path in paths:
+        if path.suffix.lower() == ".html":
+            from ...report.document import receipt_page
+
+            with owner_only():
+                receipt_page(receipt).save(path)
+        else:
+            receipt.save(path)
+        say(f"Written: {path}")
 
 
 def _held(

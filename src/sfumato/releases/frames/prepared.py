@@ -113,6 +113,7 @@ class PreparedFrame(Short):
             places=places,
             cost=cost,
             farthest_m=tally.farthest_m,
+            without_position=tally.without_position,
             promises=self.promises,
             mark=mark.mechanisms,
             seconds=time.monotonic() - begun,

@@ -22,6 +22,7 @@ class Located(Short):
         chosen: The number of the mechanism of each, array (k,); None where there is one.
         moved: How many of them were moved first.
         farthest_m: How far at most, metres.
+        without_position: How many of the rows that are left out have no position.
     """
 
     batch: Any
@@ -30,6 +31,7 @@ class Located(Short):
     chosen: NDArray[np.intp] | None
     moved: int
     farthest_m: float
+    without_position: int = 0
 
     @property
     def dropped(self) -> int:
@@ -47,6 +49,7 @@ class PrivateBatch(Short):
         moved: How many rows were moved first.
         farthest_m: How far at most, metres.
         rows: The numbers of the true rows that have a report, array (k,), in order; None where it is not known.
+        without_position: How many of the rows that were left out have no position.
     """
 
     batch: Any
@@ -54,3 +57,4 @@ class PrivateBatch(Short):
     moved: int
     farthest_m: float
     rows: NDArray[np.intp] | None = None
+    without_position: int = 0

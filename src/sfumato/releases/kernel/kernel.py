@@ -162,6 +162,7 @@ class Kernel:
             chosen if chosen is None or all_inside else chosen[rows],
             int(np.count_nonzero(moved)),
             float(moved.max(initial=0.0)),
+            0 if at is None else int(np.count_nonzero(~(inside | np.isfinite(at[0] + at[1])))),
         )
 
     def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
@@ -244,6 +245,7 @@ class Kernel:
             located.moved,
             located.farthest_m,
             located.rows,
+            located.without_position,
         )
 
     @property

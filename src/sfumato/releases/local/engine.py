@@ -62,6 +62,7 @@ class Tally:
         dropped: Rows that were left out.
         moved: Rows that were moved first.
         farthest_m: How far at most, metres.
+        without_position: How many of the rows that were left out have no position.
         resumed: Rows whose reports were drawn before an interruption.
     """
 
@@ -70,6 +71,7 @@ class Tally:
     dropped: int = 0
     moved: int = 0
     farthest_m: float = 0.0
+    without_position: int = 0
     resumed: int = 0
 
     def add(self, part: DrawnPart, private: PrivateBatch) -> None:
@@ -78,6 +80,7 @@ class Tally:
         self.rows += private.batch.num_rows
         self.dropped += private.dropped
         self.moved += private.moved
+        self.without_position += private.without_position
         self.farthest_m = max(self.farthest_m, private.farthest_m)
 
     def check(self, allowed: float, total: int) -> None:

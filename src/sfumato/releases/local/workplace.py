@@ -126,7 +126,8 @@ class Workplace(Short):
         """Bring a part to the disk; only then does it count as drawn."""
         import pyarrow as pa
 
-        facts = {"dropped": private.dropped, "moved": private.moved, "farthest_m": private.farthest_m}
+        names = ("dropped", "moved", "farthest_m", "without_position")
+        facts = {name: getattr(private, name) for name in names}
         sink = pa.BufferOutputStream()
         options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
         schema = private.batch.schema.with_metadata({_FACTS: json.dumps(facts).encode()})
@@ -153,7 +154,8 @@ class Workplace(Short):
                 batch = reader.get_batch(0).replace_schema_metadata(None)
             if batch.schema != schema:
                 raise ValueError("it has other columns")
-            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"])
+            lacking = int(facts.get("without_position", 0))  # parts of earlier versions do not say
+            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, lacking)
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(
                 f"the part {str(path)!r} of the interrupted release is damaged ({error}).",

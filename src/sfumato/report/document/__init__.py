@@ -11,6 +11,7 @@ from .measured import notions_of
 from .others import SECONDS, OtherDesigns
 from .page import Page, PageFigure, PageSection, PageTable, check_pages
 from .quantity import Known, Quantity
+from .receipt_page import receipt_page
 from .report import Report, report
 from .required import Required, read_requirements
 
@@ -38,6 +39,7 @@ __all__ = [
     "notion_sections",
     "notions_of",
     "read_requirements",
+    "receipt_page",
     "report",
     "report_file",
 ]
