@@ -140,7 +140,7 @@ def plain_type(kind: Any) -> Any:
     """Return an Arrow type without dictionaries, views, runs and extensions, at any depth.
 
     Raises:
-        DataError: If it is a union, which holds values of other rows, or a view of lists.
+        DataError: If it is a union, which holds values of other rows.
     """
     import pyarrow as pa
 
@@ -151,13 +151,13 @@ def plain_type(kind: Any) -> Any:
         return plain_type(kind.storage_type)
     if types.is_string_view(kind) or types.is_binary_view(kind):
         return pa.large_string() if types.is_string_view(kind) else pa.large_binary()
-    if types.is_union(kind) or types.is_list_view(kind) or types.is_large_list_view(kind):
+    if types.is_union(kind):
         raise DataError(
             f"a column of {kind} cannot be kept.", "leave it out, or give it a plain type such as text first."
         )
-    if types.is_large_list(kind):
+    if types.is_large_list(kind) or types.is_large_list_view(kind):
         return pa.large_list(plain_type(kind.value_type))
-    if types.is_list(kind) or types.is_fixed_size_list(kind):
+    if types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_list_view(kind):
         return pa.list_(plain_type(kind.value_type))
     if types.is_struct(kind):
         return pa.struct([pa.field(part.name, plain_type(part.type)) for part in kind])
@@ -178,21 +178,12 @@ def fresh(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
         DataError: If the column is of a type that cannot be copied so.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     chosen = np.arange(len(column)) if rows is None else rows
     try:
-        if pa.types.is_run_end_encoded(column.type):
-            column = pc.run_end_decode(column)
-        if isinstance(column, pa.ExtensionArray):
-            column = column.storage
         plain = plain_type(column.type)
-        if column.type != plain and not pa.types.is_nested(plain):
-            column = column.cast(plain)
-        if pa.types.is_nested(plain):
-            return _bare(column.take(pa.array(chosen)).cast(plain))
-        if column.null_count or column.type != plain:
-            return column.take(pa.array(chosen)).cast(plain)  # also clears what is hidden below missing values
+        if column.type != plain or pa.types.is_nested(plain) or column.null_count:
+            return _copy(column, pa.array(chosen, pa.int64()))
         ends = np.flatnonzero(np.diff(chosen) != 1) + 1
         if len(ends) > _PIECES:
             return column.take(pa.array(chosen))
@@ -207,17 +198,67 @@ def fresh(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
         ) from None
 
 
-def _bare(column: Any) -> Any:
-    """Return an Arrow array, just taken from another, without what is hidden below missing values at any depth."""
+def _copy(column: Any, rows: Any) -> Any:
+    """Return some rows of an Arrow array, built of visible values alone at every depth, of its `plain_type`.
+
+    Below a missing row nothing is copied, so that no value that it hides can be found in the bytes of the result.
+
+    Args:
+        column: An Arrow array of any type but a union.
+        rows: The rows, an Arrow array of int64; missing where the result has no value.
+    """
     import pyarrow as pa
 
-    kind, missing = column.type, column.is_null()
-    if pa.types.is_struct(kind):
-        parts = [_bare(part) for part in column.flatten()]  # missing wherever the whole is
-        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=missing) if parts else column
-    if pa.types.is_map(kind):
-        keys, items = _bare(column.keys), _bare(column.items)
-        return pa.MapArray.from_arrays(column.offsets, keys, items, type=kind, mask=missing)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return type(column).from_arrays(column.offsets, _bare(column.values), type=kind, mask=missing)
-    return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
+    kind, types = column.type, pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return _copy(column.storage, rows)
+    if types.is_dictionary(kind):
+        return _copy(column.dictionary, column.indices.cast(pa.int64()).take(rows))
+    if types.is_run_end_encoded(kind):
+        numbers = rows.fill_null(0).to_numpy() + column.offset
+        runs = np.searchsorted(column.run_ends.to_numpy(), numbers, side="right")
+        return _copy(column.values, pa.array(runs, mask=_missing(rows)))
+    plain = plain_type(kind)
+    if not types.is_nested(kind):
+        return column.cast(plain).take(rows)  # which also clears what is below missing values
+    missing = _missing(rows)
+    missing[~missing] = _missing(column)[rows.drop_null().to_numpy()]
+    shown = pa.array(rows.fill_null(0).to_numpy(), mask=missing)
+    if types.is_struct(kind):
+        parts = [_copy(column.field(number), shown) for number in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(parts, fields=list(plain), mask=pa.array(missing))
+    starts, sizes = _extents(column, shown)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    members = pa.array(np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes), pa.int64())
+    offsets = pa.array(ends, pa.int64() if types.is_large_list(plain) else pa.int32())
+    mask = pa.array(missing)
+    if types.is_map(kind):
+        keys, items = _copy(column.keys, members), _copy(column.items, members)
+        return pa.MapArray.from_arrays(offsets, keys, items, type=plain, mask=mask)
+    made = pa.LargeListArray if types.is_large_list(plain) else pa.ListArray
+    return made.from_arrays(offsets, _copy(column.values, members), type=plain, mask=mask)
+
+
+def _extents(column: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the members of lists begin among all members, and how many there are; none of missing rows.
+
+    Args:
+        column: A list of any kind, or a map.
+        rows: The rows, an Arrow array of int64, missing where there is none.
+    """
+    import pyarrow as pa
+
+    chosen, shown = rows.fill_null(0).to_numpy(), ~_missing(rows)
+    if pa.types.is_fixed_size_list(column.type):
+        size = column.type.list_size
+        return (chosen + column.offset) * size, np.where(shown, size, 0)
+    if not len(column):
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    if pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
+        return offsets[chosen], np.where(shown, column.sizes.to_numpy()[chosen], 0)
+    return offsets[chosen], np.where(shown, offsets[chosen + 1] - offsets[chosen], 0)
+
+
+def _missing(rows: Any) -> NDArray[Any]:
+    return np.asarray(rows.is_null().to_numpy(zero_copy_only=False))

@@ -71,7 +71,7 @@ class ParquetTable(OpenTable):
         with self._opened() as file:
             table = file.read(columns=None if columns is None else list(columns))
             table.validate(full=True)  # a text may be none
-            return table.cast(without_views(table.schema))
+            return cast_views(table)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -117,7 +117,7 @@ class FrameTable(OpenTable):
             else:
                 table = pa.Table.from_batches([pa.record_batch(frame)])
             self.metadata: Mapping[bytes, bytes] = _with_points(table.schema)
-            table = table.cast(without_views(table.schema).with_metadata(self.metadata))
+            table = cast_views(table).replace_schema_metadata(self.metadata)
         except Exception as error:  # whatever the other library raises on its way
             raise DataError(
                 f"a {type(frame).__name__} could not be read as an Arrow table: {str(error).splitlines()[0]}.",
@@ -169,6 +169,21 @@ def _with_points(schema: Any) -> Mapping[bytes, bytes]:
     if columns and b"geo" not in found:
         found[b"geo"] = json.dumps({"primary_column": next(iter(columns)), "columns": columns}).encode()
     return found
+
+
+def cast_views(table: Any) -> Any:
+    """Return an Arrow table or record batch with whole texts in place of views of texts.
+
+    Other columns stay as they are: Arrow's cast forgets where a slice of run-end encoded values begins, even where
+    the type is the same.
+
+    Args:
+        table: The table or batch; its metadata are kept.
+    """
+    schema = without_views(table.schema)
+    pairs = zip(table.columns, schema.types, strict=True)
+    columns = [column if column.type == kind else column.cast(kind) for column, kind in pairs]
+    return type(table).from_arrays(columns, schema=schema)
 
 
 def without_views(schema: Any) -> Any:

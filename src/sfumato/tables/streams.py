@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..core.frozen import Short
 from ..errors import DataError
 from ..escaping import from_csv_cell
-from .arrow import IN_MEMORY, ArrowStream, FrameTable, without_views
+from .arrow import IN_MEMORY, ArrowStream, FrameTable, cast_views, without_views
 from .delimited import TextTable
 from .opened import check_distinct, readable
 from .source import Source
@@ -321,8 +321,7 @@ def _sound(batch: Any) -> Any:
     Parquet it may be no text.
     """
     batch.validate(full=True)
-    plain = without_views(batch.schema)
-    return batch if plain == batch.schema else batch.cast(plain)
+    return cast_views(batch)
 
 
 def _one(batches: Sequence[Any]) -> Any:

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.errors import DataError, InputError
+from sfumato.releases.columns import fresh
+from tests.releases.random_columns import MARKER, random_column, random_type
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
 IDENTITY = sf.Mechanism(np.eye(8), GRID)
@@ -61,6 +63,16 @@ def test_of_rows_beside_a_slice(shape):
     assert held < 250  # bytes: those of three rows
 
 
+def test_of_run_end_encoded_rows_beside_a_slice():
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([1, 2, 3, 5], pa.int32()), pa.array([SECRET, "a", None, "b"])
+    )
+    table = pa.table({"lat": np.resize(LAT, 5), "lon": np.resize(LON, 5), "kept": runs}).slice(1, 3)
+    found = sf.release(IDENTITY, table, keep=["kept"])
+    assert found["kept"].to_pylist() == ["a", None, "b"]
+    assert without_it(found)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_of_rows_that_are_dropped(shape):
     names = SHAPES[shape](["a", SECRET, "b"])
@@ -105,6 +117,38 @@ def test_below_missing_values(place, tmp_path):
     assert without_it(found)
     sf.release(IDENTITY, table, tmp_path / "private.arrow", keep=["kept"])
     assert SECRET.encode() not in (tmp_path / "private.arrow").read_bytes()
+
+
+@pytest.mark.parametrize("first", range(0, 1500, 250))
+def test_below_missing_values_of_random_types(first):
+    for seed in range(first, first + 250):
+        rng = np.random.default_rng(seed)
+        column = random_column(random_type(rng), np.zeros(12, dtype=bool), rng)
+        column.validate(full=True)
+        part, rows = column.slice(2, 8), np.flatnonzero(rng.random(8) < 0.7)
+        assert MARKER[:8] not in str(column.to_pylist()).encode()
+        for chosen in (None, rows):
+            found = fresh(part, "kept", chosen)
+            found.validate(full=True)
+            values = part.to_pylist()
+            assert found.to_pylist() == [values[row] for row in (range(8) if chosen is None else chosen)], (
+                column.type
+            )
+            assert MARKER[:8] not in written(pa.table({"kept": found})), column.type
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet", "csv"])
+def test_below_missing_values_in_files(ending, tmp_path):
+    table, passed = pa.table({"lat": np.resize(LAT, 12), "lon": np.resize(LON, 12)}), 0
+    for seed in range(150):
+        rng, target = np.random.default_rng(seed), tmp_path / f"{seed}.{ending}"
+        column = random_column(random_type(rng), ~np.isin(np.arange(12), np.arange(1, 9)), rng)
+        part = table.append_column("kept", column).slice(1, 8)
+        with suppress(DataError, InputError):  # of types that Arrow cannot slice, or that the format does not hold
+            sf.release(IDENTITY, part, target, keep=["kept"])
+            assert MARKER[:8] not in target.read_bytes(), column.type
+            passed += 1
+    assert passed > (30 if ending == "csv" else 120)
 
 
 @pytest.mark.parametrize("mode", ["sparse", "dense"])

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError, argument
+from ..columns import fresh
 
 _LOOKED_AT: Final = 1_000  # rows that are looked at
 _FEW: Final = 10  # rows below which a plane fits anything
@@ -43,15 +44,13 @@ def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats) -> None:
     Raises:
         InputError: If one does, in a thousand rows.
     """
-    import pyarrow as pa
-
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
     if not rows.size:
         return
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _LOOKED_AT)).astype(np.intp)]
     at = lat[rows], lon[rows]
     for name, column in kept.items():
-        part = column.take(pa.array(rows))
+        part = fresh(column, name, rows)
         if _is_shape(part) or any(_follows(numbers, *at) for numbers in _numbers(part)):
             raise InputError(
                 f"the column {name!r} holds positions in another form, so it is never kept.",
