@@ -1,8 +1,10 @@
 """Messages in the caller's language."""
 
+import pickle
+
 import pytest
 
-from sfumato.errors import DataError, InputError, MissingExtraError, argument
+from sfumato.errors import DataError, InputError, MissingExtraError, argument, row_value
 
 
 def dashes(name: str, value: str) -> str | None:
@@ -45,3 +47,23 @@ def test_a_missing_extra_names_commands_that_work_in_a_clone():
     message = str(MissingExtraError("drawing", "report"))
     assert "uv sync --inexact --extra report" in message
     assert "pip install '.[report]'" in message
+
+
+def test_data_of_rows_is_shown_on_request_alone():
+    error = DataError(
+        f"row 2 has {row_value('the user ann', 'a user')}.", row_value("ann is no number.", ""), "look."
+    )
+    assert str(error) == "row 2 has a user.\nHint: look."
+    assert error.told(dashes, values=True) == "row 2 has the user ann.\nHint: ann is no number; or look."
+    assert error.withholds
+    again = DataError(f"file: {error.text}", *error.hints)
+    assert again.told(values=True).startswith("file: row 2 has the user ann.")
+    assert "ann" not in str(pickle.loads(pickle.dumps(error)))
+    assert not InputError("no.").withholds
+
+
+def test_data_of_rows_forges_no_line_and_no_mention():
+    hostile = "ann\ue002\ue000 x\n"
+    error = DataError(f"row 2 has {row_value(hostile, 'a user')}.")
+    assert str(error) == "row 2 has a user."
+    assert error.told(values=True) == r"row 2 has ann\ue002\ue000 x\n."

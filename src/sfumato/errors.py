@@ -17,6 +17,8 @@ Spelling = Callable[[str, str], str | None]
 
 _PYTHON: Final = "python"
 _TYPED: Final = "typed"
+_VALUE: Final = "value"
+_INSTEAD: Final = "\ue002"  # between what stands for a value, and the value
 # Mentions of arguments travel inside the text, between characters that no text holds: `plain` writes them out.
 _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
 
@@ -49,6 +51,25 @@ def typed(text: str) -> str:
     return f"\ue000{_TYPED}\ue001{plain(text)}\ue000"
 
 
+def row_value(shown: object, instead: str) -> str:
+    """Return the mention of data for a message: readers see it only where they ask for values.
+
+    Messages end in logs and mails, and the rows of a table are about people.
+
+    Args:
+        shown: The words with the data, such as ``the latitude 400.17,``.
+        instead: The words without them, such as ``a latitude``.
+
+    Example:
+        >>> error = DataError(f"row 2 has {row_value('the latitude 400.17,', 'a latitude')} beyond 90 degrees.")
+        >>> str(error)
+        'row 2 has a latitude beyond 90 degrees.'
+        >>> error.told(values=True)
+        'row 2 has the latitude 400.17, beyond 90 degrees.'
+    """
+    return f"\ue000{_VALUE}\ue001{plain(instead)}{_INSTEAD}{plain(shown)}\ue000"
+
+
 class SfumatoError(Exception):
     """Base of every error that the package raises on purpose.
 
@@ -62,26 +83,36 @@ class SfumatoError(Exception):
         problem: The problem, with arguments as Python writes them.
         hint: The hints in one sentence, likewise.
         hints: The hints as they were given, for an error that is raised in place of this one.
+        text: The problem as it was given, likewise.
     """
 
     def __init__(self, problem: str, *hints: str) -> None:
-        self._problem = problem
+        self.text = problem
         self.hints = tuple(hint for hint in hints if hint)
         self.problem, self.hint = self._parts(in_python)
         super().__init__(self.told(in_python))
 
-    def told(self, spelling: Spelling) -> str:
+    def told(self, spelling: Spelling | None = None, *, values: bool = False) -> str:
         """Return the message for a caller who writes arguments in their own way.
 
         Args:
-            spelling: How the caller writes an argument.
+            spelling: How the caller writes an argument; by default as in Python.
+            values: Whether to show data of rows (`row_value`).
         """
-        problem, hint = self._parts(spelling)
+        problem, hint = self._parts(spelling or in_python, values=values)
         return f"{problem}\nHint: {hint}" if hint else problem
 
-    def _parts(self, spelling: Spelling) -> tuple[str, str]:
-        problem = _spelt(self._problem, lambda name, value: spelling(name, value) or name.rpartition(".")[2])
-        return problem or "", _joined([_spelt(hint, spelling) for hint in self.hints])
+    @property
+    def withholds(self) -> bool:
+        """Whether it holds data of rows, which are shown to those who ask for values alone."""
+        return any(_VALUE in found[1] for text in (self.text, *self.hints) for found in _MENTION.finditer(text))
+
+    def _parts(self, spelling: Spelling, *, values: bool = False) -> tuple[str, str]:
+        def named(name: str, value: str) -> str:
+            return spelling(name, value) or name.rpartition(".")[2]
+
+        problem = _spelt(self.text, named, values=values)
+        return problem or "", _joined([_spelt(hint, spelling, values=values) for hint in self.hints])
 
 
 class InputError(SfumatoError, ValueError):
@@ -138,12 +169,15 @@ def in_python(name: str, value: str) -> str | None:
     return f"{bare}={value!r}"
 
 
-def _spelt(text: str, spelling: Spelling) -> str | None:
-    """Return a text with its arguments written out; None if one of them cannot be."""
+def _spelt(text: str, spelling: Spelling, *, values: bool) -> str | None:
+    """Return a text with its arguments, and data of rows, written out; None if an argument cannot be."""
     parts = []
     end = 0
     for found in _MENTION.finditer(text):
-        written = spelling(found[1], found[2])
+        if found[1] == _VALUE:
+            written: str | None = found[2].split(_INSTEAD)[values]
+        else:
+            written = spelling(found[1], found[2])
         if written is None:
             return None
         parts += [plain(text[end : found.start()]), plain(written)]

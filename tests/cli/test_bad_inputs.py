@@ -24,7 +24,7 @@ design nowhere.csv | nowhere.csv
 design empty.csv | empty
 design header.csv | header.csv
 design names.csv | name, size
-design words.csv | north
+design words.csv | in row 1, which is not a number
 design beyond.csv | latitude
 design swapped.csv | swapped
 design one.csv | nothing to hide
@@ -211,7 +211,7 @@ audit m.sfm --distances d.csv | d.csv
 audit m.sfm --unit year | year
 audit m.sfm --prior nobody | nobody
 audit m.sfm --prior words.csv | words.csv
-audit m.sfm --prior wrong.csv | elsewhere
+audit m.sfm --prior wrong.csv | row 1 of the column secret
 audit labels.sfm --prior text.csv | text.csv
 audit labels.sfm --metric euclidean | euclidean
 audit m.sfm --delta -1 | -1
@@ -284,7 +284,7 @@ estimate m.sfm nowhere.csv | nowhere.csv
 estimate m.sfm empty.csv | empty.csv
 estimate m.sfm visits.csv | --unmarked
 estimate m.sfm visits.csv --unmarked | label
-estimate m.sfm visits.csv --unmarked --column user | u000
+estimate m.sfm visits.csv --unmarked --column user | number 1)
 estimate m.sfm data.json | data.json
 estimate labels.sfm reports.csv --method magic | magic
 estimate labels.sfm reports.csv --intervals wide | wide

@@ -73,8 +73,9 @@ def test_what_is_no_table():
         with pytest.raises(InputError, match=r"path= is .* table is needed|visits cannot be read from") as raised:
             sf.read_visits(given)
         assert "pandas" in raised.value.hint
-    with pytest.raises(DataError, match="Broken could not be read as an Arrow table: geometry columns"):
+    with pytest.raises(DataError, match="Broken could not be read as an Arrow table") as refused:
         sf.read_visits(Broken())
+    assert "geometry columns" in refused.value.told(values=True)
     with pytest.raises(InputError, match="was given with a table"):
         sf.read_visits(Frame(TABLE), format="csv")
     twice = pa.Table.from_arrays([TABLE["lng"], TABLE["lng"]], names=["lat", "lat"])

@@ -47,16 +47,18 @@ def test_a_user_is_found_by_number_and_by_text(visits, name):
 
 
 def test_an_unknown_user_is_named_beside_known_ones(visits):
-    with pytest.raises(DataError, match=r"'bob' is not among the 2 users.\nHint: .* 17, ann"):
+    with pytest.raises(DataError, match="'bob' is not among the 2 users") as refused:
         visits.of_user("bob")
+    assert "17, ann" in refused.value.told(values=True)
     with pytest.raises(DataError, match="no user column"):
         Visits([1.0], [2.0]).of_user("bob")
 
 
 def test_inside_keeps_borders_and_says_where_others_are(visits):
     assert len(visits.inside(Region(48.85, 2.33, 48.87, 2.35))) == 3
-    with pytest.raises(DataError, match=r"none of the 4 visits .*\nHint: they lie within 48.80000 to 48.87000 N"):
+    with pytest.raises(DataError, match=r"none of the 4 visits .*\nHint: choose a region") as refused:
         visits.inside(Region(40.0, 2.0, 41.0, 3.0))
+    assert "48.80000 to 48.87000 N" in refused.value.told(values=True)
 
 
 def test_repr_counts_visits_and_users(visits):
@@ -65,28 +67,28 @@ def test_repr_counts_visits_and_users(visits):
 
 
 def test_latitudes_beyond_90_name_the_first_row():
-    with pytest.raises(DataError, match="row 2 has the latitude 95, beyond 90 degrees") as caught:
+    with pytest.raises(DataError, match="row 2 has a latitude beyond 90 degrees") as caught:
         Visits([10.0, 95.0, 99.0], [120.0, 20.0, 30.0])
     assert "swapped" not in str(caught.value)
     assert "correct the rows" in caught.value.hint
 
 
 def test_metres_of_a_projection_are_recognised():
-    with pytest.raises(DataError, match=r"row 1 has the latitude 5.4e\+06") as caught:
+    with pytest.raises(DataError, match=r"row 1 has a latitude beyond") as caught:
         Visits([5.4e6], [4.5e5])
     assert "metres of a map projection: convert them to degrees" in caught.value.hint
-    with pytest.raises(DataError, match="row 1 has the longitude 450000") as caught:
+    with pytest.raises(DataError, match="row 1 has a longitude beyond") as caught:
         Visits([54.0], [4.5e5])
     assert "metres of a map projection" in caught.value.hint
 
 
 def test_longitudes_beyond_180_name_the_first_row():
-    with pytest.raises(DataError, match=r"row 3 has the longitude 181, beyond 180 degrees\.\n"):
+    with pytest.raises(DataError, match=r"row 3 has a longitude beyond 180 degrees\.\n"):
         Visits([10.0, 20.0, 30.0], [0.0, 180.0, 181.0])
 
 
 def test_one_slip_is_not_taken_for_swapped_columns():
-    with pytest.raises(DataError, match="row 4 has the latitude 146") as caught:
+    with pytest.raises(DataError, match="row 4 has a latitude beyond") as caught:
         Visits([46.05] * 3 + [146.05] + [46.06] * 30, [14.5] * 34)
     assert "swapped" not in str(caught.value)
 
@@ -97,7 +99,7 @@ def test_some_swapped_rows_beyond_90_degrees_are_enough():
 
 
 def test_swapped_coordinates_are_recognised():
-    with pytest.raises(DataError, match=r"(?s)row 1 has the latitude 116.4.*look swapped.*Hint: exchange"):
+    with pytest.raises(DataError, match=r"(?s)row 1 has a latitude beyond.*look swapped.*Hint: exchange"):
         Visits([116.4, 116.3], [39.9, 39.8])
     lat, lon = [-73.98] * 99 + [-40.0], [40.7] * 100
     with pytest.raises(DataError, match=r"(?s)99% of the latitudes.*Antarctica.*look swapped.*polar=True"):

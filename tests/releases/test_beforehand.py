@@ -83,8 +83,9 @@ def test_rows_that_are_dropped_cost_nothing_and_the_others_are_asked_for_first(
     assert spent(ledger) == [1, 1, 1, 1, 1, 2]
     ledger.charge("u4", "1/km")
     if place_column is None:
-        with pytest.raises(BudgetError, match="'u4'"):
+        with pytest.raises(BudgetError, match="has spent 2/km of 2/km") as refused:
             prepare(blurred(ledger), source, tmp_path / "p.parquet", **wishes)
+        assert refused.value.user == "u4"
         assert spent(ledger) == [1, 1, 1, 1, 2, 2]
 
 
@@ -102,8 +103,11 @@ def test_where_others_spend_meanwhile_the_charges_are_told_and_not_made_twice(tm
     with pytest.raises(InputError, match="has run"):
         made.run()
     if place_column is None:
-        with pytest.raises(BudgetError, match="'u4'"):  # asked first, and nobody is charged
+        with pytest.raises(
+            BudgetError, match="has spent 2/km of 2/km"
+        ) as refused:  # asked first, and nobody is charged
             prepare(blurred(ledger), tmp_path / "in.parquet", tmp_path / "o.parquet", **wishes)
+        assert refused.value.user == "u4"
     with pytest.raises(BudgetError, match="charged"):
         prepare(blurred(ledger), tmp_path / "in.parquet", tmp_path / "o.parquet", **wishes, resume=True).run()
     assert spent(ledger) == [1, 1, 1, 1, 2, 0]

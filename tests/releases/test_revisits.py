@@ -218,7 +218,7 @@ def test_places_are_charged_once_in_any_batches(tmp_path, rows):
 def test_who_has_too_little_left_is_found_before_the_first_batch(tmp_path):
     ledger = Ledger.create(tmp_path / "l.db", "9/km")
     metered, source = Blur(UNIFORM, ledger, PROMISE), visits(times=4)  # 3 places and 8 visits without one
-    with pytest.raises(BudgetError, match="'ada' has spent 0/km of 9/km"):
+    with pytest.raises(BudgetError, match="a user has spent 0/km of 9/km"):
         in_batches(tmp_path, source, rows=2, drawn=metered)
     assert not ledger.users
     named = source.select(np.array([bool(name) for name in source.attributes["venue"]]))
@@ -296,7 +296,7 @@ def test_a_remembered_report_that_the_mechanism_does_not_make_is_refused(tmp_pat
 
 def test_a_budget_that_does_not_suffice_writes_nothing(tmp_path):
     ledger = Ledger.create(tmp_path / "l.db", "5/km")
-    with pytest.raises(BudgetError, match="'ada' has spent 0/km of 5/km"):
+    with pytest.raises(BudgetError, match="a user has spent 0/km of 5/km"):
         release(Blur(UNIFORM, ledger, PROMISE), visits(), tmp_path / "out.csv", place_column="venue")
     assert not (tmp_path / "out.csv").exists()
     assert not ledger.users

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Bracket, Mechanism, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..errors import DataError, InputError, python
+from ..errors import DataError, InputError, python, row_value
 from ..geo import Places, Projection, Visits
 from ..geo.true_points import Guesses, TruePoints
 from ..rounding import amount_at_least, amount_at_most, down, up
@@ -130,7 +130,7 @@ def _behind_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
     if not inside.any():
         raise DataError(
             f"none of the {len(visits):,} visits is served by {noise!r}.",
-            f"they lie within {visits.extent}: check that visits and noise belong together.",
+            f"check that visits and noise belong together{row_value(f' (they lie within {visits.extent})', '')}.",
         )
     points = plane.forward(visits.lat[inside], visits.lon[inside])
     weights, scale = np.ones(len(points)), units.factor("m", unit)

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 import typer
 
 from .. import __version__
-from .group import Commands
+from .group import VALUES, Commands
 from .messages import PARTIAL, say
 
 _COMMANDS: Final = (
@@ -64,9 +64,16 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
+    context: typer.Context,
+    _: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
+    show_values: bool = typer.Option(
+        False,
+        VALUES,
+        help="Show the data of a row that an error is about; also accepted after the command.",
+    ),
 ) -> None:
     """Design, prove, attack and apply mechanisms that blur one person's secret."""
+    context.meta[VALUES] = show_values
 
 
 def main() -> None:

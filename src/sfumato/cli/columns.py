@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, row_value
 from .messages import option, say
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _seen(data: Path, name: str) -> list[str]:
     if not 2 <= len(found) <= _MOST_LABELS:
         some = ", ".join(found[:_SHOWN])
         raise DataError(
-            f"the column {name!r} holds {len(found):,} different values{f' ({some}, ...)' if some else ''}; "
+            f"the column {name!r} holds {len(found):,} different values{row_value(f' ({some}, ...)', '')}; "
             f"categories have 2 to {_MOST_LABELS:,}.",
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )

@@ -14,12 +14,18 @@ from .messages import say, told
 # A wrong option, missing argument or unknown command; Typer exports its subclasses only.
 _UsageError: Final[Any] = typer.BadParameter.__base__
 
+VALUES: Final = "--show-values"
+"""The option of all commands by which errors show data of rows."""
+
 
 class Commands(TyperGroup):
     """The commands; their errors name options, and wrong options and commands are followed by a hint."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the group itself."""
+        """Read the options of the group itself, of which `VALUES` may stand after the command."""
+        end = args.index("--") if "--" in args else len(args)
+        if VALUES in args[:end]:
+            args = [VALUES, *(arg for arg in args[:end] if arg != VALUES), *args[end:]]
         try:
             return super().parse_args(ctx, args)
         except _UsageError as error:
@@ -42,8 +48,11 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except SfumatoError as error:
-            for line in told(error, command=self.commands.get(ctx.invoked_subcommand or "")):
+            values = ctx.meta.get(VALUES, False)
+            for line in told(error, command=self.commands.get(ctx.invoked_subcommand or ""), values=values):
                 say(line, err=True)
+            if error.withholds and not values:
+                say(f"Data of rows is not shown. {VALUES} shows it, where only you read the output.", err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             say("Interrupted.", err=True)

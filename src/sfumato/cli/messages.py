@@ -47,15 +47,16 @@ def check_failure(failure: float) -> None:
         raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
 
 
-def told(error: SfumatoError, heading: str = "Error: ", command: Any = None) -> list[str]:
+def told(error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False) -> list[str]:
     """Return an error as lines to print: the problem, and the hint.
 
     Args:
         error: The error.
         heading: What stands before the problem.
         command: The command that met it; None where the hint can name no option.
+        values: Whether to show data of rows.
     """
-    return f"{heading}{error.told(spelling(command))}".splitlines()
+    return f"{heading}{error.told(spelling(command), values=values)}".splitlines()
 
 
 def spelling(command: Any) -> Spelling:
@@ -82,7 +83,7 @@ def option(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise type(error)(f"{name}: {error.problem}", *error.hints) from None
+        raise type(error)(f"{name}: {error.text}", *error.hints) from None
 
 
 def _quoted(value: str) -> str:

@@ -14,7 +14,7 @@ from ..core import Mechanism, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.weights import ONE_WORD, TWO_WORDS, as_words
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, row_value
 from ..tables import label_column, read_columns, read_rows, readable, write_table
 from .npy import read_npy
 
@@ -160,7 +160,8 @@ def _of_weights(
                 raise ValueError(f"{value}")
     except (TypeError, ValueError, ArithmeticError) as error:
         raise DataError(
-            f"{os.fspath(path)!r} has a weight that is not an integer ({error}).", "write whole numbers."
+            f"{os.fspath(path)!r} has a weight that is not an integer{row_value(f' ({error})', '')}.",
+            "write whole numbers.",
         ) from None
     weights = np.zeros(shape, dtype=object)
     weights.flat[cells] = integers
@@ -192,7 +193,7 @@ def _numbers(path: str | os.PathLike[str], column: Sequence[Any]) -> Floats:
         return np.array([float(value) for value in column])
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"{os.fspath(path)!r} holds an entry that is not a number ({error}).",
+            f"{os.fspath(path)!r} holds an entry that is not a number{row_value(f' ({error})', '')}.",
             "write probabilities such as 0.25.",
         ) from None
 

@@ -15,7 +15,7 @@ from ..core import Loss, LossPoints, Space, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.space import WGS84
-from ..errors import DataError, InputError, argument, python
+from ..errors import DataError, InputError, argument, python, row_value
 from .projection import Projection
 from .true_points import DISTANCES, TruePoints
 from .vertex_weights import Draw, Rounding
@@ -123,7 +123,7 @@ class Places(Space, ABC):
             try:
                 return Space.counts(self, values, user)
             except InputError as wrong:
-                raise InputError(wrong.problem, *wrong.hints, hint) from None
+                raise InputError(wrong.text, *wrong.hints, hint) from None
         masses: Floats = self._shares(values, user)[0].sum(axis=0)
         return masses
 
@@ -216,8 +216,8 @@ class Places(Space, ABC):
             raise DataError(
                 f"none of the {len(chosen):,} visits{whose} falls into {self._served_by} "
                 f"({lat[0]:.5f} to {lon[0]:.5f} N, {lat[1]:.5f} to {lon[1]:.5f} E).",
-                f"they lie within {chosen.extent}: choose a region there, or check whether lat and lon are "
-                "swapped.",
+                f"choose a region where they are{row_value(f' ({chosen.extent})', '')}, "
+                "or check whether lat and lon are swapped.",
             )
         positions, shares = rounding.positions[inside], rounding.shares[inside]
         rows = np.repeat(np.arange(len(positions)), positions.shape[1])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen
-from ..errors import DataError, InputError, argument
+from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
 from ..tables import Objects, Times
 from .polygon import Polygon
@@ -147,7 +147,7 @@ class Visits(Frozen):
             some = ", ".join(str(name) for name in list(known)[:5])
             raise DataError(
                 f"the user {user!r} is not among the {len(known):,} users.",
-                f"those with the most visits are {some}.",
+                row_value(f"those with the most visits are {some}.", "correct the name of the user."),
             )
         return self.select(self.user == found)
 
@@ -160,7 +160,8 @@ class Visits(Frozen):
         within = region.contains(self.lat, self.lon)
         if not within.any():
             raise DataError(
-                f"none of the {len(self):,} visits is inside {region}.", f"they lie within {self.extent}."
+                f"none of the {len(self):,} visits is inside {region}.",
+                f"choose a region where they are{row_value(f' ({self.extent})', '')}.",
             )
         return self.select(within)
 
@@ -232,7 +233,7 @@ class Visits(Frozen):
             return Region(float(south), float(west), float(north), float(east))
         except InputError as error:
             raise InputError(
-                error.problem,
+                error.text,
                 f"leave out far-off visits with {argument('trim', 0.01)}",
                 f"choose the region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
             ) from None
@@ -263,7 +264,8 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
     beyond = np.abs(lat) > 90
     if beyond.any():
         row = int(np.argmax(beyond))
-        problem = f"row {row + 1} has the latitude {lat[row]:g}, beyond 90 degrees"
+        degrees = row_value(f"the latitude {lat[row]:g},", "a latitude")
+        problem = f"row {row + 1} has {degrees} beyond 90 degrees"
         likely = beyond.sum() >= _SWAPPED * np.isfinite(lat).sum()
         if likely and (np.abs(lat[beyond]) <= 180).all() and not (np.abs(lon) > 90).any():
             raise DataError(
@@ -278,7 +280,8 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
     if wide.any():
         row = int(np.argmax(wide))
         raise DataError(
-            f"row {row + 1} has the longitude {lon[row]:g}, beyond 180 degrees{_others(wide)}.",
+            f"row {row + 1} has {row_value(f'the longitude {lon[row]:g},', 'a longitude')} beyond 180 degrees"
+            f"{_others(wide)}.",
             *(_METRES if abs(lon[row]) > _FAR else _DEGREES),
         )
     placed = ~np.isnan(lat) & ~np.isnan(lon) & ((lat != 0) | (lon != 0))
@@ -298,7 +301,8 @@ def _times(values: ArrayLike) -> Times:
         return readonly(np.array(values).astype("datetime64[us]"))
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"the times cannot be read ({error}).", "pass times of numpy, or texts such as 2024-03-01T18:30."
+            f"the times cannot be read{row_value(f' ({error})', '')}.",
+            "pass times of numpy, or texts such as 2024-03-01T18:30.",
         ) from None
 
 

@@ -142,7 +142,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             reports = self._prepared(lat, lon).run().frame
         except DataError as error:  # a transformer drops no row
             kept = [each for each in error.hints if argument("outside", "drop") not in each]
-            raise DataError(error.problem, *kept, "leave these rows out of X.") from None
+            raise DataError(error.text, *kept, "leave these rows out of X.") from None
         found = np.column_stack([reports[name].to_numpy() for name in _NAMES])
         return found[:, ::-1] if self._longitude_first() else found
 

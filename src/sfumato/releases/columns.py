@@ -16,7 +16,7 @@ from ..core.degrees import released
 from ..core.frozen import Short
 from ..errors import DataError, InputError
 from ..geo import Places, Projection
-from ..tables import label_column
+from ..tables import cause, label_column
 
 WIDEST: Final = 1000
 """The largest number of reports in a tuple that become columns."""
@@ -193,7 +193,7 @@ def fresh(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
         return pa.concat_arrays([*pieces, column.slice(0, 0)])  # several: one alone would not be copied
     except pa.ArrowException as error:
         raise DataError(
-            f"the column {name!r} of {column.type} cannot be kept ({str(error).splitlines()[0]}).",
+            f"the column {name!r} of {column.type} cannot be kept ({cause(error)}).",
             "leave it out, or give it a plain type such as text first.",
         ) from None
 

@@ -39,12 +39,12 @@ def stopped(
             place.remove()
         return charged_in_vain(error, told, places=places) if may else error
     if any(argument("resume") in hint for hint in error.hints):  # the parts themselves are damaged
-        return _with(error, f"{error.problem} {told}" if may else error.problem, *error.hints)
+        return _with(error, f"{error.text} {told}" if may else error.text, *error.hints)
     on = f"go on from there with {argument('resume', True)}"
     if not may:
-        return _with(error, error.problem, *error.hints, f"{on}.")
+        return _with(error, error.text, *error.hints, f"{on}.")
     return _with(
-        error, f"{error.problem} {told}", *error.hints, f"{on}, which charges nobody twice for the same rows."
+        error, f"{error.text} {told}", *error.hints, f"{on}, which charges nobody twice for the same rows."
     )
 
 
@@ -57,7 +57,7 @@ def charged_in_vain(error: SfumatoError, told: str = _CHARGED, *, places: bool) 
         places: Whether users' places are remembered in the ledger.
     """
     kept = "the ledger keeps places that were reported: they cost nothing when they are released again."
-    return _with(error, f"{error.problem} {told}", *error.hints, kept if places else "")
+    return _with(error, f"{error.text} {told}", *error.hints, kept if places else "")
 
 
 def _with(error: SfumatoError, problem: str, *hints: str) -> SfumatoError:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import DataError
+from ..tables import cause
 
 # Texts that no spelling changes: printable ASCII that begins and ends with what is seen.
 _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
@@ -98,7 +99,7 @@ def as_texts(column: Any, name: str) -> Any:
         return column.cast("string")
     except pa.ArrowException as error:
         raise DataError(
-            f"the column {name!r} of {column.type} holds no texts ({str(error).splitlines()[0]}).",
+            f"the column {name!r} of {column.type} holds no texts ({cause(error)}).",
             "name a column of texts or whole numbers.",
         ) from None
 

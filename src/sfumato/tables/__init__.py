@@ -6,8 +6,8 @@ from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
 from .ipc import ArrowFile
 from .labels import find, label_column, numeric, text
-from .naming import no_column
-from .opened import OpenTable, readable
+from .naming import column_list, no_column
+from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
 from .values import Objects, Times, names, numbers, plain_values, times
@@ -31,9 +31,11 @@ __all__ = [
     "TextTable",
     "Times",
     "as_path",
+    "cause",
     "check_kind",
     "check_streamed",
     "check_suffix",
+    "column_list",
     "find",
     "folder_stream",
     "frame_stream",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
 from ..errors import DataError
-from .opened import OpenTable, check_distinct
+from .opened import OpenTable, cause, check_distinct
 from .source import Source
 
 IN_MEMORY: Final = "the table"
@@ -86,7 +86,7 @@ class ParquetTable(OpenTable):
                 yield file
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataError(
-                f"{source} is not a valid Parquet file: {str(error).splitlines()[0]}.",
+                f"{source} is not a valid Parquet file: {cause(error)}.",
                 "check that it was written or downloaded completely.",
             ) from None
 
@@ -118,11 +118,11 @@ class FrameTable(OpenTable):
                 table = pa.Table.from_batches([pa.record_batch(frame)])
             self.metadata: Mapping[bytes, bytes] = _with_points(table.schema)
             table = cast_views(table).replace_schema_metadata(self.metadata)
-        except Exception as error:  # whatever the other library raises on its way
+        except Exception as error:  # noqa: BLE001, whatever the other library raises on its way
             raise DataError(
-                f"a {type(frame).__name__} could not be read as an Arrow table: {str(error).splitlines()[0]}.",
+                f"a {type(frame).__name__} could not be read as an Arrow table: {cause(error)}.",
                 "give it flat columns of numbers, texts and times.",
-            ) from error
+            ) from None
         check_distinct(table.column_names, IN_MEMORY)
         super().__init__(IN_MEMORY, [name for name in table.column_names if not name.startswith("__index_level_")])
         self._table = table

@@ -13,7 +13,7 @@ from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
 from .delimited import parsed
 from .ipc import ArrowFile
 from .naming import no_column
-from .opened import OpenTable, check_distinct
+from .opened import OpenTable, cause, check_distinct
 from .source import Source, as_path, is_pipe
 from .streams import ARROW, folder_stream
 from .writing import SUFFIXES
@@ -99,9 +99,9 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(
-            f"{os.fspath(source.path)!r} cannot be read as a table ({error}).",
+            f"{os.fspath(source.path)!r} cannot be read as a table ({cause(error)}).",
             "check that it is what its suffix says.",
-        ) from error
+        ) from None
 
 
 def _loaded(table: OpenTable, columns: Sequence[str], name: str) -> Any:

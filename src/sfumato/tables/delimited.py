@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from ..errors import DataError
 from ..escaping import from_csv_cell
-from .opened import OpenTable, check_distinct
+from .opened import OpenTable, cause, check_distinct
 from .source import Source
 
 _DELIMITERS: Final = (",", "\t", ";", "|")
@@ -103,7 +103,7 @@ class TextTable(OpenTable):
                 found = attempt("latin-1", as_text)
         except (pa.ArrowException, OSError) as error:
             raise DataError(
-                f"{source} is not a valid table of text: {str(error).splitlines()[0]}.",
+                f"{source} is not a valid table of text: {cause(error)}.",
                 "every line needs the same number of values, separated alike.",
             ) from None
         return found
@@ -166,7 +166,9 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
         text = io.StringIO(source.read().decode("utf-8-sig"), newline="")
         return [[from_csv_cell(field) for field in row] for row in csv.reader(text) if row]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{os.fspath(path)!r} is not a CSV file ({error}).", "save it as CSV in UTF-8.") from error
+        raise DataError(
+            f"{os.fspath(path)!r} is not a CSV file ({cause(error)}).", "save it as CSV in UTF-8."
+        ) from None
 
 
 def _header(source: Source, delimiter: str) -> list[str]:
@@ -178,7 +180,7 @@ def _header(source: Source, delimiter: str) -> list[str]:
         found = parsed(io.BytesIO(line), delimiter=delimiter, encoding="utf8" if source.is_utf8 else "latin-1")
     except pa.ArrowInvalid as error:
         raise DataError(
-            f"the first line of {source} does not name columns: {str(error).splitlines()[0]}.",
+            f"the first line of {source} does not name columns: {cause(error)}.",
             "give the columns names such as lat and lon.",
         ) from None
     return [str(name) for name in found.column_names]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..core import Space
 from ..errors import DataError, InputError
 from ..escaping import from_csv_cell
+from .opened import cause
 
 
 def text(label: Hashable) -> str:
@@ -65,8 +66,8 @@ def find(space: Space, values: Any) -> NDArray[np.intp]:
         encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
     except pa.ArrowException as error:
         raise DataError(
-            f"a column of {values.type} holds no labels ({error}).", "name a column of texts or numbers."
-        ) from error
+            f"a column of {values.type} holds no labels ({cause(error)}).", "name a column of texts or numbers."
+        ) from None
     places = np.array([_place(known, value) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
     found: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
     return found

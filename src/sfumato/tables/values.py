@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..errors import DataError
+from ..errors import DataError, row_value
 
 Objects = NDArray[np.object_]
 Times = NDArray[np.datetime64]
@@ -46,7 +46,9 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
         converted = pc.cast(column, pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         row, value = _first_bad_number(column)
-        raise DataError(f"{what} holds {value!r} in row {row}, which is not a number.", *hints) from None
+        raise DataError(
+            f"{what} holds {row_value(repr(value), 'a value')} in row {row}, which is not a number.", *hints
+        ) from None
     return np.array(pc.fill_null(converted, float("nan")).to_numpy(), dtype=np.float64)
 
 

@@ -112,7 +112,7 @@ BAD = [
     (("--delta", "-1"), "", "-1 was given as a delta"),
     (("--delta-at", "-1"), "", "-1"),
     (("--order", "-1"), "", "order"),
-    (("--relation", "x.csv"), "secret,other\nhome,work\nhome,pub\n", "'pub' in the column other"),
+    (("--relation", "x.csv"), "secret,other\nhome,work\nhome,pub\n", "row 2 of the column other"),
     (("--relation", "x.csv"), "secret,other\nhome,home\n", "no pair of two different secrets"),
     (("--relation", "x.csv"), "a,b\nhome,work\n", "no column 'secret'"),
     (("--relation", "x.csv"), "secret,other\n", "no rows"),
@@ -123,7 +123,11 @@ BAD = [
     (("--events", "x.csv"), "event,secret\ne,home\ne,work\ne,bar\n", "'e' is true of every secret"),
     (("--events", "x.csv"), "fact,secret\ne,home\n", "give event and secret"),
     (("--rivals", "rivals.csv"), "", "--rivals was given without --events"),
-    (("--events", "events.csv", "--rivals", "x.csv"), "event,rival\nout,up\n", "names the event 'up'"),
+    (
+        ("--events", "events.csv", "--rivals", "x.csv"),
+        "event,rival\nout,up\n",
+        "names an event which --events does not have",
+    ),
     (("--events", "events.csv", "--rivals", "x.csv"), "event,rival\nout,out\n", "rival of itself"),
     (("--family", "x.csv"), "distribution,secret,probability\nday,home,1\n", "a family of 1 distributions"),
     (

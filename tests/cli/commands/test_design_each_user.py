@@ -115,7 +115,7 @@ def test_a_release_takes_the_folder(made, run, monkeypatch):
         assert "75 reports released" in found.out
     one = run("release", "out", table(folder / "other.csv", ["eve"]), "x.csv", "--by", "user")
     assert one.code == 1
-    assert "'eve', which is not among those given" in one.err
+    assert "names a mechanism which is not among those given" in one.err
     mechanisms = sf.read_designs("out")
     visits = sf.read_visits("visits.csv")
     assert sf.release(mechanisms, visits, "again.parquet", by="user").rows == 75

@@ -114,7 +114,7 @@ def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
     assert "1 time before: places that the ledger remembers have the reports that they had" in done.text
     spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget, *MOVED)
     assert spent.code == 1
-    assert "'u0' has spent 3/km of 3/km" in spent.err
+    assert "a user has spent 3/km of 3/km" in spent.err
     assert not (tmp_path / "three.csv").exists()
 
 
@@ -145,7 +145,7 @@ def test_noise_is_charged_with_its_slack_and_remembers_places(run, noise_file, t
     assert reports[0][8] != reports[1][8]
     spent = run("release", noise_file, "seen.csv", "three.csv", *names, *budget)
     assert spent.code == 1
-    assert "'u0' has spent 3/km of 3/km" in spent.err
+    assert "a user has spent 3/km of 3/km" in spent.err
     assert not (tmp_path / "three.csv").exists()
     assert run("ledger", "create", "c.db", "--budget", "9/km per day", "--key-file", "c.key").code == 0
     opened = ["--ledger", "sqlite:///c.db", "--key-file", "c.key"]

@@ -88,6 +88,7 @@ def _array(path: Path) -> Any:
     import numpy as np
 
     from ...files import read_npy
+    from ...tables import cause
 
     if path.suffix.lower() == ".npy":
         return read_npy(path)
@@ -95,6 +96,6 @@ def _array(path: Path) -> Any:
         return np.loadtxt(path, delimiter=",", ndmin=2)
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{str(path)!r} cannot be read as distances ({error}).",
+            f"{str(path)!r} cannot be read as distances ({cause(error)}).",
             "give an array in .npy, or numbers between commas without names.",
-        ) from error
+        ) from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from ...errors import DataError, InputError
+from ...errors import DataError, InputError, row_value
 from ..messages import option
 
 if TYPE_CHECKING:
@@ -119,10 +119,17 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
     for one, other in zip(_texts(table, "event"), _texts(table, "rival"), strict=True):
         for name in (one, other):
             if name not in facts.names:
-                raise DataError(f"{path.name} names the event {name!r}.", f"--events has {_some(facts.names)}.")
+                shown = row_value(f"the event {name!r},", "an event")
+                raise DataError(
+                    f"{path.name} names {shown} which --events does not have.",
+                    f"--events has {_some(facts.names)}.",
+                )
         i, j = facts.names.index(one), facts.names.index(other)
         if i == j:
-            raise DataError(f"{path.name} makes {one!r} a rival of itself.", "name two different events.")
+            raise DataError(
+                f"{path.name} makes {row_value(repr(one), 'an event')} a rival of itself.",
+                "name two different events.",
+            )
         pairs[i, j] = pairs[j, i] = True
     return Rivals(facts.events.masks, pairs)
 
@@ -251,9 +258,11 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
 
     found = find(space, table[column])
     if (found < 0).any():
-        unknown = table[column][int(np.argmax(found < 0))].as_py()
+        row = int(np.argmax(found < 0))
+        unknown = table[column][row].as_py()
         raise DataError(
-            f"{path.name} names {unknown!r} in the column {column}, which is not one of the secrets.",
+            f"{path.name} names {row_value(repr(unknown), 'a label')} in row {row + 1} of the column {column}, "
+            "which is not one of the secrets.",
             f"the secrets are {_some(space.labels)}.",
         )
     if not len(found):
@@ -280,11 +289,13 @@ def _texts(table: Any, column: str) -> list[str]:
 def _numbers(table: Any, column: str, path: Path) -> list[float]:
     from pyarrow import ArrowException
 
+    from ...tables import cause
+
     try:
         values: list[float | None] = table[column].cast("float64").to_pylist()
     except ArrowException as error:
         raise DataError(
-            f"the column {column} of {path.name} does not hold numbers ({error}).",
+            f"the column {column} of {path.name} does not hold numbers ({cause(error)}).",
             "write numbers there, such as 0.25.",
         ) from None
     found = [value for value in values if value is not None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import DataError, InputError
+from ...errors import DataError, InputError, row_value
 
 if TYPE_CHECKING:
     from ...audits import Audit, Request
@@ -51,10 +51,12 @@ def _sample(path: Path, columns: str, bins: int | None) -> Sample:
     if bins is None:
         return Sample.from_columns(table, secret, output, space=space)
     values = table[output].to_pylist()
-    for value in values:
+    for row, value in enumerate(values, 1):
         if not isinstance(value, int | float):
             raise DataError(
-                f"{path.name} has {value!r} in the column {output}, not a number.", "leave --bins out."
+                f"{path.name} has {row_value(repr(value), 'a value')} in row {row} of the column {output} "
+                "that is not a number.",
+                "leave --bins out.",
             )
     return Sample.of_values(table[secret].to_pylist(), values, bins, space=space)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ...core import Space
 from ...core.arrays import numbers, readonly
 from ...errors import InputError
+from ...rounding import counted
 from .binomial import Counts
 from .bins import Bins, as_points, quantile_bins
 
@@ -141,6 +142,8 @@ class Sample:
                 raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
             order = np.random.default_rng(seed).permutation(len(rows))
             chosen = round(share * len(rows))
+            if not chosen:
+                raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
             bins = quantile_bins(points[order[:chosen]], bins)
             kept = order[chosen:].tolist()
         labels = bins.labels

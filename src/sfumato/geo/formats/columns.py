@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...errors import DataError, argument, python, typed
-from ...tables import no_column
+from ...tables import column_list, no_column
 from ..visits import NAMED
 
 # Names are compared without case, spaces and underscores; the first that occurs wins.
@@ -110,7 +110,7 @@ def recognised(
             if found_lat is None and found_lon is None:
                 hints.extend(_NO_PLACES)
             raise DataError(
-                f"{source} has no {missing} column with a known name. Its columns are: {', '.join(columns)}.",
+                f"{source} has no {missing} column with a known name. {column_list(columns)}",
                 *hints,
             )
     return Roles(found_lat, found_lon, found_geometry, found_user, found_time, named.get("time") is not None)
@@ -125,7 +125,7 @@ def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
     if role != "geometry":
         raise no_column(columns, name, f"read_visits.{role}", source)
     raise DataError(
-        f"{source} has no column {name!r}. Its columns are: {', '.join(columns)}.",
+        f"{source} has no column {name!r}. {column_list(columns)}",
         f"name one of them with {_mention(role)}.",
     )
 

@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ...errors import DataError
+from ...errors import DataError, row_value
 from ...tables import Source, names, times
 from .format import Format, Wanted
 from .points import degrees
@@ -94,7 +94,8 @@ class _Points:
         name = tag.rpartition(":")[2]
         if not self.path and name != "gpx":
             raise DataError(
-                f"{self.source} is XML, but its root is <{tag}>, not <gpx>.", "export the track as GPX."
+                f"{self.source} is XML, but its root is not <gpx>{row_value(f', but <{tag}>', '')}.",
+                "export the track as GPX.",
             )
         self.path.append(name)
         if name in _POINTS:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
-from ...errors import DataError
+from ...errors import DataError, row_value
 from ...tables import numbers
 from ..visits import NAMED
 
@@ -100,7 +100,8 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> Floats:
     wrong = ~np.array(pc.is_valid(found).to_numpy(), dtype=bool)
     if wrong.any():
         first = int(np.argmax(wrong))
-        raise _not_a_point(int(rows[first]), repr(values[first].as_py()[:60]), source)
+        shown = row_value(repr(values[first].as_py()[:60]), "a text")
+        raise _not_a_point(int(rows[first]), shown, source)
     return np.column_stack(
         [degrees(pc.struct_field(found, part), f"the geometry column of {source}") for part in ("lon", "lat")]
     )

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ...errors import DataError, argument
+from ...errors import DataError, argument, row_value
 from ...tables import (
     ArrowFile,
     ArrowStream,
@@ -18,6 +18,7 @@ from ...tables import (
     ParquetTable,
     Source,
     TextTable,
+    column_list,
     names,
     plain_values,
     times,
@@ -181,8 +182,8 @@ def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal
     if roles.time is not None and time is None:
         if roles.time_named:
             raise DataError(
-                f"the column {roles.time!r} of {source} holds no readable times, but values such as "
-                f"{_example(table[roles.time])!r}.",
+                f"the column {roles.time!r} of {source} holds no readable times"
+                f"{row_value(f', but values such as {_example(table[roles.time])!r}', '')}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
         notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is.")
@@ -209,7 +210,7 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
     missing = [name for name in wanted.attributes if name not in table.columns]
     if missing:
         raise DataError(
-            f"there is no column {missing[0]!r}. The columns are: {', '.join(table.columns)}.",
+            f"there is no column {missing[0]!r}. {column_list(table.columns)}",
             f"correct {argument('attributes')}.",
         )
     return [name for name in table.columns if name in roles.used or name in wanted.attributes]

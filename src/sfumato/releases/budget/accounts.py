@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ...core.frozen import Short
-from ...errors import InfeasibleError
+from ...errors import InfeasibleError, row_value
 from ...rounding import counted
 from .amounts import ZERO, added, less, shown
 from .limits import DAY, EVER, WEEK, WINDOWS, Limit, days_since, weeks_since
@@ -129,7 +129,8 @@ class Account:
         count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
         whose = "is left" if own == left else "of it is left"
         problem = (
-            f"{user!r} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}{_WHEN[limit.window]}{count}; "
+            f"{row_value(repr(user), 'a user')} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
+            f"{_WHEN[limit.window]}{count}; "
             f"{shown(own, unit)} {whose}, but {shown(asked, unit)} is needed."
         )
         if never:

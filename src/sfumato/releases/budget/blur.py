@@ -333,7 +333,7 @@ class Blur:
         last = self.ledger.last_report(user, self._name)
         if last is None:
             raise BudgetError(
-                f"{refused.problem} No report of this mechanism was kept for them to be repeated.",
+                f"{refused.text} No report of this mechanism was kept for them to be repeated.",
                 *refused.hints[1:],
                 user=refused.user,
                 asked=refused.asked,

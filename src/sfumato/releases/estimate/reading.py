@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import JointSpace, Mechanism, Space
 from ...core.arrays import Floats
-from ...errors import DataError, InputError, argument
+from ...errors import DataError, InputError, argument, row_value
 from ...geo import read_visits
 from ...mechanisms.planar import Coarsening, CoordinateNoise
 from ...rounding import counted
@@ -198,7 +198,7 @@ def _positions(
             of, first = "" if len(spaces) == 1 else f" in {name!r}", int(unknown.argmax())
             raise DataError(
                 f"{int(unknown.sum()):,} of {len(positions):,} rows do not hold any of the mechanism's observables"
-                f"{of} (the first is number {first + 1}: {held[name][first]}).",
+                f"{of} (the first is number {first + 1}{row_value(f': {held[name][first]}', '')}).",
                 f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
             )
     return found, None if weights is None else _weights(held[weights], weights)

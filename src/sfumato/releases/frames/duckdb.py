@@ -98,7 +98,7 @@ def create_duckdb_function(
         except DataError as error:  # a function gives one value for each row, and leaves none out
             drops = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"
             hints = [drops if argument("outside", "drop") in each else each for each in error.hints]
-            raise DataError(error.problem, *hints) from None
+            raise DataError(error.text, *hints) from None
         rows = private.rows if private.rows is not None else np.arange(batch.num_rows)
         found = [column.cast(field.type) for column, field in zip(private.batch.columns, plain, strict=True)]
         whole = found[0] if single else pa.StructArray.from_arrays(found, fields=list(plain))

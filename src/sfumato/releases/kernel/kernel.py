@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core import units
 from ...core.arrays import Floats
-from ...errors import DataError, InputError
+from ...errors import DataError, InputError, row_value
 from ...geo import PlaceColumns
 from ...sampling import SystemWords, Words
 from ...tables import no_column
@@ -286,7 +286,8 @@ class Kernel:
         if (found < 0).any():
             first, shown = int(np.argmax(found < 0)), list(self.drawables)[:8]
             raise DataError(
-                f"row {start + first + 1} names the mechanism {batch.column(self._wishes.by)[first].as_py()!r}, "
+                f"row {start + first + 1} names "
+                f"{row_value(f'the mechanism {batch.column(self._wishes.by)[first].as_py()!r},', 'a mechanism')} "
                 "which is not among those given.",
                 "leave out the rows that no mechanism is for, or give one",
                 f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",

@@ -22,6 +22,7 @@ from ...tables import (
     Source,
     TableStream,
     as_path,
+    cause,
     folder_stream,
     frame_stream,
     is_frame,
@@ -126,7 +127,7 @@ def identity(stream: TableStream, *columns: str) -> Identity | None:
 def unreadable(stream: TableStream, error: Exception) -> DataError:
     """Return the error of a source whose values do not make such a table as a release reads and writes."""
     return DataError(
-        f"{stream.name} could not be released as such a table: {str(error).splitlines()[0]}.",
+        f"{stream.name} could not be released as such a table: {cause(error)}.",
         "give its columns plain types, or leave out those that are kept.",
     )
 

@@ -21,6 +21,7 @@ from typing import Any, Final, Self
 
 from ...core.frozen import Short
 from ...errors import FileError, InputError, argument
+from ...tables import cause
 from ..kernel import PrivateBatch
 from ..marks import Mark, mark_beside
 from .locks import LOCK, locked
@@ -158,7 +159,7 @@ class Workplace(Short):
             return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, lacking)
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(
-                f"the part {str(path)!r} of the interrupted release is damaged ({error}).",
+                f"the part {str(path)!r} of the interrupted release is damaged ({cause(error)}).",
                 f"start again without {argument('resume')}.",
             ) from None
 

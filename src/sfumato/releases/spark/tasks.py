@@ -108,4 +108,4 @@ def _in_place(draw: KeyedDraw, batch: Any) -> Any:
     except DataError as error:
         drop = argument("outside", "drop")
         hints = ["leave such rows out of the query" if drop in hint else hint for hint in error.hints]
-        raise DataError(error.problem, *hints) from None
+        raise DataError(error.text, *hints) from None
