@@ -70,7 +70,9 @@ def known(load_example) -> dict[str, set[str]]:
         name: {"--help", *(o for p in _parameters(command) for o in (*p.opts, *p.secondary_opts) if o[0] == "-")}
         for name, command in group.commands.items()
     }
-    found["sfumato"] = {"--help", "--version"}
+    everywhere = {option for parameter in group.params for option in parameter.opts} - {"--version"}
+    found = {name: options | everywhere for name, options in found.items()}
+    found["sfumato"] = {"--help", "--version", *everywhere}
     for path in (ROOT / "examples").glob("*.py"):
         with redirect_stdout(StringIO()) as said, pytest.raises(SystemExit):
             load_example(path.stem).main(["--help"])

@@ -417,7 +417,11 @@ class TestRefused:
             ("v.parquet", b"lat,lon\n1,2\n", "does not begin like one"),
             ("v.json", b'{"visits": []}', "looks like JSON"),
             ("v.xlsx", b"PK\x03\x04rest", "ZIP archive or a spreadsheet"),
-            ("v.csv", b"lat,lon\n1,2\n3,4,5\n", "not a valid table of text: CSV parse error"),
+            (
+                "v.csv",
+                b"lat,lon\n1,2\n3,4,5\n",
+                "not a valid table of text: line 3 has 3 values, but 2 are needed",
+            ),
             (
                 "v.csv.gz",
                 gzip.compress(random.Random(8).randbytes(99_999), mtime=0)[:50_000],

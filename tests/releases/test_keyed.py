@@ -77,7 +77,7 @@ def test_several_mechanisms_keep_the_order_of_rows():
     assert found["id"].to_pylist() == list(range(300))
     alone = drawn(two["b"], batch.filter(pa.array([False, True, True] * 100)), {"column": "answer"})
     assert alone.num_rows == 200
-    with pytest.raises(DataError, match="names the mechanism 'c'"):
+    with pytest.raises(DataError, match="row 3 names a mechanism which is not among"):
         drawn(
             two, ANSWERS.append_column("who", pa.array(["a", "b", "c"] * 100)), {"column": "answer", "by": "who"}
         )

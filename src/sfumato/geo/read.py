@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
-from ..tables import IN_MEMORY, ArrowStream, Source, as_path, is_frame, readable
+from ..tables import IN_MEMORY, ArrowStream, Source, as_path, files_below, is_frame, others_note, readable
 from .formats import EVERY, Format, RawVisits, Wanted, cleaned, read_frame
 from .visits import Visits
 
@@ -87,10 +88,7 @@ def rows_without_columns(path: Path) -> RawVisits | None:
         DataError: If the file does not exist, or it is in no known format.
     """
     if path.is_dir():
-        for format_ in EVERY:
-            if format_.read_folder is not None and next(path.rglob(f"*{format_.suffix}"), None) is not None:
-                return format_.read_folder(path)
-        return None
+        return _below(path, None)
     source = Source.of(path)
     chosen = _recognised(source)
     if chosen.text:
@@ -101,11 +99,21 @@ def rows_without_columns(path: Path) -> RawVisits | None:
         return chosen.read(source, Wanted({}, None))
 
 
-def _folder(folder: Path, key: str | None) -> RawVisits:
+def _below(folder: Path, key: str | None) -> RawVisits | None:
+    """Return the rows of the files of one format below a folder, with a note of the others; None without any."""
     for format_ in EVERY:
         reader = format_.read_folder if key in (None, format_.key) else None
-        if reader is not None and next(folder.rglob(f"*{format_.suffix}"), None) is not None:
-            return reader(folder)
+        files = files_below(folder, format_.suffix) if reader is not None else []
+        if reader is not None and files:
+            rows = reader(folder)
+            return replace(rows, notes=(*rows.notes, *others_note(folder, files)))
+    return None
+
+
+def _folder(folder: Path, key: str | None) -> RawVisits:
+    rows = _below(folder, key)
+    if rows is not None:
+        return rows
     found = sorted(entry.name for entry in folder.iterdir())[:5]
     raise DataError(
         f"the folder {str(folder)!r} holds no "

@@ -261,6 +261,7 @@ def prepare(
         given = kind.arrow()
     stream, asked = opened(given, wishes)
     kernel = Kernel(drawable_of(mechanism), stream.schema, asked, name=stream.name, comma=stream.comma)
+    kernel.notes += stream.notes
     if kind is not None:
         kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
     remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)

@@ -4,13 +4,15 @@ from .arrow import IN_MEMORY, ArrowBatch, ArrowStream, FrameTable, LazyTable, Pa
 from .batch_writer import STREAMED, BatchWriter, check_streamed
 from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
+from .folders import files_below, others_note
 from .ipc import ArrowFile
 from .labels import find, label_column, numeric, text
+from .layout import Layout, misfit
 from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
-from .values import Objects, Times, names, numbers, plain_values, times
+from .values import Objects, TimeColumn, Times, clocks, names, numbers, plain_values, times
 from .writing import check_suffix, write_rows, write_table
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "ArrowStream",
     "BatchWriter",
     "FrameTable",
+    "Layout",
     "LazyTable",
     "Objects",
     "OpenTable",
@@ -29,23 +32,28 @@ __all__ = [
     "Source",
     "TableStream",
     "TextTable",
+    "TimeColumn",
     "Times",
     "as_path",
     "cause",
     "check_kind",
     "check_streamed",
     "check_suffix",
+    "clocks",
     "column_list",
+    "files_below",
     "find",
     "folder_stream",
     "frame_stream",
     "is_frame",
     "is_pipe",
     "label_column",
+    "misfit",
     "names",
     "no_column",
     "numbers",
     "numeric",
+    "others_note",
     "parsed",
     "plain_values",
     "read_columns",

@@ -12,6 +12,7 @@ from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
 from .delimited import parsed
 from .ipc import ArrowFile
+from .layout import Layout
 from .naming import no_column
 from .opened import OpenTable, cause, check_distinct
 from .source import Source, as_path, is_pipe
@@ -90,16 +91,20 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
     """Return a CSV file as it stands: an empty value is a text, and one that does not fit its column an error."""
     import pyarrow as pa
 
-    first = source.head.splitlines()[0]
+    layout = Layout.of(source)
+    fields = layout.fields(source)
     types = dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string())
     try:
-        with source.open_binary() as stream:
+        layout.check_quotes(source)
+        with layout.open(source) as stream:
             # In a table of one column a blank line is an empty value.
-            table = parsed(stream, types=types, blank_lines=bool(first.strip()) and b"," not in first)
+            single = len(fields) == 1 and bool(source.head.splitlines()[layout.before].strip())
+            table = parsed(stream, delimiter=layout.delimiter, types=types, blank_lines=single)
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        where = layout.misfit(source, len(fields)) if isinstance(error, pa.ArrowInvalid) else None
         raise DataError(
-            f"{os.fspath(source.path)!r} cannot be read as a table ({cause(error)}).",
+            f"{os.fspath(source.path)!r} cannot be read as a table ({where or cause(error)}).",
             "check that it is what its suffix says.",
         ) from None
 

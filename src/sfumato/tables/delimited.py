@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from ..errors import DataError
 from ..escaping import from_csv_cell
+from .layout import Layout, is_number
 from .opened import OpenTable, cause, check_distinct
 from .source import Source
-
-_DELIMITERS: Final = (",", "\t", ";", "|")
 
 
 class TextTable(OpenTable):
@@ -23,64 +21,74 @@ class TextTable(OpenTable):
 
     Args:
         source: The file.
-        delimiter: What stands between the values.
+        layout: What stands between the values, and where the rows begin.
         columns: The names of the columns.
         headless: Whether the file has no line of names.
         quotes: Whether values may stand in quotation marks.
 
     Attributes:
-        delimiter: What stands between the values.
+        fields: The names of all values in a line; ``columns`` are those of columns that have one.
         headless: Whether the file has no line of names.
+        layout: What stands between the values, and where the rows begin.
     """
 
-    __slots__ = ("_quotes", "_source", "delimiter", "headless")
+    __slots__ = ("_quotes", "_source", "fields", "headless", "layout")
 
     def __init__(
-        self, source: Source, delimiter: str, columns: Sequence[str], *, headless: bool, quotes: bool = True
+        self, source: Source, layout: Layout, columns: Sequence[str], *, headless: bool, quotes: bool = True
     ) -> None:
-        super().__init__(str(source), columns)
-        self.delimiter = delimiter
+        twice = columns.count("") > 1  # spreadsheets end lines with delimiters of empty columns
+        super().__init__(str(source), [name for name in columns if name] if twice else columns)
         self.headless = headless
+        self.layout = layout
+        self.fields = tuple(columns)
         self._source = source
         self._quotes = quotes
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Return the table of a file, with the delimiter and the names that its first line shows.
+        """Return the table of a file, with the delimiter and the names that its first lines show.
 
         Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ...
 
         Raises:
             DataError: If the file holds nothing, or the first line does not name columns, or names one twice.
         """
-        line = next(iter(source.first_lines), None)
-        if line is None:
-            raise DataError(f"{source} holds nothing but blanks.", "check that it is the right file.")
-        unquoted = re.sub(r'"[^"]*"', "", line)
-        delimiter = max(_DELIMITERS, key=unquoted.count)
-        fields = [field.strip().strip('"') for field in line.split(delimiter)]
-        headless = any(_is_number(field) for field in fields)
-        columns = [f"f{k}" for k in range(len(fields))] if headless else _header(source, delimiter) or fields
-        check_distinct(columns, str(source))
-        return cls(source, delimiter, columns, headless=headless)
+        layout = Layout.of(source)
+        fields = [field.strip() for field in layout.fields(source)]
+        headless = any(is_number(field) for field in fields)
+        columns = [f"f{k}" for k in range(len(fields))] if headless else _header(source, layout) or fields
+        table = cls(source, layout, columns, headless=headless)
+        check_distinct(table.columns, str(source))
+        return table
 
     @property
     def blank_lines(self) -> bool:
         """Whether a blank line is a row: in a table of one column it is an empty value."""
-        return len(self.columns) == 1 and bool(self._source.head.splitlines()[0].strip())
+        return len(self.fields) == 1 and bool(self._source.head.splitlines()[self.layout.before].strip())
+
+    def misfit(self) -> str | None:
+        """Return where the first row is that has another number of values, in words; None if none has."""
+        return self.layout.misfit(self._source, len(self.fields), quotes=self._quotes)
+
+    def check_quotes(self) -> None:
+        """Refuse a file whose last quotation mark is not closed; see `Layout.check_quotes`."""
+        if self._quotes:
+            self.layout.check_quotes(self._source)
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
         """Return the rows; see `OpenTable.load`. An empty value is a missing one."""
         import pyarrow as pa
 
         source = self._source
+        columns = self.columns if columns is None else columns
 
         def attempt(encoding: str, text: Sequence[str]) -> Any:
-            with source.open_binary() as stream:
+            with self.layout.open(source) as stream:
                 return parsed(
                     stream,
-                    delimiter=self.delimiter,
-                    names=self.columns if self.headless else None,
+                    delimiter=self.layout.delimiter,
+                    names=self.fields if self.headless else None,
                     columns=columns,
                     types=dict.fromkeys(text, pa.string()),
                     quotes=self._quotes,
@@ -90,6 +98,7 @@ class TextTable(OpenTable):
                 )
 
         encoding = "utf8" if source.is_utf8 else "latin-1"
+        self.check_quotes()
         try:
             try:
                 found = attempt(encoding, as_text)
@@ -98,12 +107,12 @@ class TextTable(OpenTable):
                     raise
                 # A value far down is not of the type that the first ones suggest: let the columns' readers judge.
                 encoding = "latin-1" if "UTF8" in str(error) else encoding
-                found = attempt(encoding, columns or self.columns)
+                found = attempt(encoding, columns)
             if any(pa.types.is_binary(kind) for kind in found.schema.types):  # not UTF-8 after all
                 found = attempt("latin-1", as_text)
         except (pa.ArrowException, OSError) as error:
             raise DataError(
-                f"{source} is not a valid table of text: {cause(error)}.",
+                f"{source} is not a valid table of text: {self.misfit() or cause(error)}.",
                 "every line needs the same number of values, separated alike.",
             ) from None
         return found
@@ -171,20 +180,15 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
         ) from None
 
 
-def _header(source: Source, delimiter: str) -> list[str]:
-    """Return the names of the columns as Arrow sees them (quotation marks, byte order mark)."""
+def _header(source: Source, layout: Layout) -> list[str]:
+    """Return the names of the columns as Arrow sees them (quotation marks)."""
     import pyarrow as pa
 
-    line = source.head.lstrip(b"\r\n").splitlines()[0] + b"\n"  # blanks belong to the names
     try:
-        found = parsed(io.BytesIO(line), delimiter=delimiter, encoding="utf8" if source.is_utf8 else "latin-1")
+        found = parsed(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
     except pa.ArrowInvalid as error:
         raise DataError(
             f"the first line of {source} does not name columns: {cause(error)}.",
             "give the columns names such as lat and lon.",
         ) from None
     return [str(name) for name in found.column_names]
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?", text) is not None

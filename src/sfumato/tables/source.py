@@ -18,6 +18,7 @@ _HEAD: Final = 65_536
 _PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
 _STANDARD_INPUT: Final = Path("standard input")
 _GZIP: Final = b"\x1f\x8b"
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 _BLOCK: Final = 2**20
 _MOST_UNPACKED: Final = 2**27
@@ -31,7 +32,8 @@ class Source:
     Attributes:
         path: Where it is.
         compressed: Whether it is compressed by gzip.
-        head: Its first 64 KiB, uncompressed.
+        head: Its first 64 KiB, uncompressed; in UTF-8 where the file is in UTF-16.
+        utf16: Whether it is in UTF-16, with a byte order mark.
         content: All that a pipe gave, as it came; None for a file.
     """
 
@@ -39,6 +41,7 @@ class Source:
     compressed: bool
     head: bytes
     content: bytes | None = None
+    utf16: bool = False
 
     @classmethod
     def of(cls, path: Path) -> Source:
@@ -59,6 +62,10 @@ class Source:
             source = cls(path, compressed, b"", content)
             with source.open_binary() as file:
                 head = file.read(_HEAD)
+            if head.startswith(_UTF16):
+                source = replace(source, utf16=True)
+                with source.open_binary() as file:
+                    head = file.read(_HEAD)
         except FileNotFoundError:
             raise DataError(f"there is no file {str(path)!r}.", "check the path.") from None
         except OSError as error:
@@ -106,6 +113,8 @@ class Source:
         """Return an Arrow stream of the uncompressed content, for reading it in batches."""
         import pyarrow as pa
 
+        if self.utf16:
+            return pa.PythonFile(self.open_binary(), mode="r")
         where = str(self.path) if self.content is None else pa.BufferReader(self.content)
         return pa.input_stream(where, compression="gzip" if self.compressed else None)
 
@@ -122,12 +131,17 @@ class Source:
             raise DataError(f"{self} cannot be read: {error}.", "compress or download it again.") from None
 
     def open_binary(self) -> BinaryIO:
-        """Return the uncompressed content as a file of bytes, for reading all of it into memory.
+        """Return the uncompressed content as a file of bytes, for reading all of it into memory; never in UTF-16.
 
-        Reading raises `DataError` where compressed content is damaged or unpacks to far more than tables do.
+        Reading raises `DataError` where compressed content is damaged or unpacks to far more than tables do, and
+        where UTF-16 is damaged.
         """
         file: BinaryIO = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
-        return cast(BinaryIO, io.BufferedReader(_Unpacked(file, self), _BLOCK)) if self.compressed else file
+        if self.compressed:
+            file = cast(BinaryIO, io.BufferedReader(_Unpacked(file, self), _BLOCK))
+        if self.utf16:
+            file = cast(BinaryIO, io.BufferedReader(_Recoded(file, self), _BLOCK))
+        return file
 
 
 class _Unpacked(io.RawIOBase):
@@ -166,6 +180,43 @@ class _Unpacked(io.RawIOBase):
 
     def close(self) -> None:
         self._content.close()
+        self._file.close()
+        super().close()
+
+
+class _Recoded(io.RawIOBase):
+    """The content of a file in UTF-16, as UTF-8.
+
+    Args:
+        file: The file of bytes, which begins with a byte order mark.
+        source: What it is, for messages.
+    """
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        self._file = file
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            block = self._file.read(_BLOCK)
+            try:
+                self._rest = self._decoder.decode(block, final=not block).encode()
+            except UnicodeError as error:
+                raise DataError(
+                    f"{self._source} begins like UTF-16, but is not: {error}.", "save it in UTF-8."
+                ) from None
+            if not block:
+                break
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
         self._file.close()
         super().close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ from ..errors import DataError
 from ..escaping import from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, cast_views, without_views
 from .delimited import TextTable
+from .folders import others_note
+from .layout import Layout
 from .opened import check_distinct, readable
 from .source import Source
 
@@ -46,6 +48,7 @@ class TableStream(Short):
         files: The files that it is read from; none for a table in memory.
         comma: Whether numbers may be written ``48,85``.
         headless: Whether its columns have no names of their own.
+        notes: What was left out, or taken for granted.
     """
 
     name: str
@@ -55,6 +58,7 @@ class TableStream(Short):
     read: Callable[[Sequence[str]], Iterator[Any]] = field(repr=False)
     comma: bool = False
     headless: bool = False
+    notes: tuple[str, ...] = ()
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[Any]:
         """Yield the rows in order, as Arrow record batches of ``size`` rows, the last one shorter.
@@ -108,31 +112,43 @@ def text_stream(source: Source) -> TableStream:
     check_distinct([name if table.headless else from_csv_cell(name) for name in table.columns], str(source))
     named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
 
+    plain = table.layout == Layout(table.layout.delimiter)  # then Arrow reads and unpacks the file itself
+
     def read(columns: Sequence[str]) -> Iterator[Any]:
         raw = [named[name] for name in columns]
-        with source.open() as stream:
-            reader = csv.open_csv(
-                stream,
-                read_options=csv.ReadOptions(
-                    column_names=table.columns if table.headless else None,
-                    block_size=_TEXT_BLOCK,
-                    encoding="utf8" if source.is_utf8 else "latin-1",
-                ),
-                parse_options=csv.ParseOptions(
-                    delimiter=table.delimiter, newlines_in_values=True, ignore_empty_lines=not table.blank_lines
-                ),
-                convert_options=csv.ConvertOptions(
-                    include_columns=raw, column_types=dict.fromkeys(raw, pa.string()), strings_can_be_null=False
-                ),
-            )
-            for batch in reader:
-                yield pa.RecordBatch.from_arrays(batch.columns, names=list(columns))
+        table.check_quotes()
+        with source.open() if plain else pa.PythonFile(table.layout.open(source), mode="r") as stream:
+            try:
+                reader = csv.open_csv(
+                    stream,
+                    read_options=csv.ReadOptions(
+                        column_names=table.fields if table.headless else None,
+                        block_size=_TEXT_BLOCK,
+                        encoding="utf8" if source.is_utf8 else "latin-1",
+                    ),
+                    parse_options=csv.ParseOptions(
+                        delimiter=table.layout.delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=not table.blank_lines,
+                    ),
+                    convert_options=csv.ConvertOptions(
+                        include_columns=raw,
+                        column_types=dict.fromkeys(raw, pa.string()),
+                        strings_can_be_null=False,
+                    ),
+                )
+                for batch in reader:
+                    yield pa.RecordBatch.from_arrays(batch.columns, names=list(columns))
+            except pa.ArrowInvalid:
+                if (where := table.misfit()) is None:
+                    raise
+                raise DataError(
+                    f"{source} is not a valid table: {where}.", "every line needs the same number of values."
+                ) from None
 
     schema = pa.schema([(name, pa.string()) for name in named])
     files = () if source.content is not None else (source.path,)
-    return TableStream(
-        str(source), schema, None, files, read, comma=table.delimiter != ",", headless=table.headless
-    )
+    return TableStream(str(source), schema, None, files, read, comma=True, headless=table.headless)
 
 
 def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
@@ -184,9 +200,10 @@ def folder_stream(folder: Path) -> TableStream | None:
             f"{present[1][0].name!r}.",
             "keep one kind of file in a folder.",
         )
-    if files[2]:
-        return _texts(folder, files[2])
-    return _dataset(folder, present[0], "parquet" if files[0] else "ipc")
+    stream = (
+        _texts(folder, files[2]) if files[2] else _dataset(folder, present[0], "parquet" if files[0] else "ipc")
+    )
+    return replace(stream, notes=others_note(folder, present[0], found))
 
 
 def _parquet(source: Source) -> TableStream:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ Times = NDArray[np.datetime64]
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_CLOCK: Final = r"^\d{1,2}:\d\d(:\d\d([.,]\d+)?)?Z?$"
+_BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
+_MOST_BAD: Final = 0.5  # of the values of a column of times may be no times
 _TWITTER = r"^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}$"
 
 
@@ -69,32 +74,97 @@ def names(column: Any) -> Objects:
     return array
 
 
-def times(column: Any) -> Times | None:
-    """Return a column as UTC times, NaT where missing, or None if it holds no times."""
+class TimeColumn(NamedTuple):
+    """Times of a column.
+
+    Attributes:
+        values: UTC times, NaT where missing.
+        bad: How many values are no times; they are missing, too.
+    """
+
+    values: Times
+    bad: int = 0
+
+    def notes(self, what: str) -> tuple[str, ...]:
+        """Return the note of values that are no times, if there are some.
+
+        Args:
+            what: The column and the file, such as ``"the column 'time' of 'v.csv'"``.
+        """
+        if not self.bad:
+            return ()
+        known = self.bad + int(np.count_nonzero(~np.isnat(self.values)))
+        return (f"{self.bad:,} of {known:,} times in {what} could not be read and are missing.",)
+
+
+def times(column: Any, *, most_bad: float = _MOST_BAD) -> TimeColumn | None:
+    """Return a column as UTC times, or None if it holds no times.
+
+    Fractions of a second are cut after six digits. A leap second is the first second of the next day.
+
+    Args:
+        column: An Arrow array or chunked array.
+        most_bad: The largest share of values that may be no times.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     column = _decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         known = pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))  # nanoseconds lose digits
-        return _since_1970(np.array(known.to_numpy(), dtype=np.float64))
+        moments = _since_1970(np.array(known.to_numpy(), dtype=np.float64))
+        return None if moments is None else TimeColumn(moments)
     if _is_text(column):
-        column = _parsed(column)
-    elif pa.types.is_date(column.type):
+        return _parsed(column, most_bad)
+    if pa.types.is_date(column.type):
         column = pc.cast(column, pa.timestamp("us"))
-    if column is None or not pa.types.is_timestamp(column.type):
+    if not pa.types.is_timestamp(column.type):
         return None
+    return TimeColumn(_moments(column))
+
+
+def _moments(column: Any) -> Times:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     micro = pc.cast(column, pa.timestamp("us", column.type.tz), safe=False)
     return np.array(micro.to_numpy(), dtype="datetime64[us]")
 
 
-def _parsed(column: Any) -> Any:
-    """Return text as Arrow timestamps, or None."""
+def clocks(column: Any) -> Any:
+    """Return times of day as texts such as ``02:53:04``, an Arrow column; None if it holds something else.
+
+    Args:
+        column: An Arrow array or chunked array.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _decoded(column)
+    if pa.types.is_time(column.type):
+        return pc.cast(column, pa.string())
+    if not _is_text(column):
+        return None
+    column = _trimmed(column)
+    fits = pc.all(pc.match_substring_regex(column, _CLOCK)).as_py()
+    return pc.replace_substring_regex(column, r"^(\d):", r"0\1:") if fits else None
+
+
+def _trimmed(column: Any) -> Any:
+    """Return texts without blanks at their ends; empty ones are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     column = pc.utf8_trim_whitespace(column)
-    column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+
+
+def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
+    """Return times of texts, or None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _trimmed(column)
     if column.null_count == len(column):
         return None
     if pc.all(pc.match_substring_regex(column, _TWITTER)).as_py():
@@ -113,12 +183,50 @@ def _parsed(column: Any) -> Any:
     else:
         column = pc.replace_substring_regex(column, r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3")
         column = pc.replace_substring_regex(column, r"\s*UTC$", "Z")
+        column = pc.replace_substring_regex(column, r"(:\d\d)[.,](\d{1,6})\d*", r"\1.\2")
+    leap = pc.match_substring_regex(column, r":\d\d:60")
+    seconds = np.array(pc.fill_null(leap, False).to_numpy(), dtype=np.int64)
+    if seconds.any():
+        column = pc.replace_substring_regex(column, r"(:\d\d):60(\.\d*)?", r"\1:59")
+    moments = _cast(column)
+    if moments is None:
+        moments = np.concatenate(
+            [_singly(column.slice(start, _BLOCK_ROWS)) for start in range(0, len(column), _BLOCK_ROWS)]
+        )
+    bad = int(np.count_nonzero(np.isnat(moments))) - column.null_count
+    if bad > most_bad * (len(column) - column.null_count) or bad == len(column) - column.null_count:
+        return None
+    return TimeColumn(moments + seconds.astype("timedelta64[s]"), bad)
+
+
+def _cast(column: Any) -> Times | None:
+    """Return texts as times; None where Arrow finds one that is none, or some have a zone and some have none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
         try:
-            return pc.cast(column, kind)
+            return _moments(pc.cast(column, kind))
         except pa.ArrowInvalid:
             continue
     return None
+
+
+def _singly(column: Any) -> Times:
+    """Return texts as times one after the other, NaT for those that are none."""
+    moments = _cast(column)
+    return (
+        np.array([_moment(text) for text in column.to_pylist()], "datetime64[us]") if moments is None else moments
+    )
+
+
+def _moment(text: str | None) -> np.datetime64:
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text or "")
+        return np.datetime64(
+            moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None), "us"
+        )
+    return np.datetime64("NaT", "us")
 
 
 def _since_1970(values: Floats) -> Times | None:
@@ -141,7 +249,7 @@ def plain_values(column: Any) -> NDArray[Any] | None:
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return None
     if pa.types.is_timestamp(column.type):
-        return times(column)
+        return _moments(column)
     return np.array(column.to_numpy())
 
 

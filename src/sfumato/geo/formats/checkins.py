@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...tables import Source, TextTable
+from ...tables import Layout, Source, TextTable
 from .columns import Roles
 from .format import Format, Wanted
 from .rows import RawVisits
@@ -41,7 +41,7 @@ def read_foursquare(source: Source, _: Wanted) -> RawVisits:
 
 
 def _read(source: Source, columns: Sequence[str], as_text: Sequence[str]) -> RawVisits:
-    table = TextTable(source, "\t", columns, headless=True, quotes=False)
+    table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
     roles = Roles("lat", "lon", None, "user", "time", time_named=True)
     return visits_of(table.load(columns, as_text=as_text), roles, str(source))
 

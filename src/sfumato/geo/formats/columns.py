@@ -10,20 +10,30 @@ from ...errors import DataError, argument, python, typed
 from ...tables import column_list, no_column
 from ..visits import NAMED
 
-# Names are compared without case, spaces and underscores; the first that occurs wins.
-_LAT = ("lat", "latitude", "latdeg", "latitudedeg", "gpslat", "gpslatitude", "decimallatitude", "latwgs84")
+# Names are compared without case, blanks and signs; the first that occurs wins.
+_LAT = (
+    *("lat", "latitude", "latdeg", "latitudedeg", "gpslat", "gpslatitude", "decimallatitude", "latwgs84"),
+    *("locationlat", "latnum", "latitud", "breitengrad"),
+)
 _LON = (
     *("lon", "lng", "long", "longitude", "londeg", "longitudedeg", "gpslon", "gpslong", "gpslongitude"),
-    *("decimallongitude", "lonwgs84"),
+    *("decimallongitude", "lonwgs84", "locationlong", "longnum", "longitud", "längengrad"),
 )
+_LAT_END = re.compile(r"(.*?)(?:latitude|lat)")
+_LON_END = re.compile(r"(.*?)(?:longitude|long|lon|lng)")
+_STARTS = ("start", "startstation", "begin", "origin", "from", "pickup")
+_ENDS = ("end", "endstation", "finish", "destination", "to", "dropoff")
 _GEOMETRY = ("geometry", "geom", "thegeom", "wkbgeometry", "wkt", "point", "geo")
 _USER = (
     *("user", "userid", "uid", "username", "person", "personid", "deviceid", "individual", "individualid"),
-    *("subscriberid", "agentid"),
+    *("subscriberid", "agentid", "individuallocalidentifier", "taglocalidentifier", "dhsid", "dhsclust"),
 )
+_DATE = ("date", "day", "localdate", "utcdate", "dateutc", "gpsdate")
+_CLOCK = ("time", "clock", "timeofday", "localtime", "utctime", "timeutc", "gpstime")
 _TIME = (
     *("time", "timestamp", "datetime", "checkintime", "utc", "utctime", "utctimestamp", "timeutc", "datetimeutc"),
-    *("timestamputc", "createdat", "recordedat", "ts", "date"),
+    *("timestamputc", "createdat", "recordedat", "startedat", "starttime", "submissiontime", "submissiondate"),
+    *("ts", "date"),
 )
 _OTHERS = "if it holds no places but ages, answers or the like, "
 _NO_PLACES = (
@@ -48,6 +58,8 @@ class Roles:
         user: Users.
         time: Times.
         time_named: Whether the caller named the column of times.
+        date: Days, where ``time`` may hold clocks alone.
+        also: Another pair of columns that holds positions, such as the end of a trip.
     """
 
     lat: str | None
@@ -56,11 +68,29 @@ class Roles:
     user: str | None
     time: str | None
     time_named: bool
+    date: str | None = None
+    also: tuple[str, str] | None = None
+
+    def notes(self, source: str) -> tuple[str, ...]:
+        """Return the note of positions that are not read, if there are some.
+
+        Args:
+            source: What messages call the table.
+        """
+        if self.also is None:
+            return ()
+        return (
+            f"The positions of {source} are {self.lat} and {self.lon}; {' and '.join(self.also)} hold others.",
+        )
 
     @property
     def used(self) -> list[str]:
         """The columns that have a role."""
-        return [name for name in (self.lat, self.lon, self.geometry, self.user, self.time) if name is not None]
+        return [
+            name
+            for name in (self.lat, self.lon, self.geometry, self.user, self.time, self.date)
+            if name is not None
+        ]
 
 
 def recognised(
@@ -95,7 +125,9 @@ def recognised(
     found_lon = exact.get("lon") or _first(rest, _LON, "lon", source)
     if geometry is not None:
         geometry = _exact(columns, geometry, "geometry", source)
-    found_geometry = None
+    found_geometry, also = None, None
+    if found_lat is None and found_lon is None and not (geometry or _first(rest, _GEOMETRY, "geometry", source)):
+        found_lat, found_lon, also = _pair(rest, source)
     if found_lat is None and found_lon is None:
         found_geometry = geometry or _first(rest, _GEOMETRY, "geometry", source)
     if found_geometry is None:
@@ -113,7 +145,49 @@ def recognised(
                 f"{source} has no {missing} column with a known name. {column_list(columns)}",
                 *hints,
             )
-    return Roles(found_lat, found_lon, found_geometry, found_user, found_time, named.get("time") is not None)
+    found_date = None
+    if found_time is not None and _bare(found_time) in (*_CLOCK, *_DATE):
+        found_date = _first(rest, _DATE, "the day", source)
+        clock = _first(rest, _CLOCK, "the time", source)
+        if found_date == found_time and named.get("time") is None and clock is not None:
+            found_time = clock
+    return Roles(
+        found_lat,
+        found_lon,
+        found_geometry,
+        found_user,
+        found_time,
+        named.get("time") is not None,
+        None if found_date == found_time else found_date,
+        also,
+    )
+
+
+def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, tuple[str, str] | None]:
+    """Return the columns of latitude and longitude whose names end alike, such as ``gps_latitude`` of a survey.
+
+    Of a trip with two ends these are the columns of its start, and those of its end come third.
+
+    Raises:
+        DataError: If there are several such pairs.
+    """
+    ends = {
+        role: {found[1]: name for name in columns if (found := pattern.fullmatch(_bare(name)))}
+        for role, pattern in (("lat", _LAT_END), ("lon", _LON_END))
+    }
+    pairs = {stem: (name, ends["lon"][stem]) for stem, name in ends["lat"].items() if stem in ends["lon"]}
+    if not pairs:
+        return None, None, None
+    start = next((stem for stem in _STARTS if stem in pairs), None)
+    if len(pairs) == 2 and start is not None and _ENDS[_STARTS.index(start)] in pairs:
+        return *pairs[start], pairs[_ENDS[_STARTS.index(start)]]
+    if len(pairs) > 1:
+        raise DataError(
+            f"{source} has {len(pairs)} pairs of columns that could be positions: "
+            f"{'; '.join(' and '.join(pair) for pair in pairs.values())}.",
+            f"name one pair with {NAMED}.",
+        )
+    return *next(iter(pairs.values())), None
 
 
 def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
@@ -150,4 +224,4 @@ def _mention(role: str) -> str:
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"[\s_.\-]", "", name).lower()
+    return re.sub(r"[\s_.\-:/]", "", name).lower()

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...errors import DataError
-from ...tables import Source, names, parsed, times
+from ...tables import Source, cause, files_below, misfit, names, parsed, times
 from .format import Format, Wanted
 from .points import degrees
 from .rows import RawVisits, joined
@@ -27,14 +27,8 @@ def read_folder(folder: Path) -> RawVisits:
     Source:
         Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
     """
-    parts = []
-    for path in sorted(folder.rglob("*.plt")):
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise DataError(f"{path.name!r} cannot be read: {error.strerror}.", "check its permissions.") from None
-        if (part := _points(content, path.name, _user(path, folder))) is not None:
-            parts.append(part)
+    files = files_below(folder, GEOLIFE.suffix)
+    parts = [part for path in files if (part := _points(Source.of(path), _user(path, folder))) is not None]
     if not parts:
         raise DataError(
             f"the trajectories in {folder.name!r} hold no points.", "check that it is the right folder."
@@ -45,7 +39,7 @@ def read_folder(folder: Path) -> RawVisits:
 def read(source: Source, _: Wanted) -> RawVisits:
     """Read one ``*.plt`` file; of what is piped in the user is unknown."""
     user = _user(source.path, source.path.parent) if source.content is None else None
-    found = _points(source.read(), source.path.name, user)
+    found = _points(source, user)
     if found is None:
         raise DataError(f"{source} holds no points.", "check that it is the right file.")
     return found
@@ -67,14 +61,17 @@ def _user(path: Path, folder: Path) -> str:
     return home.name if home != folder.parent else path.stem
 
 
-def _points(content: bytes, name: str, user: str | None) -> RawVisits | None:
-    """Return the points of one file, or None if it has a header alone."""
+def _points(source: Source, user: str | None) -> RawVisits | None:
+    """Return the points of one file, or None if it has a header alone.
+
+    A row that is no place on Earth, as in one of the published files, has no position; a note says so.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    lines = content.split(b"\n", _HEADER_LINES)
+    lines = source.read().split(b"\n", _HEADER_LINES)
     if not lines[0].startswith(_START):
-        raise DataError(f"{name!r} does not begin with 'Geolife trajectory'.", "keep only GeoLife's .plt files.")
+        raise DataError(f"{source} does not begin with 'Geolife trajectory'.", "keep only GeoLife's .plt files.")
     if len(lines) <= _HEADER_LINES or not lines[_HEADER_LINES].strip():
         return None
     try:
@@ -85,13 +82,22 @@ def _points(content: bytes, name: str, user: str | None) -> RawVisits | None:
             types=dict.fromkeys(_COLUMNS, pa.string()),
         )
     except pa.ArrowInvalid as error:
-        raise DataError(f"{name!r} is damaged: {error}.", "unpack or download it again.") from None
+        place = misfit(io.BytesIO(lines[_HEADER_LINES]), ",", len(_COLUMNS), _HEADER_LINES)
+        raise DataError(f"{source} is damaged: {place or cause(error)}.", "unpack or download it again.") from None
     moments = times(pc.binary_join_element_wise(table["date"], table["clock"], " "))
     if moments is None:
-        raise DataError(f"the dates of {name!r} are not like 2008-10-23, 02:53:04.", "download it again.")
+        raise DataError(f"the dates of {source} are not like 2008-10-23, 02:53:04.", "download it again.")
+    lat = degrees(table["lat"], f"the latitudes of {source}")
+    lon = degrees(table["lon"], f"the longitudes of {source}")
+    notes = moments.notes(str(source))
+    beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
+    if beyond.any():
+        line = _HEADER_LINES + 1 + int(np.argmax(beyond))
+        where = f"of {source} beyond 90 degrees of latitude or 180 of longitude (the first in line {line})"
+        if beyond.all():
+            raise DataError(f"there are only rows {where}.", "download it again.")
+        notes += (f"{int(beyond.sum()):,} of {len(lat):,} rows {where} are read as rows without a position.",)
+        lat[beyond] = lon[beyond] = np.nan
     return RawVisits(
-        degrees(table["lat"], f"the latitudes of {name!r}"),
-        degrees(table["lon"], f"the longitudes of {name!r}"),
-        None if user is None else names(pa.array([user] * len(moments))),
-        np.asarray(moments),
+        lat, lon, None if user is None else names(pa.array([user] * len(lat))), moments.values, notes=notes
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from xml.parsers import expat
 
 import numpy as np
 
 from ...errors import DataError, row_value
-from ...tables import Source, names, times
+from ...tables import Source, files_below, names, times
 from .format import Format, Wanted
 from .points import degrees
 from .rows import RawVisits, joined
@@ -36,34 +36,45 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
     """
     import pyarrow as pa
 
-    found = _Points(source)
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = found.start
-    parser.EndElementHandler = found.end
-    parser.CharacterDataHandler = found.text
-    parser.StartDoctypeDeclHandler = found.doctype
+    found = _Points(source, expat.ParserCreate("utf-8" if source.utf16 else None))
     try:
         with source.open_binary() as file:
-            parser.ParseFile(file)
+            found.parser.ParseFile(file)
     except expat.ExpatError as error:
         raise DataError(f"{source} is not valid XML: {error}.", "export the track again.") from None
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
-    moments = times(pa.chunked_array([found.time], pa.string()))
+    lat, lon = (
+        degrees(pa.array(texts, pa.string()), f"the attribute {name} of {source}")
+        for name, texts in (("lat", found.lat), ("lon", found.lon))
+    )
+    beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
+    if beyond.any():
+        first = int(np.argmax(beyond))
+        raise DataError(
+            f"line {found.line[first]} of {source} has a point beyond 90 degrees of latitude or 180 of longitude"
+            f"{row_value(f' ({lat[first]:g}, {lon[first]:g})', '')}.",
+            "correct it, or take the point out.",
+        )
+    moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
+    unread = moments is None and any(found.time)
     return RawVisits(
-        degrees(pa.array(found.lat, pa.string()), f"the attribute lat of {source}"),
-        degrees(pa.array(found.lon, pa.string()), f"the attribute lon of {source}"),
-        None if user is None else names(pa.array([user] * len(found.lat), pa.string())),
-        np.full(len(found.lat), "NaT", dtype="datetime64[us]") if moments is None else moments,
-        notes=(f"The times of {source} could not be read.",) if moments is None and any(found.time) else (),
+        lat,
+        lon,
+        None if user is None else names(pa.array([user] * len(lat), pa.string())),
+        np.full(len(lat), "NaT", dtype="datetime64[us]") if moments is None else moments.values,
+        notes=(f"The times of {source} could not be read.",)
+        if unread
+        else moments.notes(str(source))
+        if moments
+        else (),
     )
 
 
 def read_folder(folder: Path) -> RawVisits:
     """Read all GPX files below a folder; each sub-folder, or each file beside them, is one user."""
     parts = []
-    for path in sorted(folder.rglob("*.gpx")):
+    for path in files_below(folder, GPX.suffix):
         place = path.relative_to(folder)
         parts.append(_points(Source.of(path), place.parts[0] if len(place.parts) > 1 else path.stem))
     return joined(parts)
@@ -85,10 +96,19 @@ class _Points:
     """The points that the parser has seen so far."""
 
     source: Source
+    parser: Any
+    line: list[int] = field(default_factory=list)
     lat: list[str | None] = field(default_factory=list)
     lon: list[str | None] = field(default_factory=list)
     time: list[str | None] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text
+        self.parser.StartDoctypeDeclHandler = self.doctype
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -99,6 +119,7 @@ class _Points:
             )
         self.path.append(name)
         if name in _POINTS:
+            self.line.append(self.parser.CurrentLineNumber)
             self.lat.append(attributes.get("lat"))
             self.lon.append(attributes.get("lon"))
             self.time.append(None)

@@ -18,6 +18,8 @@ from ...tables import (
     ParquetTable,
     Source,
     TextTable,
+    TimeColumn,
+    clocks,
     column_list,
     names,
     plain_values,
@@ -37,7 +39,8 @@ def read_text(source: Source, wanted: Wanted) -> RawVisits:
     roles = recognised(table.columns, what, wanted.named)
     text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
     content = table.load(_columns(table, roles, wanted), as_text=text)
-    return visits_of(content, roles, str(source), decimal_comma=table.delimiter != ",")
+    visits = visits_of(content, roles, str(source), decimal_comma=True)
+    return replace(visits, notes=(*roles.notes(str(source)), *visits.notes))
 
 
 def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
@@ -104,7 +107,9 @@ class PlaceColumns(Short):
                 "store points, encoded as WKB or as 'point'.",
             )
         unknown = "crs" in description and description["crs"] is None
-        notes = (f"The CRS of {source} is unknown and was taken for WGS84.",) if unknown else ()
+        notes = roles.notes(source)
+        if unknown:
+            notes += (f"The CRS of {source} is unknown and was taken for WGS84.",)
         return cls(roles, source, comma, _crs(description, source), notes)
 
     @property
@@ -178,8 +183,10 @@ def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal
     else:
         lat = degrees(table[roles.lat], f"the latitude column {roles.lat!r} of {source}", comma=decimal_comma)
         lon = degrees(table[roles.lon], f"the longitude column {roles.lon!r} of {source}", comma=decimal_comma)
-    time = None if roles.time is None else times(table[roles.time])
-    if roles.time is not None and time is None:
+    moments, date = _moments(table, roles)
+    if moments is not None:
+        notes += moments.notes(f"the column {roles.time!r} of {source}")
+    elif roles.time is not None:
         if roles.time_named:
             raise DataError(
                 f"the column {roles.time!r} of {source} holds no readable times"
@@ -188,15 +195,33 @@ def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal
             )
         notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is.")
     attributes = {}
+    unused = {roles.time if moments is None else None, roles.date if date is None else None}
+    used = set(roles.used) - unused
     for name in table.column_names:
-        if name not in roles.used or (name == roles.time and time is None):
+        if name not in used:
             column = plain_values(table[name])
             if column is None:
                 notes.append(f"The column {name!r} ({table[name].type}) was left out.")
             else:
                 attributes[name] = column
     user = None if roles.user is None else names(table[roles.user])
-    return RawVisits(lat, lon, user, time, attributes, tuple(notes))
+    return RawVisits(lat, lon, user, None if moments is None else moments.values, attributes, tuple(notes))
+
+
+def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
+    """Return the times of a table, None without any, and the column of days where clocks have one of their own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if roles.time is None:
+        return None, None
+    clock = None if roles.date is None else clocks(table[roles.time])
+    if clock is not None:
+        day = pc.utf8_trim_whitespace(pc.cast(table[roles.date], pa.string()))
+        moments = times(pc.binary_join_element_wise(day, pc.cast(clock, pa.string()), " "))
+        if moments is not None:
+            return moments, roles.date
+    return times(table[roles.time]), None
 
 
 def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:

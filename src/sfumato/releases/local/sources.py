@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -75,9 +75,13 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
         path = as_path(source, "a table" if wishes.column is not None else "visits").expanduser()
     found = folder_stream(path) if path.is_dir() else None
     if path.is_dir():
-        if found is not None:
+        if found is not None and (
+            wishes.column is not None or any(file.suffix.lower() != ".txt" for file in found.files)
+        ):
             return found, wishes
-        rows = rows_without_columns(path)
+        rows = rows_without_columns(path)  # words may stand beside them
+        if rows is None and found is not None:
+            return found, wishes
         if rows is None:
             raise DataError(
                 f"the folder {str(path)!r} holds no tables (.parquet, .arrow, .csv) and no visits.",
@@ -149,7 +153,8 @@ def _of_visits(visits: Visits | RawVisits, wishes: Wishes, name: str, problem: s
     named = Wishes(
         None, "lat", "lon", user, time, wishes.keep, wishes.by, wishes.outside, wishes.within, wishes.lists
     )
-    return frame_stream(pa.table(columns), name), named
+    notes = visits.notes if isinstance(visits, RawVisits) else ()  # those of visits were shown when they were read
+    return replace(frame_stream(pa.table(columns), name), notes=notes), named
 
 
 def _arrow(values: NDArray[Any]) -> Any:

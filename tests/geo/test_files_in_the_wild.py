@@ -1,0 +1,323 @@
+"""Files as devices, surveys and spreadsheets write them: odd names, layouts, encodings and times."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+from sfumato.geo import read_visits
+from sfumato.releases import Release
+from sfumato.tables import read_columns
+
+PLACES = [(48.85, 2.35), (48.86, 2.36)]
+PLT = "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def written(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
+
+
+@pytest.fixture
+def cases(shared_data: Path) -> Path:
+    return shared_data.parent / "cases" / "readers"
+
+
+def gpx(*points: tuple[float, float, str], encoding: str = "utf-8") -> bytes:
+    tags = [f'<trkpt lat="{lat}" lon="{lon}"><time>{time}</time></trkpt>' for lat, lon, time in points]
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n<gpx version="1.1">\n' + "\n".join(tags) + "\n</gpx>"
+    return text.encode(encoding)
+
+
+def places(visits: sf.Visits) -> list[tuple[float, float]]:
+    return list(zip(visits.lat.tolist(), visits.lon.tolist(), strict=True))
+
+
+def moments(visits: sf.Visits) -> list[str]:
+    assert visits.time is not None
+    return [str(moment) for moment in visits.time]
+
+
+def released(source: Path, folder: Path) -> Release:
+    """Return the release of a file by cells that do not blur, whose reports are near the true places."""
+    grid = sf.Grid.covering(sf.Visits([48.85, 48.86], [2.35, 2.36]), cell="200 m", region="48.84,2.34,48.87,2.37")
+    done = sf.release(sf.Mechanism(np.eye(len(grid)), grid, grid), source, folder / "reports.csv")
+    reports = read_visits(folder / "reports.csv")
+    assert np.abs(reports.lat - 48.85).min() < 0.002
+    assert np.abs(reports.lat - 48.86).min() < 0.002
+    assert done.rows == 2
+    return done
+
+
+class TestPublicCases:
+    def test_date_and_clock(self, cases: Path) -> None:
+        visits = read_visits(cases / "c01_date_and_clock.csv")
+        assert moments(visits)[0] == "2008-10-23T02:53:04.000000"
+        assert moments(visits)[2] == "2008-10-24T03:00:00.000000"
+
+    def test_decimal_commas_in_quotes(self, cases: Path) -> None:
+        assert places(read_visits(cases / "c02_quoted_comma_decimals.csv")) == PLACES
+
+    def test_movebank(self, cases: Path) -> None:
+        visits = read_visits(cases / "c09_movebank.csv")
+        assert places(visits) == PLACES
+        assert list(visits.users()) == ["Bird-1", "Bird-2"]
+        assert moments(visits)[1] == "2010-01-01T01:00:00.000000"
+
+    def test_a_latitude_of_400_in_geolife(self, cases: Path) -> None:
+        visits = read_visits(cases / "c23_geolife_400.plt")
+        assert places(visits) == [(39.98, 116.31), (39.99, 116.32)]
+        note = visits.notes[0]
+        assert note.startswith("1 of 3 rows of 'c23_geolife_400.plt' beyond 90 degrees")
+        assert "line 8" in note
+        assert "400.1" not in note
+
+    def test_letter_cases_of_endings(self, cases: Path) -> None:
+        assert len(read_visits(cases / "g31_mixed_case")) == 6
+
+    def test_utf16(self, cases: Path) -> None:
+        assert places(read_visits(cases / "g14_utf16.gpx")) == PLACES[:1]
+
+    def test_one_bad_time(self, cases: Path) -> None:
+        visits = read_visits(cases / "g21_zero_time.gpx")
+        assert moments(visits) == ["2020-08-18T10:00:00.000000", "NaT"]
+        assert "1 of 2 times" in visits.notes[0]
+
+    def test_seven_digits(self, cases: Path) -> None:
+        visits = read_visits(cases / "g32_seven_digits_all.gpx")
+        assert moments(visits) == ["2020-08-18T10:00:00.123456", "2020-08-18T10:00:01.123456"]
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("lat", "lon"),
+        [
+            ("location-lat", "location-long"),
+            ("LATNUM", "LONGNUM"),
+            ("_gps_latitude", "_gps_longitude"),
+            ("_location_latitude", "_location_longitude"),
+            ("gps-Latitude", "gps-Longitude"),
+            ("location:Latitude", "location:Longitude"),
+            ("survey/where/gps_latitude", "survey/where/gps_longitude"),
+            ("start_lat", "start_lng"),
+            ("start station latitude", "start station longitude"),
+            ("pickup_latitude", "pickup_longitude"),
+        ],
+    )
+    def test_columns_of_places(self, write: Write, tmp_path: Path, lat: str, lon: str) -> None:
+        path = write("v.csv", f"id,{lat},{lon},note\n1,48.85,2.35,a\n2,48.86,2.36,b\n")
+        visits = read_visits(path)
+        assert places(visits) == PLACES
+        assert visits.notes == ()
+        released(path, tmp_path)
+
+    def test_of_a_trip_the_start_is_read_and_the_end_is_named(self, write: Write) -> None:
+        path = write(
+            "v.csv", "started_at,start_lat,start_lng,end_lat,end_lng\n2024-05-01 08:00:00,48.85,2.35,1,2\n"
+        )
+        visits = read_visits(path)
+        assert places(visits) == PLACES[:1]
+        assert moments(visits) == ["2024-05-01T08:00:00.000000"]
+        assert "end_lat and end_lng hold others" in visits.notes[0]
+
+    def test_two_questions_about_places_are_not_guessed(self, write: Write) -> None:
+        path = write(
+            "v.csv", "_home_latitude,_home_longitude,_work_latitude,_work_longitude\n48.85,2.35,48.86,2.36\n"
+        )
+        with pytest.raises(DataError, match=r"2 pairs of columns .*_home_latitude and _home_longitude; _work"):
+            read_visits(path)
+        assert places(read_visits(path, lat="_work_latitude", lon="_work_longitude")) == PLACES[1:]
+
+    @pytest.mark.parametrize("user", ["individual-local-identifier", "DHSID", "DHSCLUST"])
+    def test_columns_of_users(self, write: Write, user: str) -> None:
+        assert list(read_visits(write("v.csv", f"{user},lat,lon\n7,48.85,2.35\n")).users()) == [7]
+
+
+class TestLayouts:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "sep=;\nlat;lon\n48,85;2,35\n48,86;2,36\n",
+            '"sep=;"\r\nlat;lon\r\n48.85;2.35\r\n48.86;2.36\r\n',
+            "SEP=,\nlat,lon\n48.85,2.35\n48.86,2.36\n",
+            "sep=\\t\nlat\tlon\n48.85\t2.35\n48.86\t2.36\n",
+            "lat lon\n48.85 2.35\n48.86 2.36\n",
+            "lat   lon\n 48.85   2.35\n 48.86   2.36 \n",
+            'name lat lon\n"a b"   48.85 2.35\n"c d" 48.86    2.36\n'.replace('"a b"', "a").replace('"c d"', "c"),
+            "lat,lon,,,\n48.85,2.35,,,\n48.86,2.36,,,\n",
+            '"lat","lon"\n"48,85","2,35"\n"48,86","2,36"\n',
+            "lat,lon\r48.85,2.35\r48.86,2.36\r",
+            "\n\nlat;lon\n48.85;2.35\n\n48.86;2.36\n\n",
+        ],
+    )
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+    def test_each_is_read_and_released(self, write: Write, tmp_path: Path, text: str, encoding: str) -> None:
+        path = write("v.csv", text.encode(encoding))
+        assert places(read_visits(path)) == PLACES
+        released(path, tmp_path)
+        path = write("v.csv.gz", gzip.compress(text.encode(encoding)))
+        assert places(read_visits(path)) == PLACES
+
+    @pytest.mark.parametrize(
+        "text", ["48,85;2,35\n48,86;2,36\n", '"48,85","2,35"\n"48,86","2,36"\n', "48.85 2.35\n48.86 2.36\n"]
+    )
+    def test_without_names(self, write: Write, text: str) -> None:
+        assert places(read_visits(write("v.txt", text), lat="f0", lon="f1")) == PLACES
+
+    def test_columns_of_labels(self, write: Write) -> None:
+        path = write("v.csv", "sep=;\nage;answer\n20;yes\n30;no\n")
+        assert read_columns(path, ["answer"])["answer"].to_pylist() == ["yes", "no"]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("lat,lon\n48.85,2.35\n\n48.86,2.36,7\n", "line 4 has 3 values, but 2 are needed"),
+            ("sep=;\nlat;lon\n48.85;2.35\n48.86\n", "line 4 has 1 value, but 2 are needed"),
+            ('lat,lon,name\n1,2,"a\nb"\n1,2\n', "line 4 has 2 values, but 3 are needed"),
+            ("lat,lon\n48.85,2.35,\n48.86,2.36,\n", "line 2 has 3 values, but 2 are needed"),
+            ('lat,lon,name\n1,2,a\n1,2,"b\n1,2,c\n1,2,d\n', "a quotation mark in line 3 of 'v.csv' is not closed"),
+            ("sep=;\n", "holds no table below its first line"),
+        ],
+    )
+    def test_the_line_of_what_is_damaged(self, write: Write, tmp_path: Path, text: str, message: str) -> None:
+        path = write("v.csv", text)
+        for read in (
+            lambda: read_visits(path),
+            lambda: released(path, tmp_path),
+            lambda: read_columns(path, ["lat"]),
+        ):
+            with pytest.raises(DataError, match=message):
+                read()
+
+    def test_damaged_utf16(self, write: Write) -> None:
+        with pytest.raises(DataError, match="begins like UTF-16, but is not"):
+            read_visits(write("v.csv", "lat,lon\n48.85,2.35\n".encode("utf-16")[:-1]))
+
+
+class TestTimes:
+    @pytest.mark.parametrize(
+        ("text", "moment"),
+        [
+            ("2020-08-18T10:00:00.1234567Z", "2020-08-18T10:00:00.123456"),
+            ("2020-08-18T10:00:00.123456789+02:00", "2020-08-18T08:00:00.123456"),
+            ("2020-08-18 10:00:00,5", "2020-08-18T10:00:00.500000"),
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000000"),
+            ("2016-12-31T23:59:60.5Z", "2017-01-01T00:00:00.000000"),
+            ("0000-00-00T00:00:00Z", "NaT"),
+            ("2020-02-30T10:00:00Z", "NaT"),
+            ("soon", "NaT"),
+            ("20200818T100000Z", "2020-08-18T10:00:00.000000"),
+            ("2020-08-18T10:00:00", "2020-08-18T10:00:00.000000"),
+        ],
+    )
+    def test_no_time_loses_those_of_the_other_rows(self, write: Write, text: str, moment: str) -> None:
+        good = "2020-08-18T09:00:00.25Z"
+        rows = [(48.85, 2.35, good), (48.86, 2.36, text)]
+        for path in (
+            write("v.gpx", gpx(*rows)),
+            write("v.csv", "lat,lon,time\n" + "".join(f'{lat},{lon},"{time}"\n' for lat, lon, time in rows)),
+        ):
+            visits = read_visits(path)
+            assert moments(visits) == ["2020-08-18T09:00:00.250000", moment]
+            assert any("1 of 2 times" in note for note in visits.notes) == (moment == "NaT")
+
+    def test_among_many_rows_each_is_read(self, write: Write) -> None:
+        days = [f"2020-01-{1 + k % 28:02d}T10:00:{k % 60:02d}Z" for k in range(20_000)]
+        days[12_345] = "never"
+        visits = read_visits(
+            write("v.csv", "lat,lon,time\n" + "".join(f"48.85,{k / 1e5},{t}\n" for k, t in enumerate(days)))
+        )
+        expected = [np.datetime64("NaT") if t == "never" else np.datetime64(t[:-1]) for t in days]
+        np.testing.assert_array_equal(visits.time, np.array(expected, "datetime64[us]")[: len(visits)])
+        assert visits.notes == (
+            "1 of 20,000 times in the column 'time' of 'v.csv' could not be read and are missing.",
+        )
+
+    @pytest.mark.parametrize("clock", ["02:53:04", "2:53:04", "02:53:04.000"])
+    def test_clocks_beside_days(self, write: Write, clock: str) -> None:
+        visits = read_visits(
+            write("v.csv", f"Date,Time,lat,lon\n2008-10-23,{clock},48.85,2.35\n2008-10-24,{clock},48.86,2.36\n")
+        )
+        assert moments(visits) == ["2008-10-23T02:53:04.000000", "2008-10-24T02:53:04.000000"]
+        assert dict(visits.attributes) == {}
+
+    def test_whole_times_beside_days(self, write: Write) -> None:
+        visits = read_visits(write("v.csv", "date,time,lat,lon\n2008-10-23,2008-10-24T10:00:00Z,48.85,2.35\n"))
+        assert moments(visits) == ["2008-10-24T10:00:00.000000"]
+        assert list(visits.attributes) == ["date"]
+
+
+class TestFolders:
+    @pytest.mark.parametrize("names", [("a.gpx", "B.GPX"), ("a.Gpx", "b/C.gPX"), ("a.gpx", "b.gpx.gz")])
+    def test_letter_cases_and_packed_files(self, write: Write, tmp_path: Path, names: tuple[str, str]) -> None:
+        for name, place in zip(names, PLACES, strict=True):
+            content = gpx((*place, "2020-08-18T10:00:00Z"))
+            write(f"rides/{name}", gzip.compress(content) if name.endswith(".gz") else content)
+        assert sorted(places(read_visits(tmp_path / "rides"))) == PLACES
+        released(tmp_path / "rides", tmp_path)
+
+    def test_upper_case_tables_and_trajectories(self, write: Write, tmp_path: Path) -> None:
+        write("tables/A.CSV", "lat,lon\n48.85,2.35\n48.86,2.36\n")
+        assert places(read_visits(tmp_path / "tables" / "A.CSV")) == PLACES
+        released(tmp_path / "tables", tmp_path)
+        write("g/000/Trajectory/A.PLT", PLT + "48.85,2.35,0,492,39744.12,2008-10-23,02:53:04\n")
+        assert places(read_visits(tmp_path / "g")) == PLACES[:1]
+
+    def test_files_that_are_not_read_are_counted_and_named(self, write: Write, tmp_path: Path) -> None:
+        write("rides/a.gpx", gpx(*((*place, "2020-08-18T10:00:00Z") for place in PLACES)))
+        for name in ("b.tcx", "sub/c.fit", "notes.txt"):
+            write(f"rides/{name}", "?")
+        note = "3 files of other kinds in 'rides' were not read: b.tcx, notes.txt, sub/c.fit."
+        assert read_visits(tmp_path / "rides").notes == (note,)
+        assert note.rstrip(".") in str(released(tmp_path / "rides", tmp_path))
+
+    def test_a_folder_of_tables_names_the_others(self, write: Write, tmp_path: Path) -> None:
+        write("tables/a.csv", "lat,lon\n48.85,2.35\n48.86,2.36\n")
+        write("tables/b.xlsx", "?")
+        done = released(tmp_path / "tables", tmp_path)
+        assert "1 file of other kinds in 'tables' was not read: b.xlsx" in str(done)
+
+    def test_the_file_and_the_line_of_an_error(self, write: Write, tmp_path: Path) -> None:
+        write("rides/a.gpx", gpx((48.85, 2.35, "2020-08-18T10:00:00Z")))
+        write("rides/b.gpx", gpx((48.85, 2.35, ""), (400.5, 2.35, "")))
+        with pytest.raises(DataError, match=r"line 4 of 'b\.gpx' has a point beyond 90 degrees") as refused:
+            read_visits(tmp_path / "rides")
+        assert "400.5" not in str(refused.value)
+        assert "400.5" in refused.value.told(values=True)
+
+    def test_geolife_with_one_bad_row_is_read(self, write: Write, tmp_path: Path) -> None:
+        good = "39.98,116.31,0,492,39744.12,2008-10-23,02:53:04\n"
+        write("gl/000/Trajectory/1.plt", PLT + good)
+        write("gl/010/labels.txt", "Start Time\tEnd Time\tTransportation Mode\n")
+        write("gl/010/Trajectory/2.plt", PLT + good + "400.166666666667,-76.3,0,0,39744.12,2008-10-23,02:53:10\n")
+        visits = read_visits(tmp_path / "gl")
+        assert places(visits) == [(39.98, 116.31)] * 2
+        assert any(
+            "1 of 2 rows of '2.plt' beyond 90 degrees" in note and "line 8" in note for note in visits.notes
+        )
+        write("gl/010/Trajectory/3.plt", PLT + "400,-76.3,0,0,39744.12,2008-10-23,02:53:10\n")
+        with pytest.raises(DataError, match=r"only rows of '3\.plt' beyond 90 degrees .*line 7"):
+            read_visits(tmp_path / "gl")
+
+    @pytest.mark.parametrize(("row", "message"), [("39.98,116.31", "line 8 has 2 values, but 7 are needed")])
+    def test_a_truncated_trajectory(self, write: Write, row: str, message: str) -> None:
+        with pytest.raises(DataError, match=message):
+            read_visits(write("a.plt", PLT + "39.98,116.31,0,492,39744.12,2008-10-23,02:53:04\n" + row))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_tracks_in_other_encodings(write: Write, encoding: str) -> None:
+    content = gpx((48.85, 2.35, "2020-08-18T10:00:00Z"), encoding=encoding)
+    assert places(read_visits(write("a.gpx", content))) == PLACES[:1]
+    assert places(read_visits(write("a.gpx.gz", gzip.compress(content)))) == PLACES[:1]
