@@ -1,6 +1,7 @@
 """Files as devices, surveys and spreadsheets write them: odd names, layouts, encodings and times."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -314,6 +315,80 @@ class TestFolders:
     def test_a_truncated_trajectory(self, write: Write, row: str, message: str) -> None:
         with pytest.raises(DataError, match=message):
             read_visits(write("a.plt", PLT + "39.98,116.31,0,492,39744.12,2008-10-23,02:53:04\n" + row))
+
+
+RECORDS = [
+    {"latitudeE7": 488500000, "longitudeE7": 23500000, "timestamp": "2024-05-01T08:00:00.123Z", "accuracy": 9}
+]
+OLD_RECORDS = [{"timestampMs": "1714550400123", "latitudeE7": 488500000, "longitudeE7": 23500000}]
+PATH = {
+    "startTime": "2024-05-01T10:00:00.000+02:00",
+    "timelinePath": [{"point": "48.85°, 2.35°", "time": "2024-05-01T10:00:00.123+02:00"}],
+}
+VISIT = {
+    "startTime": "2024-05-01T08:00:00.123Z",
+    "visit": {"topCandidate": {"placeLocation": {"latLng": "48.85°, 2.35°"}}},
+}
+APPLE = {
+    "startTime": "2024-05-01T07:58:00.123Z",
+    "timelinePath": [{"point": "geo:48.85,2.35", "durationMinutesOffsetFromStartTime": "2"}],
+}
+SIGNAL = {"position": {"LatLng": "48.85°, 2.35°", "timestamp": "2024-05-01T08:00:00.123Z", "source": "WIFI"}}
+PLACE = {"placeVisit": {"location": RECORDS[0], "duration": {"startTimestamp": "2024-05-01T08:00:00.123Z"}}}
+RAW_PATH = {
+    "activitySegment": {
+        "simplifiedRawPath": {
+            "points": [{"latE7": 488500000, "lngE7": 23500000, "timestamp": "2024-05-01T08:00:00.123Z"}]
+        }
+    }
+}
+
+
+class TestLocationHistory:
+    @pytest.mark.parametrize(
+        "content",
+        [
+            {"locations": RECORDS},
+            {"locations": OLD_RECORDS},
+            {
+                "semanticSegments": [PATH, {"startTime": "2024-05-01T08:00:00Z", "timelineMemory": {}}],
+                "rawSignals": [],
+            },
+            {"semanticSegments": [VISIT]},
+            [APPLE],
+            {"rawSignals": [SIGNAL, {"wifiScan": {}}]},
+            {"timelineObjects": [PLACE]},
+            {"timelineObjects": [RAW_PATH]},
+        ],
+    )
+    def test_each_kind_has_its_place_and_time(self, write: Write, content: object) -> None:
+        visits = read_visits(write("Timeline.json", json.dumps(content, ensure_ascii=False)))
+        assert places(visits) == PLACES[:1]
+        assert moments(visits) == ["2024-05-01T08:00:00.123000"]
+        assert visits.user is None
+        assert visits.notes == ()
+
+    def test_entries_without_a_place_are_counted(self, write: Write) -> None:
+        content = {"locations": [*RECORDS, {"timestamp": "2024-05-01T09:00:00Z"}]}
+        visits = read_visits(write("Records.json", json.dumps(content)))
+        assert visits.notes == ("1 of 2 rows without a position were dropped.",)
+
+    def test_raw_signals_beside_a_timeline_are_counted(self, write: Write) -> None:
+        visits = read_visits(write("t.json", json.dumps({"semanticSegments": [VISIT], "rawSignals": [SIGNAL]})))
+        assert len(visits) == 1
+        assert "1 raw signal beside the timeline" in visits.notes[0]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"locations": [{"latitudeE7": 4885',
+            '{"semanticSegments": [1]}',
+            '{"semanticSegments": {}, "rawSignals": 3}',
+        ],
+    )
+    def test_what_is_damaged(self, write: Write, text: str) -> None:
+        with pytest.raises(DataError, match=r"'t\.json' (is not valid JSON|is not built like|holds no position)"):
+            read_visits(write("t.json", text))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])

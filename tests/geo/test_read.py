@@ -608,6 +608,10 @@ SAMPLES = {
         "n.geojsonl.gz": gzip.compress("\n".join(map(json.dumps, FEATURES)).encode()),
         "o.json": b'{"type": "MultiPoint", "coordinates": [[2.34, 48.86], [2.35, 48.85]]}',
     },
+    "google": {
+        "p.json": b'{"locations": [{"latitudeE7": 488500000, "longitudeE7": 23500000, "timestamp": ""}]}',
+        "q.json": b'{"semanticSegments": [{"timelinePath": [{"point": "48.85, 2.35", "time": "2024-05-01"}]}]}',
+    },
     "snap": {"h.txt": SNAP.encode()},
     "foursquare": {"i.txt": FOURSQUARE.encode("latin-1")},
 }

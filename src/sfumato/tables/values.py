@@ -185,7 +185,7 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
         column = pc.replace_substring_regex(column, r"\s*UTC$", "Z")
         column = pc.replace_substring_regex(column, r"(:\d\d)[.,](\d{1,6})\d*", r"\1.\2")
     leap = pc.match_substring_regex(column, r":\d\d:60")
-    seconds = np.array(pc.fill_null(leap, False).to_numpy(), dtype=np.int64)
+    seconds = np.asarray(pc.fill_null(leap, False)).astype(np.int64)
     if seconds.any():
         column = pc.replace_substring_regex(column, r"(:\d\d):60(\.\d*)?", r"\1:59")
     moments = _cast(column)

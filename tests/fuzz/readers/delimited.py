@@ -31,6 +31,14 @@ _WKB = "geom\n0101000000cdcccccccccc0240cdcccccccc6c4840\n"
 _HEADLESS = "17,48.85,2.35\n18,48.86,2.36\n"
 _SNAP = "0\t2010-10-19T23:55:27Z\t48.85\t2.35\t22847\n0\t2010-10-18T22:17:43Z\t48.86\t2.36\t420315\n"
 _FOURSQUARE = "470\t49bbd6\t4bf58d\tArts\t48.85\t2.35\t-240\tTue Apr 03 18:00:09 +0000 2012\n" * 2
+_BLANKS = "lat lon   user\n48.85  2.35 a\n 48.851 2.351 b\n"
+_EXCEL = "sep=;\nlat;lon;date;time\n48,85;2,35;2024-03-01;18:30:00\n48,86;2,36;2024-03-01;18:31:00\n"
+_TRIPS = "started_at,start_lat,start_lng,end_lat,end_lng,,\n2024-03-01 18:30:00.1234567,48.85,2.35,48.86,2.36,,\n"
+_HISTORY = (
+    '{"semanticSegments":[{"startTime":"2024-03-01T18:30:00Z","timelinePath":[{"point":"48.85, 2.35"},{"point":'
+    '"geo:48.86,2.36","durationMinutesOffsetFromStartTime":"3"}]}],"locations":[{"latitudeE7":488500000,'
+    '"longitudeE7":23500000,"timestampMs":"1709317800000"}],"rawSignals":[{"position":{"LatLng":"48, 2"}}]}'
+)
 _LABELS = ("a\nb\nc\n", "flu\ncold\n\nnone\n", "1\n2\n3\n")
 _GPX = (
     '<?xml version="1.0"?><gpx version="1.1"><trk><trkseg><trkpt lat="48.85" lon="2.35"><time>2024-03-01T18:30:00Z'
@@ -47,7 +55,10 @@ _GEOJSON = (
 class TextTables(Reader):
     """CSV, TSV and the like, and published collections of check-ins; also compressed; and lists of labels."""
 
-    seeds = (_CSV, _TSV, _COMMAS, _QUOTED, _WKT, _WKB, _HEADLESS, _SNAP, _FOURSQUARE, _GEOJSON)
+    seeds = (
+        *(_CSV, _TSV, _COMMAS, _QUOTED, _WKT, _WKB, _HEADLESS, _SNAP, _FOURSQUARE, _GEOJSON),
+        *(_BLANKS, _EXCEL, _TRIPS, _HISTORY),
+    )
 
     def case(self, rng: Random) -> Case:
         text = rng.choice(self.seeds)
@@ -93,16 +104,25 @@ class Tracks(Reader):
                 pieces.insert(place, rng.choice(pieces))
             elif kind == 2:
                 pieces[place] = rng.choice(
-                    ('!DOCTYPE a [<!ENTITY b "c">]>', "time>9999-99-99", "trkpt>", "x:gpx>", "0,0", "gpx/>")
+                    (
+                        '!DOCTYPE a [<!ENTITY b "c">]>',
+                        "time>9999-99-99",
+                        "time>2016-12-31T23:59:60Z",
+                        "trkpt>",
+                        "x:gpx>",
+                        "0,0",
+                        "gpx/>",
+                    )
                 )
             else:
                 del pieces[place]
             text = ("<" if name == "t.gpx" else "\n").join(pieces)
-        data = text.encode()
+        data = text.encode(rng.choice(("utf-8", "utf-8", "utf-16")))
+        name = name if rng.randrange(4) else name.upper()
         return {name: changed_bytes(rng, data) if rng.randrange(2) else data}
 
     def read(self, folder: Path) -> None:
-        path = next(folder.glob("t.*"))
+        path = next(folder.glob("[tT].*"))
         every(
             lambda: check_visits(read_visits(path)),
             lambda: check_visits(read_visits(folder)),
