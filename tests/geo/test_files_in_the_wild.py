@@ -280,7 +280,7 @@ class TestFolders:
         for name in ("b.tcx", "sub/c.fit", "notes.txt"):
             write(f"rides/{name}", "?")
         note = "3 files of other kinds in 'rides' were not read: b.tcx, notes.txt, sub/c.fit."
-        assert read_visits(tmp_path / "rides").notes == (note,)
+        assert note in read_visits(tmp_path / "rides").notes
         assert note.rstrip(".") in str(released(tmp_path / "rides", tmp_path))
 
     def test_a_folder_of_tables_names_the_others(self, write: Write, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import struct
 import threading
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -266,19 +267,69 @@ class TestOtherFormats:
     def test_a_folder_of_gpx(self, write):
         write("gpx/ann/1.gpx", GPX)
         write("gpx/ann/2.gpx", GPX.replace("2024", "2025"))
-        visits = read_visits(write("gpx/bob.gpx", GPX).parent)
-        assert visits.users() == {"ann": 6, "bob": 3}
+        write("gpx/ann/2024/1.gpx", GPX.replace("2024", "2023"))
+        folder = write("gpx/bob.gpx", GPX).parent
+        assert read_visits(folder, people="folder").users() == {"ann": 9, "gpx": 3}
+        files = {"ann/1": 3, "ann/2": 3, "ann/2024/1": 3, "bob": 3}
+        assert read_visits(folder, people="file").users() == files
+        assert read_visits(folder, people="one").users() == {"gpx": 10}  # two points of the same time and place
+        unstated = read_visits(folder)
+        assert unstated.user is None
+        assert "count as one person's" in " ".join(unstated.notes)
+
+    def test_a_file_is_one_person(self, write):
+        path = write("ann/run.gpx", GPX)
+        for people, name in (("one", "run"), ("file", "run"), ("folder", "ann")):
+            assert read_visits(path, people=people).users() == {name: 3}
 
     def test_geolife(self, write, tmp_path):
         write("Data/000/Trajectory/1.plt", PLT)
         write("Data/001/Trajectory/2.plt", PLT.replace("39.98", "39.97"))
         write("Data/001/Trajectory/3.plt", PLT[: PLT.index("39.98")])  # a header alone
         for folder in (tmp_path, tmp_path / "Data"):
-            visits = read_visits(folder)
+            assert read_visits(folder).user is None
+            visits = read_visits(folder, people="folder")
             assert visits.users() == {"000": 2, "001": 2}
             assert (visits.lat[0], visits.lon[0]) == (39.984702, 116.318417)
             assert visits.time[1] == np.datetime64("2008-10-23T02:53:10")
-        assert len(read_visits(tmp_path / "Data" / "000" / "Trajectory" / "1.plt")) == 2
+        own = tmp_path / "Data" / "001" / "Trajectory"
+        for place in (own, own.parent, own / "2.plt"):
+            assert read_visits(place, people="folder").users() == {"001": 2}
+        assert read_visits(own, people="file").users() == {"2": 2}
+
+    @pytest.mark.parametrize(
+        ("name", "people", "named", "error"),
+        [
+            ("v.csv", "file", None, "is one table"),
+            ("v.csv", "folder", None, "is one table"),
+            ("t.geojson", "file", None, "is one table"),
+            ("bare.csv", "column", None, "has no column of users"),
+            ("run.gpx", "column", None, "has no column of users"),
+            ("v.csv", "one", "user", "name people in two ways"),
+            ("v.csv", "me", None, "use one of one, file, folder, column"),
+        ],
+    )
+    def test_a_statement_that_does_not_fit_is_refused(self, write, name, people, named, error):
+        write("v.csv", CSV)
+        write("bare.csv", "lat,lon\n48.85,2.35\n")
+        write("t.geojson", '{"type": "Point", "coordinates": [2.35, 48.85]}')
+        path = write("run.gpx", GPX).with_name(name)
+        with pytest.raises((DataError, InputError), match=error):
+            read_visits(path, people=people, user=named)
+
+    def test_a_statement_overrules_a_column(self, write):
+        path = write("v.csv", CSV)
+        assert read_visits(path, people="column").users() == read_visits(path).users()
+        assert read_visits(path, people="one").users() == {"v": 2}
+        assert read_visits(pa.table({"lat": [48.85], "lon": [2.35]}), people="one").users() == {"one": 1}
+
+    def test_rides_of_one_person(self, shared_data):
+        cases = shared_data.parent / "cases" / "readers"
+        assert read_visits(cases / "rides").user is None
+        assert read_visits(cases / "rides", people="file").users() == {"monday": 60, "tuesday": 60}
+        mixed = read_visits(cases / "g31_mixed_case", people="file").users()
+        assert mixed["a"] == 4
+        assert mixed.keys() <= {"a", "B"}
 
 
 class TestParquet:
@@ -306,6 +357,12 @@ class TestParquet:
     def test_users_that_were_floats_are_integers_again(self, write_table):
         path = write_table({"lat": [1.0, 2.0], "lon": [3.0, 4.0], "user": [5.0, None]})
         assert list(read_visits(path).user) == [5, None]
+
+    def test_a_user_has_one_spelling(self, write, write_table):
+        path = write("v.csv", "lat,lon,user\n1,2,u\n3,4,u \n5,6,\u00a0u\n7,8,  \n")
+        assert list(read_visits(path).user) == ["u", "u", "u", None]
+        decimals = write_table({"lat": [1.0, 2.0], "lon": [3.0, 4.0], "user": [Decimal("1.00"), Decimal("1.50")]})
+        assert list(read_visits(decimals).user) == [1, "1.50"]
 
     @pytest.mark.parametrize("crs", [None, "OGC:CRS84", "EPSG:4326"])
     def test_geoparquet_in_degrees(self, write_table, crs):

@@ -85,16 +85,32 @@ def test_a_ledger_is_not_charged(tmp_path):
 @pytest.mark.parametrize(
     ("users", "why"),
     [
-        ([], "no column names the users"),
         ([*USERS[:-1], None], "1 row names no user"),
         ([*USERS[:-2], "", "  "], "2 rows name no user"),
     ],
 )
 def test_people_who_cannot_be_counted_are_not_passed(users, why):
-    table = places(users) if users else places().drop_columns("user")
+    table = places(users)
     for limits in ({"max_reports_per_person": 10**9}, {"max_epsilon_per_person": "1e9/km"}):
         with pytest.raises(DataError, match=f"{next(iter(limits))}= cannot be checked, because {why}"):
             sf.release(NOISE, table, **limits)
+
+
+def test_rows_of_places_without_users_are_one_person_s():
+    table = places().drop_columns("user")
+    sf.release(NOISE, table, max_reports_per_person=len(table))
+    with pytest.raises(
+        DataError, match=f"1 of 1 person would exceed .*: the largest number is {len(table)}"
+    ) as refused:
+        sf.release(NOISE, table, max_reports_per_person=len(table) - 1)
+    assert "column" in str(refused.value)
+
+
+def test_values_without_users_cannot_be_counted():
+    space = sf.Space(["yes", "no"])
+    coin = sf.mechanisms.randomised_response(space, 1.0)
+    with pytest.raises(DataError, match="cannot be checked, because no column names the users"):
+        sf.release(coin, pa.table({"answer": ["yes", "no"]}), column="answer", max_reports_per_person=1)
 
 
 def test_a_place_that_is_reported_once_counts_once():

@@ -9,8 +9,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError
+from sfumato.mechanisms import DiscreteLaplace
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
+from sfumato.releases.budget import BudgetError
+from sfumato.releases.promises import People
 
 NOISE = CoordinateNoise.for_visits(sf.Visits([48.84, 48.88], [2.3, 2.4]), "1/km")
 COMPOSED, DECOMPOSED = "Zo\u00e9", "Zoe\u0301"
@@ -37,9 +40,11 @@ def uuids(*users):
         (["a b", "a  b", "a b"], 2, 2),
         (pa.array(["ada", "ada ", "ada"]).dictionary_encode(), 3, 1),
         (pa.array(["ada", "ada\n", "ada"], pa.large_string()), 3, 1),
-        (pa.array(["", " ", None, "ada"], pa.large_string()), 1, 1),
+        (pa.array(["", " ", None, "ada"], pa.large_string()), 4, 1),
+        ([1.0, 1.0, None, 2.0], 3, 2),
+        ([None, None], 2, None),
         (uuids(ONE, OTHER, ONE), 2, 2),
-        (uuids(ONE, None), 1, 1),
+        (uuids(ONE, None), 2, 1),
     ],
 )
 def test_reports_are_counted_as_the_ledger_counts_them(tmp_path, users, most, count):
@@ -134,3 +139,78 @@ def test_arguments_of_a_wrong_kind_are_refused_in_words(tmp_path, given, words):
 def test_arguments_of_files_are_checked_too(tmp_path, given, words):
     with pytest.raises(InputError, match=words):
         prepare(NOISE, visits(["ada"]), tmp_path / "out.parquet", **given)
+
+
+def test_whole_numbers_are_charged_without_a_fraction(tmp_path):
+    ledger = sf.Ledger.create(tmp_path / "l.db", "9/km")
+    for users in ([1.0, 2.5], [1, 2]):
+        sf.release(sf.Blur(NOISE, ledger), visits(users))
+    assert [ledger.balance(name).reports for name in ("1", "1.0", "2.5")] == [2, 0, 1]
+
+
+def bare(size=3):
+    return visits([0] * size).drop_columns("user")
+
+
+def test_rows_without_users_are_of_one_person(tmp_path):
+    prepared = prepare_frame(NOISE, bare())
+    assert prepared.people == People(3, 3, 1, assumed=True)
+    said = " ".join(prepared.promises)
+    assert "asks for 3 reports of one person: 3 times epsilon, 3/km" in said
+    assert "Nothing says whose the rows are: all 3 rows are counted as one person's." in said
+    for table in (bare(), visits(["ada", "bob", None])):
+        stated = prepare_frame(NOISE, table, people="one")
+        assert stated.people == People(3, 3, 1)
+        assert "Nothing says" not in " ".join(stated.promises)
+    for people, problem in (("file", "is one table"), ("column", "has no column of users")):
+        with pytest.raises((DataError, InputError), match=problem):
+            prepare_frame(NOISE, bare(), people=people)
+    blur = sf.Blur(NOISE, sf.Ledger.create(tmp_path / "l.db", "9/km"))
+    for table in (bare(), visits(["ada", "bob", "ada"])):
+        with pytest.raises(DataError, match="budgets are those of users"):
+            prepare_frame(blur, table, people="one")
+
+
+def test_answers_without_users_are_counted_only_where_the_caller_says_whose_they_are():
+    table = pa.table({"n": [1, 2, 3]})
+    assert prepare_frame(DiscreteLaplace(1), table, column="n").people == People(3)
+    assert prepare_frame(DiscreteLaplace(1), table, column="n", people="one").people == People(3, 3, 1)
+
+
+def rides(folder, *names):
+    points = "".join(f'<trkpt lat="{48.84 + i / 1000}" lon="2.35"/>' for i in range(4))
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"<gpx><trk><trkseg>{points}</trkseg></trk></gpx>")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("people", "most", "count"), [(None, 8, 1), ("one", 8, 1), ("file", 4, 2), ("folder", 8, 1)]
+)
+def test_people_of_files_are_those_that_the_caller_states(tmp_path, people, most, count):
+    source = rides(tmp_path / "rides", "monday.gpx", "tuesday.gpx")
+    prepared = prepare(NOISE, source, tmp_path / "out.parquet", people=people)
+    assert prepared.people == People(8, most, count, assumed=people is None)
+    assert f"asks for {most} reports of one person: {most} times epsilon, {most}/km" in " ".join(prepared.promises)
+
+
+def test_a_ledger_charges_the_people_that_are_stated(tmp_path):
+    source = rides(tmp_path / "rides", "monday.gpx", "tuesday.gpx")
+    blur = sf.Blur(NOISE, ledger := sf.Ledger.create(tmp_path / "l.db", "7/km"))
+    with pytest.raises(DataError, match="no column names the users"):
+        prepare(blur, source, tmp_path / "out.parquet")
+    for people in ("one", "folder"):
+        with pytest.raises(BudgetError) as refused:
+            prepare(blur, source, tmp_path / "out.parquet", people=people)
+        assert "rides" in refused.value.told(values=True)
+    sf.release(blur, source, tmp_path / "out.parquet", people="file")
+    assert [ledger.balance(name).reports for name in ("monday", "tuesday")] == [4, 4]
+
+
+def test_a_single_ride_is_one_person(tmp_path):
+    source = rides(tmp_path, "monday.gpx") / "monday.gpx"
+    prepared = prepare(NOISE, source, tmp_path / "out.parquet")
+    assert prepared.people == People(4, 4, 1, assumed=True)
+    with pytest.raises(DataError, match="has no column of users"):
+        prepare(NOISE, source, tmp_path / "out.parquet", people="column")

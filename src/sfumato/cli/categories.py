@@ -51,6 +51,7 @@ _OF_PLACES: Final = (
     "lat",
     "lon",
     "user_column",
+    "people",
 )
 
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for

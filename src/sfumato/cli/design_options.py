@@ -30,6 +30,7 @@ from .options import (
     Near,
     Objective,
     Outline,
+    People,
     Picture,
     PrivacyMetric,
     Processes,
@@ -138,6 +139,7 @@ class DesignOptions(OptionsAsGiven):
     lat: Latitude = None
     lon: Longitude = None
     user_column: UserColumn = None
+    people: People = None
     column: Annotated[
         list[str] | None,
         Option(help="Design for this column of categories or numbers instead of places. Repeatable."),

@@ -81,7 +81,7 @@ def design_each_user(asked: DesignOptions) -> None:
         promise = CoordinatePrivacy(asked.epsilon or DEFAULT_EPSILON)
     with option("--region"):
         area = None if asked.region is None else Region.parse(asked.region)
-    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
+    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column, asked.people)
     shape: Any = asked.lattice
     least = LEAST_VISITS if asked.least_visits is None else asked.least_visits
     with StopOnInterrupt() as stop, designs_line() as progress:

@@ -23,6 +23,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--area --bbox --bounds --extent --map", ("--region",)),
         ("--latitude", ("--lat",)),
         ("--longitude", ("--lon",)),
+        ("--person --persons --who", ("--people",)),
         ("--user --user-id --user-col --id", ("--user-column",)),
         ("--out --output-file --save --write --json --csv --format --to", ("--output",)),
         ("--plot --draw --image --png --figure --figures --picture", ("--picture", "--figures", "--figure")),

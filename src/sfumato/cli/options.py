@@ -20,6 +20,13 @@ VisitsOrCity = Annotated[Path | None, Argument(help=f"{_FORMATS} By default a bu
 Latitude = Annotated[str | None, Option(help="The name of the latitude column.")]
 Longitude = Annotated[str | None, Option(help="The name of the longitude column.")]
 UserColumn = Annotated[str | None, Option(help="The name of the user column.")]
+People = Annotated[
+    str | None,
+    Option(
+        help="Who is a person: column (each name in the column of users, the default), one (all rows; the default "
+        "where no column names users), or of GPX and GeoLife file or folder."
+    ),
+]
 SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
 # Budgets.

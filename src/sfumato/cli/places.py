@@ -13,7 +13,7 @@ from .progress import working
 
 if TYPE_CHECKING:
     from ..core import CoordinatePrivacy, Metric, MetricPrivacy, Prior
-    from ..geo import Lattice, Places, Visits
+    from ..geo import Lattice, People, Places, Visits
     from ..geo.vertices import Kind
 
 USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
@@ -22,8 +22,17 @@ _NUMBER: Final = re.compile(r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 BUILT_IN = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
 
 
+OF_FILES: Final = (
+    "for GPX and GeoLife --people file says that each file is a person, --people folder that each folder is."
+)
+
+
 def visits_from(
-    path: Path | None, lat: str | None, lon: str | None, user_column: str | None
+    path: Path | None,
+    lat: str | None = None,
+    lon: str | None = None,
+    user_column: str | None = None,
+    people: str | None = None,
 ) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
     from ..geo import read_visits, synthetic_city
@@ -32,7 +41,8 @@ def visits_from(
     from ..rounding import counted
 
     if path is None or is_city(path):
-        for name, value in (("--lat", lat), ("--lon", lon), ("--user-column", user_column)):
+        options = (("--lat", lat), ("--lon", lon), ("--user-column", user_column), ("--people", people))
+        for name, value in options:
             if value is not None:
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
@@ -43,9 +53,11 @@ def visits_from(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )
     with working("Reading the visits"):
-        visits = read_visits(path, lat=lat, lon=lon, user=user_column)
+        visits = read_visits(path, lat=lat, lon=lon, user=user_column, people=cast("People | None", people))
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
+    if visits.user is None and path.is_dir():
+        say(f"Note: {OF_FILES}", err=True)
     say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
     return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
 

@@ -21,6 +21,7 @@ from .options import (
     Loss,
     Near,
     Objective,
+    People,
     Picture,
     PrivacyMetric,
     Region,
@@ -68,3 +69,4 @@ class SweepOptions(OptionsAsGiven):
     lat: Latitude = None
     lon: Longitude = None
     user_column: UserColumn = None
+    people: People = None

@@ -70,7 +70,7 @@ def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: 
     from ..core.atomic import owner_only
     from ..optimal import Design
 
-    with owner_only(len(output.visits.users()) == 1):  # a prior of one person is that person's habits
+    with owner_only(len(output.visits.users()) <= 1):  # a prior of one person is that person's habits
         if isinstance(result, Design):
             _write_program(result, output, solver)
         else:

@@ -5,7 +5,7 @@ from .chosen import ChosenPlaces, among
 from .city import synthetic_city
 from .described import places_from
 from .even import repeat_by_weight, spread_evenly
-from .formats import PlaceColumns, RawVisits
+from .formats import PEOPLE, People, PlaceColumns, RawVisits, check_people, no_files
 from .grid import Grid
 from .hexagons import Hexagons
 from .lattice import Lattice
@@ -20,11 +20,13 @@ from .visits import Visits
 __all__ = [
     "FORMATS",
     "MOST_CELLS",
+    "PEOPLE",
     "Cells",
     "ChosenPlaces",
     "Grid",
     "Hexagons",
     "Lattice",
+    "People",
     "PlaceColumns",
     "Places",
     "Polygon",
@@ -33,7 +35,9 @@ __all__ = [
     "Region",
     "Visits",
     "among",
+    "check_people",
     "check_table_of_text",
+    "no_files",
     "places_from",
     "read_visits",
     "repeat_by_weight",

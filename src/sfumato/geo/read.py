@@ -11,7 +11,18 @@ from typing import Final
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
 from ..tables import IN_MEMORY, ArrowStream, Source, as_path, files_below, is_frame, others_note, readable
-from .formats import EVERY, Format, RawVisits, Wanted, cleaned, read_frame
+from .formats import (
+    EVERY,
+    Format,
+    People,
+    RawVisits,
+    Wanted,
+    check_people,
+    cleaned,
+    person_at,
+    read_frame,
+    with_people,
+)
 from .visits import Visits
 
 _BY_KEY: Final = {format_.key: format_ for format_ in EVERY}
@@ -32,6 +43,7 @@ def read_visits(
     attributes: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002
     polar: bool = False,
+    people: People | None = None,
 ) -> Visits:
     """Read visits from a file, a folder, or a table in memory.
 
@@ -45,6 +57,9 @@ def read_visits(
     memory is anything that speaks Arrow's PyCapsule interface: a data frame of pandas or
     Polars, a pyarrow Table, a DuckDB relation, ...
 
+    Files without columns, such as GPX, do not say whose they are. Without a statement, and without a column of
+    users, the visits have no `Visits.user`, and count as one person's.
+
     Args:
         path: The file or folder, or the table; ``-`` for what is piped in.
         lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose
@@ -55,32 +70,37 @@ def read_visits(
         attributes: The other columns to keep; by default all.
         format: One of `sfumato.geo.FORMATS`, where the content misleads.
         polar: Whether places in Antarctica are meant.
+        people: Who is a person: the names in the ``column`` of users (the default where there is one), ``one``
+            for all rows, or, of formats without columns, each ``file`` or each ``folder``. The folder is the
+            one that holds ``Trajectory``, as in GeoLife, or else the first below the path, or the path itself.
 
     Raises:
         DataError: If the file does not exist, is in no known format, holds no visit, or
             its columns or positions cannot be what they should.
         InputError: If it is neither a path nor a table, the format is unknown, or columns are
-            named where there are none.
+            named where there are none, or people are stated in a way that the source does not have.
     """
-    wanted = Wanted({"lat": lat, "lon": lon, "user": user, "time": time}, attributes)
+    check_people(people, user, "read_visits.user")
+    wanted = Wanted({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
     if is_frame(path):
         if format is not None:
             raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
-        return cleaned(read_frame(path, wanted), IN_MEMORY, polar=polar)
+        return cleaned(with_people(read_frame(path, wanted), people, IN_MEMORY), IN_MEMORY, polar=polar)
     place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(
             f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."
         )
-    raw = _folder(place, format) if os.path.isdir(place) else _file(Source.of(place), format, wanted)
+    raw = _folder(place, format, people) if os.path.isdir(place) else _file(Source.of(place), format, wanted)
     return cleaned(raw, repr(place.name), polar=polar)
 
 
-def rows_without_columns(path: Path) -> RawVisits | None:
+def rows_without_columns(path: Path, people: str | None) -> RawVisits | None:
     """Return the rows of visits of a format without names of columns, such as GPX; nothing is dropped.
 
     Args:
         path: The file or folder.
+        people: Who is a person, as `read_visits` takes it.
 
     Returns:
         The rows; None for a table, and for a folder that holds no such files.
@@ -89,7 +109,8 @@ def rows_without_columns(path: Path) -> RawVisits | None:
         DataError: If the file does not exist, or it is in no known format.
     """
     if path.is_dir():
-        return _below(path, None)
+        rows = _below(path, None, people)
+        return None if rows is None else _stated(rows, people, path)
     source = Source.of(path)
     chosen = _recognised(source)
     if chosen.text:
@@ -97,24 +118,35 @@ def rows_without_columns(path: Path) -> RawVisits | None:
     if chosen.columns:
         return None
     with readable(str(source)):
-        return chosen.read(source, Wanted({}, None))
+        return _stated(chosen.read(source, Wanted({}, None, people)), people, path, chosen)
 
 
-def _below(folder: Path, key: str | None) -> RawVisits | None:
+def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
+    """Return rows with the people that are stated; readers whose files may be people have done so already."""
+    if people is None and read is None:
+        return replace(
+            rows, notes=(*rows.notes, "The files do not say whose they are, and count as one person's.")
+        )
+    if people in ("file", "folder") and (read is None or read.read_folder is not None):
+        return rows
+    return with_people(rows, people, repr(path.name), person_at(path))
+
+
+def _below(folder: Path, key: str | None, people: str | None) -> RawVisits | None:
     """Return the rows of the files of one format below a folder, with a note of the others; None without any."""
     for format_ in EVERY:
         reader = format_.read_folder if key in (None, format_.key) else None
         files = files_below(folder, format_.suffix) if reader is not None else []
         if reader is not None and files:
-            rows = reader(folder)
+            rows = reader(folder, people)
             return replace(rows, notes=(*rows.notes, *others_note(folder, files)))
     return None
 
 
-def _folder(folder: Path, key: str | None) -> RawVisits:
-    rows = _below(folder, key)
+def _folder(folder: Path, key: str | None, people: str | None) -> RawVisits:
+    rows = _below(folder, key, people)
     if rows is not None:
-        return rows
+        return _stated(rows, people, folder)
     found = sorted(entry.name for entry in folder.iterdir())[:5]
     raise DataError(
         f"the folder {str(folder)!r} holds no "
@@ -138,7 +170,7 @@ def _file(source: Source, key: str | None, wanted: Wanted) -> RawVisits:
     if chosen.text:
         _check_text(source)
     with readable(str(source)):
-        return chosen.read(source, wanted)
+        return _stated(chosen.read(source, wanted), wanted.people, source.path, chosen)
 
 
 def _recognised(source: Source) -> Format:

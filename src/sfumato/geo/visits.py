@@ -15,13 +15,18 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
-from ..tables import Objects, Times
+from ..tables import Objects, Times, one_spelling
 from .polygon import Polygon
 from .region import Region
 
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
 
+_NO_USERS: Final = (
+    "the visits have no user column.",
+    f"name it with {argument('read_visits.user', 'column')}",
+    f"state who is a person with {argument('people', 'file')} (or folder, or one).",
+)
 _SWAPPED = 0.05  # of the latitudes beyond 90 degrees: fewer are slips
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
 _DEGREES = (
@@ -44,7 +49,8 @@ class Visits(Frozen):
     Args:
         lat: Latitudes in degrees (WGS84), array (n,).
         lon: Longitudes in degrees, array (n,).
-        user: Whose visit it is, array (n,) of strings or integers; None where unknown.
+        user: Whose visit it is, array (n,) of strings or integers; None where unknown. Blanks around a name do
+            not count, and 1.0 is the user 1.
         time: When, array (n,) of UTC times; NaT where unknown.
         attributes: Other columns by name, each an array (n,).
         notes: Sentences about how the visits were read, such as what was dropped.
@@ -84,7 +90,7 @@ class Visits(Frozen):
         latitudes = floats(lat, "the latitudes", shape=(None,))
         longitudes = floats(lon, "the longitudes", shape=(None,))
         size = len(latitudes)
-        users = None if user is None else _objects(user)
+        users = None if user is None else _users(user)
         times = None if time is None else _times(time)
         others = {name: readonly(np.array(values)) for name, values in (attributes or {}).items()}
         for name, column in {"lon": longitudes, "user": users, "time": times, **others}.items():
@@ -138,10 +144,7 @@ class Visits(Frozen):
         """
         known = self.users()
         if self.user is None or not known:
-            raise DataError(
-                "the visits have no user column.",
-                f"name it with {argument('read_visits.user', 'column')}.",
-            )
+            raise DataError(*_NO_USERS)
         found = user if user in known else next((name for name in known if str(name) == str(user)), None)
         if found is None:
             some = ", ".join(str(name) for name in list(known)[:5])
@@ -183,9 +186,7 @@ class Visits(Frozen):
         """
         users = list(self.users())
         if by_user and not users:
-            raise DataError(
-                "the visits have no user column.", f"name it with {argument('read_visits.user', 'column')}."
-            )
+            raise DataError(*_NO_USERS)
         whole = users if by_user or (by_user is None and len(users) > 1) else range(len(self))
         count = round(share * len(whole)) if 0 < share < 1 else 0
         if not 0 < count < len(whole):
@@ -306,12 +307,13 @@ def _times(values: ArrayLike) -> Times:
         ) from None
 
 
-def _objects(values: Iterable[Hashable]) -> Objects:
-    if isinstance(values, np.ndarray):
-        return readonly(values.astype(object))  # numpy's scalars become Python's own
-    given = list(values)
-    array = np.empty(len(given), dtype=object)
-    array[:] = [value.item() if isinstance(value, np.generic) else value for value in given]
+def _users(values: Iterable[Hashable]) -> Objects:
+    names = values.astype(object).tolist() if isinstance(values, np.ndarray) else list(values)
+    array = np.empty(len(names), dtype=object)
+    try:
+        array[:] = one_spelling(names)
+    except TypeError:
+        raise DataError("the users hold a value that is no name.", "pass texts or whole numbers.") from None
     return readonly(array)
 
 

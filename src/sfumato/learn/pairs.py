@@ -216,7 +216,9 @@ def _column(visits: Visits, sensitive: str | None) -> NDArray[np.str_]:
     if sensitive is None:
         if visits.user is None:
             raise InputError(
-                "the visits have no user column.", f"name the column to hide with {argument('sensitive')}."
+                "the visits have no user column.",
+                f"name the column to hide with {argument('sensitive')}",
+                f"state who is a person with {argument('people', 'file')} (or folder).",
             )
         labels = visits.user
     elif sensitive in visits.attributes:

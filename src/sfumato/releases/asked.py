@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..core import JointSpace, Mechanism, units
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument, python
+from ..geo import People, check_people
 from ..mechanisms.family import MechanismFamily
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
@@ -87,6 +88,7 @@ def wishes_of(
             f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
         )
     _check_acts(outside or "error", given["within"], allow)
+    check_people(given["people"], given["user"], "release.user")
     keep = given.pop("keep")
     if isinstance(keep, str):
         raise InputError(
@@ -148,6 +150,7 @@ def _options(
     keep: Sequence[str] = (),
     by: str | None = None,
     within: float | str = WITHIN,
+    people: People | None = None,
 ) -> dict[str, Any]:
     return dict(locals())
 
@@ -173,10 +176,11 @@ def draws_of(
         )
     if metered is None and place_column is None:
         return None, None
-    if kernel.user is None:
+    if kernel.user is None or kernel.people == "one":
         raise DataError(
             "no column names the users, but places and budgets are those of users.",
-            f"name it with {argument('release.user', 'column')}.",
+            f"name it with {argument('release.user', 'column')}",
+            f"for a format without columns state who is a person with {argument('people', 'file')}.",
         )
     if place_column is not None:
         return Remembered(kernel, place_column, metered), None

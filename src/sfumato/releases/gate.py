@@ -149,7 +149,9 @@ def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) 
     return DataError(
         f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
         f"{releases}{counting}. Nothing was drawn.",
-        "release fewer rows of each person",
+        f"name the column of users with {argument('release.user', 'column')}"
+        if people.assumed
+        else "release fewer rows of each person",
         f"if they return to the same places, report each place once, with {argument('place_column', 'column')}",
         "allow more, if the larger total is what you want.",
     )

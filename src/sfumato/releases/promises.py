@@ -33,6 +33,7 @@ class People(Short):
         exact: Whether both were counted, or are at most so many.
         nameless: Rows that name no user.
         counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
+        assumed: Whether all rows count as one person's because nothing says whose they are.
     """
 
     rows: int
@@ -41,6 +42,7 @@ class People(Short):
     exact: bool = True
     nameless: int = 0
     counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    assumed: bool = False
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
@@ -161,7 +163,10 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
         found = [f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.", _by_kind(kinds, most)]
     if people.nameless:
         rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
-        found.append(f"{rows} {names} no user: each is counted as another person's.")
+        found.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
+    if people.assumed:
+        rows = "the row is" if people.rows == 1 else f"all {people.rows:,} rows are"
+        found.append(f"Nothing says whose the rows are: {rows} counted as one person's.")
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 from ..core.arguments import checked
 from ..core.atomic import check_writable
 from ..errors import InputError, argument
-from ..geo import Visits
+from ..geo import People, Visits
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
 from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from .beforehand import check_beforehand
@@ -46,6 +46,7 @@ class _Rest(TypedDict, total=False):
     by: str | None
     outside: Outside | None
     within: float | str
+    people: People | None
     allow: float
     max_reports_per_person: int | None
     max_epsilon_per_person: float | str | None
@@ -81,6 +82,7 @@ def release(
     by: str | None = None,
     outside: Outside | None = None,
     within: float | str = WITHIN,
+    people: People | None = None,
     allow: float = ALLOWED,
     max_reports_per_person: int | None = None,
     max_epsilon_per_person: float | str | None = None,
@@ -138,6 +140,8 @@ def release(
             with noise for coordinates, moving keeps the promise for any two points on Earth; on other lattices
             it is refused, and cells promise nothing for points outside.
         within: How far rows are moved at most; one that is farther is an error.
+        people: Who is a person, as for `read_visits`. Where no column names the users of places and nothing is
+            stated, all rows count as one person's, and a ledger charges none of them.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before anything is drawn, if a person has more reports in it.
             Places that are reported once count once; earlier releases of the source count, unless a ledger
@@ -172,6 +176,7 @@ def release(
         "by": by,
         "outside": outside,
         "within": within,
+        "people": people,
         "allow": allow,
         "max_reports_per_person": max_reports_per_person,
         "max_epsilon_per_person": max_epsilon_per_person,
@@ -276,7 +281,7 @@ def prepare(
         check_released(known_as, path)
     mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
-    people = at_places(counted(stream, kernel.user), remembered, stream, size, drops=asked.outside == "drop")
+    people = at_places(counted(stream, kernel), remembered, stream, size, drops=asked.outside == "drop")
     made = PreparedRelease(
         path,
         (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.disclosed.sentences),
@@ -295,7 +300,8 @@ def prepare(
             "source": "" if known_as is None else known_as.place,
             "mechanism": mark.text,
             "set of options": json.dumps(
-                {**asdict(asked), "allow": allow, "place_column": place_column}, default=str
+                {**asdict(asked), "people": wishes.people, "allow": allow, "place_column": place_column},
+                default=str,
             ),
             "kind of table": suffix,
             "size of parts": str(size),

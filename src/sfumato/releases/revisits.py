@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..core.arrays import Floats
 from ..errors import DataError, argument
 from ..rounding import amount_at_most, counted
+from ..tables import spelled
 from .columns import fresh
-from .users import spelled
 
 Positions = NDArray[np.intp]
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any, Final
 
 import numpy as np
 
 from ..errors import DataError
-from ..tables import cause
+from ..tables import cause, spelled
 
 # Texts that no spelling changes: printable ASCII that begins and ends with what is seen.
 _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
-
-
-def spelled(value: Any) -> str | None:
-    """Return a name as text, in one spelling; None where it is missing or empty.
-
-    Blanks around it do not count, and it is in Unicode's normal form C, as in the ledger.
-
-    Args:
-        value: The name, such as a text, a number or a UUID.
-    """
-    if value is None or value != value:  # NaN and NaT are not themselves
-        return None
-    return unicodedata.normalize("NFC", str(value)).strip() or None
 
 
 def holds_names(kind: Any) -> bool:

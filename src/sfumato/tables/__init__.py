@@ -12,7 +12,18 @@ from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
-from .values import Objects, TimeColumn, Times, clocks, names, numbers, plain_values, times
+from .values import (
+    Objects,
+    TimeColumn,
+    Times,
+    clocks,
+    names,
+    numbers,
+    one_spelling,
+    plain_values,
+    spelled,
+    times,
+)
 from .writing import check_suffix, write_rows, write_table
 
 __all__ = [
@@ -53,12 +64,14 @@ __all__ = [
     "no_column",
     "numbers",
     "numeric",
+    "one_spelling",
     "others_note",
     "parsed",
     "plain_values",
     "read_columns",
     "read_rows",
     "readable",
+    "spelled",
     "stream_of",
     "text",
     "text_stream",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from contextlib import suppress
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -57,21 +60,58 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
     return np.array(pc.fill_null(converted, float("nan")).to_numpy(), dtype=np.float64)
 
 
+def spelled(value: Any) -> str | None:
+    """Return a name as text, in one spelling; None where it is missing or empty.
+
+    Blanks around it do not count, and it is in Unicode's normal form C, as in the ledger. A whole number has no
+    fraction: 1.0 is the user 1.
+
+    Args:
+        value: The name, such as a text, a number or a UUID.
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NaN is not itself
+        return None
+    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
+        value = int(value)
+    return unicodedata.normalize("NFC", str(value)).strip() or None
+
+
 def names(column: Any) -> Objects:
-    """Return a column of names, such as users, as Python integers and strings; None where missing."""
+    """Return a column of names, such as users, as Python integers and strings; None where missing.
+
+    A name has one spelling, as of `spelled`.
+    """
     import pyarrow as pa
 
     column = _decoded(column)
     if pa.types.is_integer(column.type) and column.null_count == 0:
         return column.to_numpy().astype(object)  # type: ignore[no-any-return]
     values = column.to_pylist()
-    if pa.types.is_floating(column.type):  # integers that once had missing values
-        values = [None if v is None or v != v else int(v) if v.is_integer() else str(v) for v in values]
-    elif not (pa.types.is_integer(column.type) or _is_text(column)):
-        values = [None if v is None else str(v) for v in values]
     array = np.empty(len(values), dtype=object)
-    array[:] = [None if v == "" else v for v in values]
+    array[:] = one_spelling(values)
     return array
+
+
+def one_spelling(values: list[Any]) -> list[Any]:
+    """Return names in one spelling each: whole numbers as integers, other names as texts, None where missing.
+
+    Args:
+        values: Texts, numbers or other values that can be names.
+    """
+    found = {value: _one_name(value) for value in set(values)}
+    return [found[value] for value in values]
+
+
+def _one_name(value: Any) -> Any:
+    """Return a name: an integer as it is, a number without a fraction as one, anything else as `spelled`."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    text = spelled(value)
+    if text is not None and isinstance(value, float | np.floating | Decimal) and value == value // 1:
+        return int(value)
+    return text
 
 
 class TimeColumn(NamedTuple):

@@ -227,3 +227,21 @@ def test_ctrl_c_ends_after_the_running_designs(tmp_path):
     assert "STOPPED" in out
     assert "Traceback" not in err
     assert 0 < len(rows_of(tmp_path / "out")) < 100
+
+
+def test_files_are_designed_for_only_where_they_are_stated_to_be_people(run, tmp_path):
+    folder = tmp_path / "rides"
+    folder.mkdir()
+    for name in ("monday", "tuesday"):
+        points = "".join(f'<trkpt lat="{48.84 + i / 1000}" lon="2.35"/>' for i in range(3))
+        (folder / f"{name}.gpx").write_text(f"<gpx><trk><trkseg>{points}</trkseg></trk></gpx>")
+    refused = run("design", folder, *OPTIONS)
+    assert refused.code == 1
+    assert "--user-column" in refused.err
+    assert "--people file" in refused.err
+    for people, said in (
+        ("file", "none of the 2 users has 20 visits"),
+        ("one", "none of the 1 users has 20 visits"),
+    ):
+        done = run("design", folder, *OPTIONS, "--people", people)
+        assert said in done.out + done.err

@@ -251,3 +251,47 @@ def test_receipts_as_json_and_as_a_page_to_sign(run, tmp_path):
     assert "<b>" not in page
     assert "adaline" not in page + json.dumps(facts)
     assert (tmp_path / "r.html").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        ((), "120 reports of one person: 120 times epsilon, 1200/km"),
+        (("--people", "one"), "120 reports of one person: 120 times epsilon, 1200/km"),
+        (("--people", "folder"), "120 reports of one person: 120 times epsilon, 1200/km"),
+        (("--people", "file"), "60 reports of one person: 60 times epsilon, 600/km"),
+    ],
+)
+def test_rides_are_of_the_people_that_are_stated(run, shared_data, people, said):
+    rides = shared_data.parent / "cases" / "readers" / "rides"
+    sf.save(CoordinateNoise.for_visits(sf.read_visits(rides), "10/km"), "n.sfm")
+    done = run("release", "n.sfm", rides, "out.csv", *people)
+    assert done.code == 0, done.err
+    assert said in done.out
+    assert ("Nothing says whose the rows are" in done.out) == (not people)
+    assert ("--people file says that each file is a person" in done.out) == (not people)
+
+
+def test_a_ledger_needs_to_know_whose_files_are(run, shared_data):
+    rides = shared_data.parent / "cases" / "readers" / "rides"
+    sf.save(CoordinateNoise.for_visits(sf.read_visits(rides), "10/km"), "n.sfm")
+    sf.Ledger.create("l.db", "700/km")
+    refused = run("release", "n.sfm", rides, "out.csv", "--ledger", "l.db")
+    assert refused.code == 1
+    assert "--people file" in refused.err
+    over = run("release", "n.sfm", rides, "out.csv", "--ledger", "l.db", "--people", "folder")
+    assert over.code == 1
+    assert "'rides'" not in over.err
+    shown = run("release", "n.sfm", rides, "out.csv", "--ledger", "l.db", "--people", "folder", "--show-values")
+    assert "'rides'" in shown.err
+
+
+def test_a_statement_about_people_that_does_not_fit_is_refused(run, designed, visits_file):
+    for people, said in (("file", "is one table"), ("me", "use one of one, file, folder, column")):
+        done = run("release", "m.sfm", visits_file, "out.csv", "--people", people)
+        assert done.code == 1
+        assert said in done.err
+        assert "--people" in done.err
+        done = run("design", visits_file, "--people", people)
+        assert done.code == 1
+        assert said in done.err

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..messages import option as named
-from ..options import SfmFile, User
+from ..options import People, SfmFile, User
 from ..places import visits_from
 from ..progress import working
 
@@ -35,6 +35,7 @@ def command(
         ),
     ] = None,
     user: User = None,
+    people: People = None,
     distance: Annotated[
         str, typer.Option(help="The distance of errors: euclidean, great-circle, hamming and others.")
     ] = "euclidean",
@@ -89,7 +90,7 @@ def command(
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
-    read = None if visits is None else visits_from(visits, None, None, None)[0]
+    read = None if visits is None else visits_from(visits, people=people)[0]
     chosen: Visits | None = None
     noise = held.noise if isinstance(held, NoiseFile) else None
     if isinstance(held, NoiseFile):
@@ -109,6 +110,8 @@ def command(
         prior = Prior.from_visits(space, chosen)
     elif user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
+    elif people is not None:
+        raise InputError("--people was given without --visits.", "add the file of visits.")
     if prior is None:
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
     asked = next((each for each in _promised(held) if isinstance(each, PlaceDistortion)), None)

@@ -17,6 +17,7 @@ from ..options import (
     Figure,
     Latitude,
     Longitude,
+    People,
     Region,
     TableOrPage,
     User,
@@ -84,6 +85,7 @@ def command(
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
+    people: People = None,
 ) -> None:
     """Compare mechanisms, and the best conceivable.
 
@@ -114,7 +116,7 @@ def command(
     if figure is not None:
         check_drawable()
     check_outputs([output, figure], [visits])
-    found, source = visits_from(visits, lat, lon, user_column)
+    found, source = visits_from(visits, lat, lon, user_column, people)
     common = DEFAULT_EPSILON if epsilon is None else epsilon
     comparison: Comparison | PlaceComparison
     if on_cells:

@@ -16,6 +16,7 @@ from ..options import (
     Latitude,
     Longitude,
     MechanismOutput,
+    People,
     Region,
     Seed,
     UserColumn,
@@ -79,6 +80,7 @@ def command(
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
+    people: People = None,
 ) -> None:
     """Learn a mechanism that hides a column of the visits.
 
@@ -102,7 +104,7 @@ def command(
     check_outputs([output, page, checkpoint], [visits])
     _check_numbers(most, held_out, rounds, seed)
     max_loss_m = max_loss_of(max_loss, "m")
-    found, _ = visits_from(visits, lat, lon, user_column)
+    found, _ = visits_from(visits, lat, lon, user_column, people)
     places = cells_over(found, region, cell, cells, None)
     if epsilon is not None:
         promise_of(epsilon, places.metric("euclidean", unit="km"), "--epsilon")

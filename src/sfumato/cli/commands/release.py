@@ -11,8 +11,9 @@ import typer
 from ..columns import mechanisms_in
 from ..ledgers import open_ledger
 from ..messages import say
-from ..options import KeyFile, Latitude, Longitude, UserColumn
+from ..options import KeyFile, Latitude, Longitude, People, UserColumn
 from ..outputs import check_ending, check_outputs
+from ..places import OF_FILES
 
 if TYPE_CHECKING:
     from ...files import MechanismFile, NoiseFile
@@ -61,6 +62,7 @@ def command(
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
+    people: People = None,
     place_column: Annotated[
         str | None,
         typer.Option(
@@ -155,6 +157,7 @@ def command(
         lat=lat,
         lon=lon,
         user=user_column,
+        people=people,
         keep=keep or (),
         place_column=place_column,
         by=by,
@@ -168,6 +171,8 @@ def command(
     )
     for sentence in prepared.promises:
         say(sentence)
+    if prepared.people.assumed:
+        say(f"Name the column of users with --user-column; or {OF_FILES}")
     try:
         with rows_line() as progress:
             found = prepared.run(progress)

@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..messages import say
-from ..options import FrontierTime, Latitude, Longitude, Outline, SfmFile, User, UserColumn
+from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, User, UserColumn
 from ..outputs import check_outputs
 from ..promises import exit_code
 from ..reported import among_others, check_report, check_time, read_required, typed
@@ -44,6 +44,7 @@ def command(
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
+    people: People = None,
 ) -> None:
     """Write what a mechanism promises and costs as a page.
 
@@ -64,9 +65,11 @@ def command(
     held = read_any(file)
     if visits is None and user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
+    if visits is None and people is not None:
+        raise InputError("--people was given without --visits.", "add the file of visits.")
     read = None
     if visits is not None:
-        read = visits_from(visits, lat, lon, user_column)[0]
+        read = visits_from(visits, lat, lon, user_column, people)[0]
     if read is not None and user is not None:
         read = read.of_user(user)
     land = None if outline is None else read_outline(outline)

@@ -10,7 +10,7 @@ import typer
 
 from ...errors import InputError
 from ..messages import say
-from ..options import Latitude, Longitude, UserColumn
+from ..options import Latitude, Longitude, People, UserColumn
 from ..outputs import check_folder
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def command(
     lat: Latitude = None,
     lon: Longitude = None,
     user_column: UserColumn = None,
+    people: People = None,
 ) -> None:
     """Do a published study again, and judge its claims.
 
@@ -48,7 +49,8 @@ def command(
     check_folder(folder)
     if files and not paper.visits:
         raise InputError(f"the study {paper.name!r} needs no visits.", "leave the files out.")
-    setting = Setting(quick, _data(files or [], lat, lon, user_column) if paper.visits else {}, bool(files))
+    data = _data(files or [], lat, lon, user_column, people) if paper.visits else {}
+    setting = Setting(quick, data, bool(files))
     try:
         found = run(
             paper,
@@ -68,7 +70,9 @@ def command(
     say(f"Claims: {counts}. Written: {folder / 'index.html'}")
 
 
-def _data(files: list[Path], lat: str | None, lon: str | None, user_column: str | None) -> dict[str, Visits]:
+def _data(
+    files: list[Path], lat: str | None, lon: str | None, user_column: str | None, people: str | None
+) -> dict[str, Visits]:
     """Return the visits of each file by its name without ending, or those of the built-in city."""
     from ...geo import synthetic_city
     from ..places import visits_from
@@ -79,7 +83,7 @@ def _data(files: list[Path], lat: str | None, lon: str | None, user_column: str 
     for path in files:
         if path.stem in found:
             raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
-        found[path.stem] = visits_from(path, lat, lon, user_column)[0]
+        found[path.stem] = visits_from(path, lat, lon, user_column, people)[0]
     return found
 
 

@@ -52,7 +52,7 @@ def command(asked: SweepOptions) -> None:
     check_outputs([target, drawn], [asked.visits])
     if not on_cells:
         rates, least = _asked(asked.epsilons, asked.distortions, "km")
-    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column)
+    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column, asked.people)
     if on_cells:
         site = site_of_cells(asked, found, asked.loss)
         rates, least = _asked(asked.epsilons, asked.distortions, site.distances.unit)
@@ -122,7 +122,10 @@ def _people(places: Places, visits: Visits, user: str | None, users: int | None)
     inside = visits.select(places.inside(visits.lat, visits.lon))
     names = list(inside.users())[:users]
     if users < 1 or not names:
-        raise InputError(f"--users {users} finds no user.", "ask for at least one, in visits with a user column.")
+        raise InputError(
+            f"--users {users} finds no user.",
+            "ask for at least one, in visits with a user column, or state --people file (or folder).",
+        )
     return {f"user {name}": inside.of_user(name) for name in names}
 
 

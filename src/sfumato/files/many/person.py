@@ -128,7 +128,9 @@ def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
             rows.setdefault(user, []).append(row)
     if not rows:
         raise DataError(
-            "the visits have no user column.", f"name it with {argument('read_visits.user', 'column')}."
+            "the visits have no user column.",
+            f"name it with {argument('read_visits.user', 'column')}",
+            f"state who is a person with {argument('people', 'file')} (or folder, or one).",
         )
     names = {user: str(user) for user in rows}
     if len(set(names.values())) < len(names):

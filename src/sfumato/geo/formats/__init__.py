@@ -8,10 +8,25 @@ from .geojson import GEOJSON
 from .geolife import GEOLIFE
 from .google import GOOGLE
 from .gpx import GPX
+from .people import PEOPLE, People, check_people, no_files, person_at, with_people
 from .rows import RawVisits, cleaned
 from .table import ARROW, PARQUET, TEXT, PlaceColumns, read_frame
 
 EVERY: Final[tuple[Format, ...]] = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURSQUARE)
 """All formats. A file is read by the first one that it matches."""
 
-__all__ = ["EVERY", "Format", "PlaceColumns", "RawVisits", "Wanted", "cleaned", "read_frame"]
+__all__ = [
+    "EVERY",
+    "PEOPLE",
+    "Format",
+    "People",
+    "PlaceColumns",
+    "RawVisits",
+    "Wanted",
+    "check_people",
+    "cleaned",
+    "no_files",
+    "person_at",
+    "read_frame",
+    "with_people",
+]

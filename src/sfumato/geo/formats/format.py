@@ -19,10 +19,12 @@ class Wanted(Short):
         named: The column that the caller named for each role (``lat``, ``lon``, ``user``,
             ``time``), or None.
         attributes: The other columns to keep; None for all.
+        people: Who is a person in a format without columns, as `read_visits` takes it.
     """
 
     named: Mapping[str, str | None]
     attributes: Sequence[str] | None
+    people: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Format:
             nothing to look at.
         suffix: The ending of its files in a folder, such as ``".gpx"``; empty if no folder
             is read.
-        read_folder: Returns the visits of all its files below a folder.
+        read_folder: Returns the visits of all its files below a folder, with the people that are stated.
     """
 
     key: str
@@ -50,4 +52,4 @@ class Format:
     text: bool = True
     columns: bool = False
     suffix: str = ""
-    read_folder: Callable[[Path], RawVisits] | None = None
+    read_folder: Callable[[Path, str | None], RawVisits] | None = None

@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import DataError
 from ...tables import Source, cause, files_below, misfit, names, parsed, times
 from .format import Format, Wanted
+from .people import person_of
 from .points import degrees
 from .rows import RawVisits, joined
 
@@ -19,16 +20,19 @@ _HEADER_LINES: Final = 6
 _COLUMNS: Final = ("lat", "lon", "zero", "altitude_ft", "days", "date", "clock")
 
 
-def read_folder(folder: Path) -> RawVisits:
-    """Read all ``*.plt`` files below a folder, such as ``Data`` or one user's.
+def read_folder(folder: Path, people: str | None) -> RawVisits:
+    """Read all ``*.plt`` files below a folder, such as ``Data`` or one user's; times are UTC.
 
-    The user is the name of the folder that holds ``Trajectory``; times are UTC.
+    The caller states who is a person: each folder that holds ``Trajectory`` where folders are.
 
     Source:
         Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
     """
-    files = files_below(folder, GEOLIFE.suffix)
-    parts = [part for path in files if (part := _points(Source.of(path), _user(path, folder))) is not None]
+    parts = [
+        part
+        for path in files_below(folder, GEOLIFE.suffix)
+        if (part := _points(Source.of(path), person_of(path, folder, people))) is not None
+    ]
     if not parts:
         raise DataError(
             f"the trajectories in {folder.name!r} hold no points.", "check that it is the right folder."
@@ -36,10 +40,9 @@ def read_folder(folder: Path) -> RawVisits:
     return joined(parts)
 
 
-def read(source: Source, _: Wanted) -> RawVisits:
-    """Read one ``*.plt`` file; of what is piped in the user is unknown."""
-    user = _user(source.path, source.path.parent) if source.content is None else None
-    found = _points(source, user)
+def read(source: Source, wanted: Wanted) -> RawVisits:
+    """Read one ``*.plt`` file; the caller states whose it is."""
+    found = _points(source, person_of(source.path, source.path, wanted.people))
     if found is None:
         raise DataError(f"{source} holds no points.", "check that it is the right file.")
     return found
@@ -54,11 +57,6 @@ GEOLIFE: Final = Format(
     suffix=".plt",
     read_folder=read_folder,
 )
-
-
-def _user(path: Path, folder: Path) -> str:
-    home = path.parent.parent if path.parent.name.lower() == "trajectory" else path.parent
-    return home.name if home != folder.parent else path.stem
 
 
 def _points(source: Source, user: str | None) -> RawVisits | None:

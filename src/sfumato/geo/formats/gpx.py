@@ -12,19 +12,20 @@ import numpy as np
 from ...errors import DataError, row_value
 from ...tables import Source, files_below, names, times
 from .format import Format, Wanted
+from .people import person_of
 from .points import degrees
 from .rows import RawVisits, joined
 
 _POINTS: Final = ("trkpt", "rtept", "wpt")
 
 
-def read(source: Source, _: Wanted) -> RawVisits:
-    """Read the points of one file, whose user is unknown.
+def read(source: Source, wanted: Wanted) -> RawVisits:
+    """Read the points of one file; the caller states whose they are.
 
     Raises:
         DataError: See `_points`.
     """
-    return _points(source)
+    return _points(source, person_of(source.path, source.path, wanted.people))
 
 
 def _points(source: Source, user: str | None = None) -> RawVisits:
@@ -71,13 +72,10 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
     )
 
 
-def read_folder(folder: Path) -> RawVisits:
-    """Read all GPX files below a folder; each sub-folder, or each file beside them, is one user."""
-    parts = []
-    for path in files_below(folder, GPX.suffix):
-        place = path.relative_to(folder)
-        parts.append(_points(Source.of(path), place.parts[0] if len(place.parts) > 1 else path.stem))
-    return joined(parts)
+def read_folder(folder: Path, people: str | None) -> RawVisits:
+    """Read all GPX files below a folder; the caller states who is a person."""
+    files = files_below(folder, GPX.suffix)
+    return joined([_points(Source.of(path), person_of(path, folder, people)) for path in files])
 
 
 GPX: Final = Format(

@@ -84,12 +84,12 @@ def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
 
 
 def joined(parts: list[RawVisits]) -> RawVisits:
-    """Return the rows of several files, one after the other; each has users and times, no attributes."""
+    """Return the rows of several files, one after the other; all or none have users, none has attributes."""
     user, time = [part.user for part in parts], [part.time for part in parts]
     return RawVisits(
         np.concatenate([part.lat for part in parts]),
         np.concatenate([part.lon for part in parts]),
-        np.concatenate([column for column in user if column is not None]),
+        np.concatenate(users) if (users := [column for column in user if column is not None]) else None,
         np.concatenate([column for column in time if column is not None]),
         notes=tuple(note for part in parts for note in part.notes),
     )
@@ -97,14 +97,14 @@ def joined(parts: list[RawVisits]) -> RawVisits:
 
 def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     repeated = np.zeros(len(rows.lat), dtype=bool)
-    if rows.time is None:
+    if rows.time is None or rows.user is None:  # equal rows may then be of two people
         return repeated
     at = np.flatnonzero(kept & ~np.isnat(rows.time))
-    keys = [rows.lat[at], rows.lon[at], rows.time[at].astype(np.int64)]
-    if rows.user is not None:
-        numbers: dict[Any, int] = {}
-        names = rows.user[at].tolist()
-        keys.append(np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(at)))
+    numbers: dict[Any, int] = {}
+    users = np.fromiter(
+        (numbers.setdefault(name, len(numbers)) for name in rows.user[at].tolist()), np.int64, len(at)
+    )
+    keys = [rows.lat[at], rows.lon[at], rows.time[at].astype(np.int64), users]
     order = np.lexsort(keys)  # stable: the first of equal rows stays first
     same = np.ones(max(len(at) - 1, 0), dtype=bool)
     for key in keys:

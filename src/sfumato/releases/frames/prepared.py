@@ -20,7 +20,7 @@ from ..beforehand import check_beforehand
 from ..charged import ChargedDraw
 from ..gate import PersonLimits
 from ..kernel import Kernel, Outside, PrivateBatch
-from ..local import DrawnPart, RowsDone, Tally, cores, counted, unreadable
+from ..local import DrawnPart, RowsDone, Tally, check_table, cores, counted, unreadable
 from ..marks import KEY, Mark
 from ..outcome import Release
 from ..people_at_places import at_places
@@ -179,12 +179,13 @@ def prepare_frame(
     wishes = wishes_of(mechanism, place_column, outside, allow, options, lists=True)
     kind = kind_of(frame)
     stream = frame_stream(kind.arrow())
+    check_table(wishes.people, stream.name)
     kernel = Kernel(drawable_of(mechanism), stream.schema, wishes, name=stream.name)
     kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
     kind.check_rest(kernel)
     remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
-    people = at_places(counted(stream, kernel.user), remembered, stream, _ROWS, drops=wishes.outside == "drop")
+    people = at_places(counted(stream, kernel), remembered, stream, _ROWS, drops=wishes.outside == "drop")
     limits.check(of_one_report(promises, columnwise=kernel.columnwise), people)
     check_beforehand(charged or remembered, stream, _ROWS, allow)
     said = (

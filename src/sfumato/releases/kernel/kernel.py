@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core import units
 from ...core.arrays import Floats
-from ...errors import DataError, InputError, row_value
+from ...errors import DataError, InputError, argument, row_value
 from ...geo import PlaceColumns
 from ...sampling import SystemWords, Words
 from ...tables import no_column
@@ -84,8 +84,16 @@ class Kernel:
             named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
             found = PlaceColumns.of(columns, schema.metadata or {}, name, named, comma=comma)
         self._places = found
+        self.of_places = found is not None
         self.notes = () if found is None else found.notes
         self.user = asked.user if found is None else found.roles.user
+        self.people = asked.people
+        if asked.people == "column" and self.user is None:
+            raise DataError(
+                f"{name} has no column of users.",
+                f"name it with {argument('release.user', 'column')}",
+                f"state that all rows are of one person with {argument('people', 'one')}.",
+            )
         roles = (*(("column", each) for each in asked.named), ("by", asked.by), ("release.user", self.user))
         for option, each in roles:
             if each is not None and each not in columns:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.frozen import Short
 from ...errors import InputError, argument
+from ...geo import People
 from ...rounding import counted
 from ...sampling import SystemWords
 from ..reporters import Given, NoiseReporter, Reporter
@@ -36,6 +37,7 @@ class Wishes(Short):
         outside: What is done with rows outside.
         within: How far they are moved at most, a length.
         lists: Whether a report of several numbers becomes a list, or as many columns.
+        people: Who is a person, as `sfumato.read_visits` takes it.
     """
 
     column: str | tuple[str, ...] | None = None
@@ -48,6 +50,7 @@ class Wishes(Short):
     outside: Outside = "error"
     within: float | str = WITHIN
     lists: bool = True
+    people: People | None = None
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """The local engine of releases: streams of batches, drawn on every core, kept part by part."""
 
 from .engine import Engine, RowsDone, Tally, cores
-from .people import counted
+from .people import counted, of_one
 from .records import check_released, keep_record, same_mechanism, times_before
-from .sources import AnySource, Identity, identity, opened, unreadable
+from .sources import AnySource, Identity, check_table, identity, opened, unreadable
 from .workplace import DrawnPart, Workplace, unwritable
 
 __all__ = [
@@ -15,10 +15,12 @@ __all__ = [
     "Tally",
     "Workplace",
     "check_released",
+    "check_table",
     "cores",
     "counted",
     "identity",
     "keep_record",
+    "of_one",
     "opened",
     "same_mechanism",
     "times_before",

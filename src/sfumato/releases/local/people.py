@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...tables import TableStream
+from ..kernel import Kernel
 from ..promises import People
 from ..users import counts_of_names
 
@@ -14,24 +15,27 @@ _NUMBERS: Final = 1 << 23  # users below this are counted in an array
 _MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together
 
 
-def counted(stream: TableStream, user: str | None) -> People:
+def counted(stream: TableStream, kernel: Kernel) -> People:
     """Return how many rows the source has, and how many of one user at most.
 
     Users are told apart as the ledger does: not by blanks around their names, nor by how Unicode composes them.
+    Rows that name no user may be anyone's, and are counted with every user's. Where the secrets are places and no
+    column names the users, all rows are one person's; so they are where the caller states it.
     Memory grows with the number of users, not with the number of rows.
 
     Args:
         stream: The source.
-        user: The column of users, or None.
+        kernel: The kernel, which knows the column of users.
 
     Raises:
         DataError: If the source cannot be read.
     """
-    if user is None:
+    user = kernel.user
+    if user is None or kernel.people == "one":
         rows = stream.rows
         if rows is None:
             rows = sum(batch.num_rows for batch in stream.batches(stream.schema.names[:1]))
-        return People(rows)
+        return of_one(rows, kernel)
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -65,7 +69,20 @@ def counted(stream: TableStream, user: str | None) -> People:
     named = total.filter(pc.invert(missing))["n"]
     most = pc.max(named).as_py() or 0
     spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
-    return People(rows, max(most, 1 if nameless else 0), len(named), nameless=nameless, counts=tuple(spread))
+    return People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+
+
+def of_one(rows: int, kernel: Kernel) -> People:
+    """Return the people of rows without a column of users: one for places; of other secrets it is not known.
+
+    Args:
+        rows: How many rows there are.
+        kernel: The kernel.
+    """
+    stated = kernel.people == "one"
+    if not (stated or kernel.of_places):
+        return People(rows)
+    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),))
 
 
 def _small(column: Any) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
-from ...geo import RawVisits, Visits, check_table_of_text, rows_without_columns
+from ...geo import People, RawVisits, Visits, check_table_of_text, no_files, rows_without_columns
 from ...tables import (
     ArrowBatch,
     ArrowStream,
@@ -66,9 +66,10 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
             raise InputError(
                 "visits have no column of labels.", "pass the path of a table", f"leave out {argument('column')}."
             )
+        check_table(wishes.people, "the visits")
         return _of_visits(source, wishes, "the visits", "visits have their columns already.")
     if is_frame(source):
-        return frame_stream(source), wishes
+        return _table(frame_stream(source), wishes)
     if isinstance(source, str) and source == "-":
         path = Path("/dev/stdin")
     else:
@@ -78,10 +79,10 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
         if found is not None and (
             wishes.column is not None or any(file.suffix.lower() != ".txt" for file in found.files)
         ):
-            return found, wishes
-        rows = rows_without_columns(path)  # words may stand beside them
+            return _table(found, wishes)
+        rows = rows_without_columns(path, wishes.people)  # words may stand beside them
         if rows is None and found is not None:
-            return found, wishes
+            return _table(found, wishes)
         if rows is None:
             raise DataError(
                 f"the folder {str(path)!r} holds no tables (.parquet, .arrow, .csv) and no visits.",
@@ -91,15 +92,35 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
         file = Source.of(path)
         stream = stream_of(file)
         if stream is not None:
-            return stream, wishes
+            return _table(stream, wishes)
         if wishes.column is not None:  # labels may hold any characters
             check_table_of_text(file)
-            return text_stream(file), wishes
-        rows = rows_without_columns(path)
+            return _table(text_stream(file), wishes)
+        rows = rows_without_columns(path, wishes.people)
         if rows is None:
-            return text_stream(file), wishes
+            return _table(text_stream(file), wishes)
     problem = f"{path.name!r} is of a format whose columns are fixed."
-    return _of_visits(rows, wishes, repr(path.name), problem)
+    stated = replace(wishes, people=None)  # its rows have the people that were stated
+    return _of_visits(rows, stated, repr(path.name), problem)
+
+
+def check_table(people: People | None, name: str) -> None:
+    """Refuse that files or folders are people where the source is one table.
+
+    Args:
+        people: The statement.
+        name: The name of the table, for messages.
+
+    Raises:
+        InputError: If it states so.
+    """
+    if people in ("file", "folder"):
+        raise no_files(people, name)
+
+
+def _table(stream: TableStream, wishes: Wishes) -> tuple[TableStream, Wishes]:
+    check_table(wishes.people, stream.name)
+    return stream, wishes
 
 
 def identity(stream: TableStream, *columns: str) -> Identity | None:
@@ -150,9 +171,7 @@ def _of_visits(visits: Visits | RawVisits, wishes: Wishes, name: str, problem: s
     }
     user = "user" if visits.user is not None else None
     time = "time" if visits.time is not None else None
-    named = Wishes(
-        None, "lat", "lon", user, time, wishes.keep, wishes.by, wishes.outside, wishes.within, wishes.lists
-    )
+    named = replace(wishes, column=None, lat="lat", lon="lon", user=user, time=time)
     notes = visits.notes if isinstance(visits, RawVisits) else ()  # those of visits were shown when they were read
     return replace(frame_stream(pa.table(columns), name), notes=notes), named
 

@@ -15,6 +15,7 @@ from ...rounding import at_most, counted
 from ..asked import ALLOWED, wishes_of
 from ..gate import PersonLimits
 from ..kernel import Kernel, Outside
+from ..local import check_table
 from ..marks import Mark
 from ..outcome import Release
 from ..promises import People, of_one_report, sentences
@@ -147,7 +148,7 @@ def release_on_spark(
         allow: The share of rows that may be moved or dropped.
         tell: Is told the promises, before the first report is drawn, and the outcome; None for silence.
         options: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``by``, ``outside``, ``within``,
-            ``max_reports_per_person`` and ``max_epsilon_per_person``, as for `sfumato.release`.
+            ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``, as for `sfumato.release`.
 
     Raises:
         InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
@@ -199,11 +200,12 @@ def prepare_on_spark(
     wishes = wishes_of(mechanism, None, outside, allow, {**given, "keep": keep}, lists=True)
     spark = session(spark)
     rows = SparkRows.of(spark, source, key)
+    check_table(wishes.people, rows.name)
     schema = rows.selected(rows.columns).limit(0).toArrow().schema
     kernel = Kernel(mechanism, schema, wishes, name=rows.name)
     promises = {name: proved(each) for name, each in kernel.drawables.items()}
     rows.check_key()
-    named = rows.people(kernel.user)
+    named = rows.people(kernel)
     people = replace(named, exact=named.exact and wishes.outside != "drop")
     limits.check(of_one_report(promises, columnwise=kernel.columnwise), people)
     needed = rows.selected([*kernel.needs, *rows.key])

@@ -10,6 +10,8 @@ from typing import Any, Final
 from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
 from ...tables import no_column
+from ..kernel import Kernel
+from ..local import of_one
 from ..promises import People
 from ..users import counts_of_names
 
@@ -110,18 +112,19 @@ class SparkRows(Short):
                 "name a column that is different in every row.",
             )
 
-    def people(self, user: str | None) -> People:
+    def people(self, kernel: Kernel) -> People:
         """Return how many rows there are, and how many of one user at most; a job of Spark counts.
 
         Users are told apart as elsewhere: blanks around a name, and how Unicode composes it, do not count.
 
         Args:
-            user: The column of users, or None.
+            kernel: The kernel, which knows the column of users.
         """
         from pyspark.sql import functions
 
-        if user is None:
-            return People(int(self.frame.count()))
+        user = kernel.user
+        if user is None or kernel.people == "one":
+            return of_one(int(self.frame.count()), kernel)
         kind, name = self.frame.schema[user].dataType.typeName(), functions.col(_quoted(user))
         if kind in ("string", "varchar", "char"):
             names = self.frame.select(name.alias("name")).mapInArrow(_counted, "name string, n long")
@@ -135,8 +138,8 @@ class SparkRows(Short):
         counts = tuple(sorted((int(row[1]), int(row[2])) for row in found if not row[0]))
         nameless = sum(int(row[1]) * int(row[2]) for row in found if row[0])
         rows, users = sum(reports * users for reports, users in counts), sum(users for _, users in counts)
-        most = max(counts[-1][0] if counts else 0, 1 if nameless else 0)
-        return People(rows + nameless, most, users, nameless=nameless, counts=counts)
+        most = (counts[-1][0] if counts else 0) + nameless
+        return People(rows + nameless, most, users or None, nameless=nameless, counts=counts)
 
 
 def _counted(batches: Iterable[Any]) -> Iterator[Any]:

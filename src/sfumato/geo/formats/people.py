@@ -1,0 +1,110 @@
+"""People of visits: whose each row is, as the caller states it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import numpy as np
+
+from ...errors import DataError, InputError, argument
+from .rows import RawVisits
+
+People = Literal["one", "file", "folder", "column"]
+"""A person: all rows, each file, each folder, or each name in the column of users."""
+
+PEOPLE: Final[tuple[People, ...]] = get_args(People)
+_UNNAMED: Final = "one"  # the only person of a table that has no name
+
+
+def check_people(people: str | None, column: str | None, role: str) -> None:
+    """Refuse a statement that is unknown, or that a named column of users contradicts.
+
+    Args:
+        people: The statement.
+        column: The column of users that the caller names.
+        role: The argument that names it, with its function in front.
+
+    Raises:
+        InputError: If it is one of these.
+    """
+    if people is not None and people not in PEOPLE:
+        raise InputError(f"{argument('people', people)} is unknown.", f"use one of {', '.join(PEOPLE)}.")
+    if people not in (None, "column") and column is not None:
+        raise InputError(
+            f"{argument('people', people)} and {argument(role, column)} name people in two ways.",
+            "leave one of them out.",
+        )
+
+
+def person_of(path: Path, top: Path, people: str | None) -> str | None:
+    """Return whose a file is; None where nothing is stated.
+
+    A file is named by its path below the source, without its ending. The folder of a person is the one that holds
+    ``Trajectory``, as in GeoLife, or else the first one below the source, or else the source itself.
+
+    Args:
+        path: The file.
+        top: The source: a folder, or the file itself.
+        people: The statement.
+    """
+    if people in (None, "column"):
+        return None
+    below = path.relative_to(top)
+    if people == "one":
+        return person_at(top)
+    if people == "file":
+        return _bare(below if below.parts else Path(path.name)).as_posix()
+    home = path.resolve().parent
+    if home.name.lower() == "trajectory":
+        return home.parent.name or _UNNAMED
+    return below.parts[0] if len(below.parts) > 1 else home.name or _UNNAMED
+
+
+def person_at(top: Path) -> str:
+    """Return the name of the only person of a source: that of its folder, or of its file without the ending."""
+    return (top.resolve().name if top.is_dir() else _bare(Path(top.name)).name) or _UNNAMED
+
+
+def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:
+    """Return the rows of one table, or of one source without columns, with the people that the caller states.
+
+    Args:
+        rows: The rows.
+        people: The statement.
+        source: The name of the source, for messages.
+        person: The name of the person where there is one.
+
+    Raises:
+        InputError: If files or folders are people, but the source is one table.
+        DataError: If a column of users is stated and there is none.
+    """
+    if people in ("file", "folder"):
+        raise no_files(people, source)
+    if people == "column" and rows.user is None:
+        raise DataError(
+            f"{source} has no column of users.",
+            f"name it with {argument('read_visits.user', 'column')}",
+            f"state that all rows are of one person with {argument('people', 'one')}",
+            f"for a format without columns that each file is a person with {argument('people', 'file')}.",
+        )
+    if people != "one":
+        return rows
+    users = np.empty(len(rows.lat), dtype=object)
+    users[:] = person
+    return replace(rows, user=users)
+
+
+def no_files(people: str, source: str) -> InputError:
+    """Return the error of a table of which files or folders are stated to be people."""
+    return InputError(
+        f"{argument('people', people)} was given, but {source} is one table, whose rows may be of several people.",
+        f"name the column of users with {argument('read_visits.user', 'column')}",
+        f"state that all rows are of one person with {argument('people', 'one')}.",
+    )
+
+
+def _bare(path: Path) -> Path:
+    """Return a path without its ending, such as ``.gpx`` or ``.gpx.gz``."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix("")
