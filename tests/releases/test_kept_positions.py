@@ -1,5 +1,8 @@
 """Columns that tell the position are not kept, whatever they are called; all others are."""
 
+import hashlib
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyproj
@@ -9,6 +12,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases import prepare_frame
 
 NOISE = CoordinateNoise("1/km", "2 m", Projection(53.8, -1.5), "30 km")
 RNG = np.random.default_rng(3)
@@ -64,6 +68,71 @@ TELLS_NOTHING = {
     "on Mars": pa.array([0] * 60, pa.int64()).cast(pa.timestamp("s", tz="Mars/Base")),
     "codes": pa.array(["a", "b"] * 30).dictionary_encode(),
     "tags": [["x"], []] * 30,
+}
+
+
+EAST, NORTH = (LON + 1.5) * 111_200 * np.cos(np.radians(53.8)), (LAT - 53.8) * 111_200
+GEOHASH, PLUS = "0123456789bcdefghjkmnpqrstuvwxyz", "23456789CFGHJMPQRVWX"
+
+
+def geohash(lat, lon, size=9):
+    """Return a geohash by halving the globe, longitude first."""
+    code, ends = 0, [[-180.0, 180.0], [-90.0, 90.0]]
+    for bit in range(5 * size):
+        low, high = ends[bit % 2]
+        middle = (low + high) / 2
+        upper = (lon, lat)[bit % 2] >= middle
+        ends[bit % 2] = [middle, high] if upper else [low, middle]
+        code = 2 * code + upper
+    return "".join(GEOHASH[code >> 5 * k & 31] for k in reversed(range(size)))
+
+
+def plus_code(lat, lon):
+    """Return a plus code of ten digits, of 1/8000 of a degree."""
+    north, east = int((lat + 90) * 8000), int((lon + 180) * 8000)
+    digits = "".join(PLUS[north // 20**k % 20] + PLUS[east // 20**k % 20] for k in reversed(range(5)))
+    return f"{digits[:8]}+{digits[8:]}"
+
+
+def angle(value):
+    return f"{int(value)}°{int(value % 1 * 60)}'{value * 3600 % 60:.1f}\""
+
+
+TOLD |= {
+    "three decimals": np.round(LAT, 3),
+    "three decimals as text": [f"{value:.3f}" for value in LON],
+    "second fix": LAT + RNG.normal(size=60) * 20 / 111_200,
+    "rows of cells": np.floor(NORTH / 100),
+    "cells": [f"r{int(y // 100)}c{int(x // 100)}" for x, y in zip(EAST, NORTH, strict=True)],
+    "from the centre": np.hypot(EAST, NORTH),
+    "from the centre in words": [f"{d / 1000:.2f} km away" for d in np.hypot(EAST, NORTH)],
+    "from elsewhere": np.hypot(EAST - 9_000, NORTH + 2_000),
+    "JSON": [
+        f'{{"id": {k}, "lat": {y:.5f}, "lng": {x:.5f}}}' for k, (y, x) in enumerate(zip(LAT, LON, strict=True))
+    ],
+    "map": [f"https://maps.example.com/?q={y:.5f},{x:.5f}&z=15" for y, x in zip(LAT, LON, strict=True)],
+    "escaped": [f"https://maps.example.com/{y:.5f}%2C{x:.5f}" for y, x in zip(LAT, LON, strict=True)],
+    "bytes of JSON": [f'{{"lat": {y:.5f}, "lng": {x:.5f}}}'.encode() for y, x in zip(LAT, LON, strict=True)],
+    "line": [f"LINESTRING ({x:.5f} {y:.5f}, {x + 0.1:.5f} {y:.5f})" for x, y in zip(LON, LAT, strict=True)],
+    "wkb line": [
+        b"\x01\x02\x00\x00\x00\x02\x00\x00\x00" + np.array([x, y, 0, 0]).tobytes()
+        for x, y in zip(LON, LAT, strict=True)
+    ],
+    "geohash": [geohash(y, x) for y, x in zip(LAT, LON, strict=True)],
+    "plus code": [plus_code(y, x) for y, x in zip(LAT, LON, strict=True)],
+    "angles": [f"{angle(y)}N {angle(-x)}W" for y, x in zip(LAT, LON, strict=True)],
+    "list of lists": [[[x, y], [x + 0.1, y]] for x, y in zip(LON, LAT, strict=True)],
+    "structure in a structure": [{"p": {"x": x, "y": y}} for x, y in zip(LON, LAT, strict=True)],
+}
+TELLS_NOTHING |= {
+    "uuid": [RNG.bytes(16).hex() for _ in range(60)],
+    "age": RNG.integers(18, 90, 60),
+    "category": RNG.choice(list("abcdef"), 60),
+    "score": RNG.random(60),
+    "phone": [f"06 {RNG.integers(10**7, 10**8)}" for _ in range(60)],
+    "JSON of a person": [f'{{"age": {RNG.integers(20, 80)}, "rank": {RNG.integers(9)}}}' for _ in range(60)],
+    "address of a machine": [".".join(map(str, RNG.integers(0, 256, 4))) for _ in range(60)],
+    "how_long": RNG.exponential(600, 60),
 }
 
 
@@ -139,3 +208,110 @@ def test_files_are_looked_at_too(tmp_path):
     with pytest.raises(InputError, match="'east' holds positions"):
         sf.release(NOISE, tmp_path / "homes.csv", tmp_path / "private.csv", keep=["east"])
     assert not (tmp_path / "private.csv").exists()
+
+
+RATED = CoordinateNoise("20/km", "2 m", Projection(53.8, -1.5), "30 km")  # loses 100 m
+
+
+def crowd(rows=4_000):
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(2, rows)) * 4_000
+    columns = {"lat": 53.8 + y / 111_200, "lon": -1.5 + x / 111_200 / np.cos(np.radians(53.8))}
+    return rng, x, y, columns
+
+
+def district(x, y, size_m):
+    """Return names of squares that say nothing by themselves."""
+    return [hash_of(f"{int(a // size_m)} {int(b // size_m)}") for a, b in zip(x, y, strict=True)]
+
+
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_names_of_districts_are_measured_in_metres_against_what_reports_lose():
+    _, x, y, columns = crowd()
+    named = pa.table({**columns, "district": district(x, y, 1_000)})
+    inside = np.hypot(*(np.mod(each, 1_000) - 500 for each in (x, y)))  # of an even square: 383 m on average
+    with pytest.raises(
+        InputError, match=r"'district' gives positions away: it locates rows to (\d+) m, .* 2 km"
+    ) as no:
+        sf.release(NOISE, named, keep=["district"])
+    said_m = int(re.findall(r"(\d+) m,", no.value.problem)[0])
+    assert 0.8 * np.median(inside) < said_m < 1.3 * np.median(inside)
+    assert "user='district'" in no.value.hint
+    outcome = prepare_frame(RATED, named, keep=["district"]).run().outcome
+    assert re.search(rf"the column 'district' locates rows to {said_m} m, the reports to 100 m", str(outcome))
+    wide = pa.table({**columns, "district": district(x, y, 10_000)})
+    assert not prepare_frame(NOISE, wide, keep=["district"]).run().outcome.notes
+
+
+def test_streets_locate_in_one_direction():
+    _, _, y, columns = crowd()
+    streets = pa.table({**columns, "street": [hash_of(str(int(each // 150))) for each in y]})
+    with pytest.raises(InputError, match=r"'street' gives positions away: .* in one direction"):
+        sf.release(NOISE, streets, keep=["street"])
+
+
+@pytest.mark.parametrize("base", [4, 16])
+def test_codes_that_begin_alike_where_places_are_near(base):
+    _, x, y, columns = crowd()
+    east, north = ((each + 20_000) / 40_000 for each in (x, y))
+    codes = []
+    for a, b in zip(east, north, strict=True):
+        digits = [2 * (int(a * 2**k) & 1) + (int(b * 2**k) & 1) for k in range(1, 17)]
+        code = "".join(map(str, digits))
+        codes.append(f"#{code}" if base == 4 else f"h{int(code, 4):08x}")
+    with pytest.raises(InputError, match=r"gives positions away|holds positions in another form"):
+        sf.release(NOISE, pa.table({**columns, "code": codes}), keep=["code"])
+
+
+def test_unique_columns_are_named_and_kept():
+    rng, _, _, columns = crowd(500)
+    ids = {**columns, "key": [rng.bytes(8).hex() for _ in range(500)], "age": rng.integers(18, 90, 500)}
+    outcome = prepare_frame(NOISE, pa.table(ids), keep=["key", "age"]).run().outcome
+    assert outcome.notes == ("the column 'key' is nearly unique: its values identify single rows",)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("end_lat", "end_lng"),
+        ("endLat", "endLon"),
+        ("dropoff_latitude", "dropoff_longitude"),
+        ("p", "q"),
+        ("text",),
+    ],
+)
+def test_the_other_ends_of_trips_are_not_kept(names):
+    rng, _, _, columns = crowd(200)
+    end = [columns[name] + rng.normal(size=200) / 10 for name in ("lat", "lon")]
+    ends = [[f"{y:.5f} {x:.5f}" for y, x in zip(*end, strict=True)]] if len(names) == 1 else end
+    trips = pa.table({**columns, **dict(zip(names, ends, strict=True))})
+    with pytest.raises(InputError, match="holds positions of other places") as refused:
+        sf.release(NOISE, trips, keep=names)
+    assert "lat='column'" in refused.value.hint
+    if len(names) == 2 and names[0] != "p":
+        for name in names:
+            with pytest.raises(InputError, match="holds positions of other places"):
+                sf.release(NOISE, trips, keep=[name])
+
+
+def test_few_false_alarms_over_many_columns():
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = (60, 300)[seed % 2]
+        lat, lon = 53.8 + rng.normal(size=rows) / 20, -1.5 + rng.normal(size=rows) / 15
+        kept = {
+            "age": rng.integers(18, 90, rows),
+            "key": [rng.bytes(6).hex() for _ in range(rows)],
+            "income": rng.lognormal(10, 0.5, rows),
+            "day": [f"2024-05-{day:02d}" for day in rng.integers(1, 31, rows)],
+        }
+        for name, values in kept.items():
+            try:
+                sf.release(NOISE, pa.table({"lat": lat, "lon": lon, name: values}), keep=[name])
+            except InputError:
+                alarms += 1
+    assert alarms <= 1  # of 240, all seeded

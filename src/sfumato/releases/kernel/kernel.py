@@ -50,7 +50,7 @@ class Kernel:
         user: The column of users, or None.
         disclosed: Which columns are carried over, and which are left out.
         secret: The columns that hold the secret, or the time.
-        notes: What was taken for granted about the source.
+        notes: What was taken for granted about the source, and after its first batch what kept columns give away.
 
     Raises:
         InputError: If the wishes do not fit the mechanisms.
@@ -142,7 +142,7 @@ class Kernel:
 
         Raises:
             DataError: If a row is outside, and this is refused.
-            InputError: If a column to keep holds the positions in another form.
+            InputError: If a column to keep gives the positions away.
         """
         chosen = self._chosen(batch, start)
         nearest = self._wishes.outside == "nearest"
@@ -195,10 +195,12 @@ class Kernel:
         return swapped if exchanged else ""
 
     def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
-        """Refuse columns that hold positions in another form; users and times are kept under their own names."""
+        """Refuse columns that give positions away; users and times are kept under their own names."""
         roles = {self.user, None if self._places is None else self._places.roles.time}
         kept = {name: batch.column(name) for name in self.disclosed.kept.values() if name not in roles}
-        check_kept(kept, np.where(inside, lat, np.nan), lon)
+        losses = [each.loss_m for each in self._reporters]
+        notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)))
+        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
 
     def drawn(
         self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None

@@ -1,23 +1,30 @@
-"""Columns to keep that tell the position: refused by their values, whatever they are called.
+"""Columns to keep that give the position away: refused by their values, whatever they are called.
 
-Numbers count that are a plane or a quadric over latitude and longitude, as the coordinates of every projection
-nearly are, also within texts, lists, structures and well-known binary. Codes such as geohashes are not recognised.
+Two measures say how well a column locates rows, in metres. Numbers that are nearly a plane or quadric over the
+position: how far a position moves along the steepest direction before they show it. Any value: how far a row is
+from the mean of the other rows with this value, or with a code that begins alike. A column that locates rows as
+well as the mechanism's reports, or to 100 m, is refused.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...errors import InputError, argument
+from ...rounding import amount
 from ..columns import fresh
+from .embedded_numbers import are_shapes, is_text, numbers_in, texts_of
 
-_LOOKED_AT: Final = 1_000  # rows that are looked at
+_LOOKED_AT: Final = 1_000  # rows whose numbers are looked at
+_GROUPED: Final = 50_000  # rows that are put into groups of one value
+_LEAST_M: Final = 100.0  # a column that locates rows so well is refused whatever the mechanism loses
 _FEW: Final = 10  # rows below which a plane fits anything
 _MANY: Final = 30  # rows from which a quadric is fitted
 _EQUAL: Final = 1e-5  # degrees, about a metre
@@ -25,160 +32,246 @@ _SITES: Final = 5  # places up to which any column may follow them
 _UNEXPLAINED: Final = 1e-4  # share of the variance that a position leaves open in its own coordinates
 _ODD: Final = 0.05  # share of the rows that may be something else, such as zeros
 _DENSE: Final = 20  # counters rise by fewer than this from row to row
-_SHAPE: Final = re.compile(
-    r"\s*(?:SRID=\d+;)?\s*(?:MULTI)?POINT\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)|\s*\{.*\"coordinates\"",
-    re.IGNORECASE | re.DOTALL,
-)
-_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_BETWEEN: Final = re.compile(r"[\s,;|/()\[\]°NSEWnsew]*")
+_SHARP: Final = 0.5  # of the error without the column, from which it says little
+_ONE_WAY: Final = 0.25  # the same where only one direction counts
+_REPEATED: Final = 0.02  # share of the rows that must have a value of others
+_LEAST_ROWS: Final = 50  # that must have a value of others: fewer are near each other by chance
+_CODES: Final = 10_000  # rows whose codes are looked at
+_MIXED: Final = 4  # random groups of the same sizes
+_LONGEST: Final = 24  # characters of codes that are looked at
+_UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
+_DEGREE_M: Final = 111_200.0
+_CALLED: Final = re.compile(r"(?:latitude|longitude|lat|lon|lng|(?<![a-z])long)(?![a-z])")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats) -> None:
-    """Refuse columns that hold the position in another form: coordinates of any projection, or a shape.
+def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float) -> tuple[str, ...]:
+    """Refuse columns that locate rows as well as the reports do, and return what others give away, in words.
 
     Args:
         kept: The columns to keep, Arrow arrays of n rows by name.
         lat: The true latitudes, degrees, array (n,); NaN for rows that do not count.
         lon: The true longitudes, degrees, array (n,).
+        loss_m: The mean distance from a true place to its report, metres; NaN where it is not known.
 
     Raises:
-        InputError: If one does, in a thousand rows.
+        InputError: If one does, by a thousand rows for numbers and fifty thousand for values.
     """
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
-    if not rows.size:
-        return
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _LOOKED_AT)).astype(np.intp)]
-    at = lat[rows], lon[rows]
+    if not rows.size or not kept:
+        return ()
+    limit_m = max(_LEAST_M, 0.0 if np.isnan(loss_m) else loss_m)
+    few, many = (
+        rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
+    )
+    notes, looked_at = [], {name: fresh(column, name, few) for name, column in kept.items()}
+    other = _other_places(looked_at, lat[few], lon[few])
     for name, column in kept.items():
-        part = fresh(column, name, rows)
-        if _is_shape(part) or any(_follows(numbers, *at) for numbers in _numbers(part)):
+        numbers = looked_at[name]
+        located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], limit_m)
+        if located_m is None and (name == other or _named_so(name, numbers, lat[few], lon[few])):
             raise InputError(
-                f"the column {name!r} holds positions in another form, so it is never kept.",
+                f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never "
+                "kept.",
+                f"leave it out of {argument('keep')}",
+                f"release these places, too, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
+                "the promises of both releases add up.",
+            )
+        if located_m is not None:
+            exactly = f" (to about {amount(located_m, 'm')})" if located_m >= 1 else ""
+            raise InputError(
+                f"the column {name!r} holds positions in another form{exactly}, so it is never kept.",
                 f"leave it out of {argument('keep')}.",
             )
+        note = _by_values(name, fresh(column, name, many), lat[many], lon[many], limit_m)
+        notes += [note] if note else []
+    return tuple(notes)
 
 
-def _texts(column: Any) -> list[str]:
-    """Return a column of texts or bytes as texts, empty where there is nothing."""
-    import pyarrow as pa
-
-    as_bytes = column.cast(pa.large_binary()).to_pylist()
-    return ["" if value is None else value.decode("utf-8", "replace").strip() for value in as_bytes]
+def _by_numbers(column: Any, lat: Floats, lon: Floats, limit_m: float) -> float | None:
+    """Return how well the numbers in a column locate rows, metres; None where not to the limit."""
+    errors = [_error_m(values, lat, lon, limit_m) for values in numbers_in(column)]
+    return min((error for error in errors if error is not None), default=None)
 
 
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_shape(column: Any) -> bool:
-    """Return whether all texts of a column are points in well-known text or GeoJSON."""
-    if not _is_text(column.type):
-        return False
-    texts = [text for text in _texts(column) if text]
-    return bool(texts) and all(_SHAPE.match(text) for text in texts)
-
-
-def _numbers(column: Any) -> Iterator[Floats]:
-    """Yield the numbers in a column, arrays (n,), NaN where there is none; none of times and truth values."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        yield from _numbers(column.cast(kind.value_type))
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        yield compute.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    elif _is_text(kind):
-        texts = _texts(column)
-        yield from _written(texts)
-        yield from _written([text.replace(",", ".") for text in texts])
-        yield from _binary([_unhexed(text) for text in texts])
-    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        yield from _binary(column.to_pylist())
-    elif pa.types.is_struct(kind):
-        for part in column.flatten():
-            yield from _numbers(part)
-    elif _is_list(kind) and (pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)):
-        yield from _places([values or [] for values in column.to_pylist()])
-
-
-def _is_list(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def _places(rows: Sequence[Sequence[Any]]) -> Iterator[Floats]:
-    """Yield the first, second and third numbers of rows, arrays (n,), NaN where there is none."""
-    for place in range(3):
-        yield np.array([_float(row[place]) if len(row) > place else np.nan for row in rows])
-
-
-def _float(value: Any) -> float:
-    return np.nan if value is None else float(value)
-
-
-def _written(texts: Sequence[str]) -> Iterator[Floats]:
-    """Yield the first, second and third numbers of texts that hold numbers and what parts them alone."""
-    rows = []
-    for text in texts:
-        found = _NUMBER.findall(text)
-        rows.append(found if _BETWEEN.fullmatch(_NUMBER.sub(" ", text)) else [])
-    if sum(map(bool, rows)) < (1 - _ODD) * sum(map(bool, texts)):
-        return
-    yield from _places(rows)
-
-
-def _unhexed(text: str) -> bytes | None:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return None
-
-
-def _binary(values: Sequence[bytes | None]) -> Iterator[Floats]:
-    """Yield the coordinates of points in (extended) well-known binary."""
-    points = [_point(value) if value else None for value in values]
-    for place in range(2):
-        yield np.array([np.nan if point is None else point[place] for point in points])
-
-
-def _point(value: bytes) -> tuple[float, float] | None:
-    if len(value) < 21 or value[0] > 1:
-        return None
-    order = "<" if value[0] else ">"
-    (kind,) = struct.unpack_from(f"{order}I", value, 1)
-    if kind & 0xFF != 1 or len(value) > 41:
-        return None
-    x, y = struct.unpack_from(f"{order}dd", value, 9 if kind & 0x20000000 and len(value) >= 25 else 5)
-    return float(x), float(y)
-
-
-def _follows(values: Floats, lat: Floats, lon: Floats) -> bool:
-    """Return whether numbers are the coordinates, or a plane or quadric over them."""
+def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
+    """Return how well numbers, or their squares, locate rows, metres; None where not to the limit."""
     known = np.isfinite(values)
     if known.sum() < max(1, len(values) // 2):
-        return False
+        return None
     values, lat, lon = values[known], lat[known], lon[known]
     if any((np.abs(values - each) <= _EQUAL).all() for each in (lat, lon)):
-        return True
+        return 0.0
     if len(values) < _FEW or len(np.unique(np.round(np.column_stack([lat, lon]), 6), axis=0)) <= _SITES:
-        return False
-    if _counts(values):
-        return False
+        return None
     largest = np.abs(values).max()
-    values = values / largest if largest > 0 else values
-    x, y = lat - lat.mean(), lon - lon.mean()
-    terms = [np.ones_like(x), x, y, *([x * x, x * y, y * y] if len(values) >= _MANY else [])]
-    surface = np.column_stack([each / (np.abs(each).max() or 1.0) for each in terms])
+    if _counts(values) or not largest > 0:
+        return None
+    values = values / largest
+    many = len(values) >= _MANY
+    errors = (_surface_error_m(each, *_metres(lat, lon), limit_m) for each in (values, values**2)[: 1 + many])
+    return min((error for error in errors if error is not None), default=None)
+
+
+def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
+    """Return how well numbers locate rows by their steepest direction, metres; None where not to the limit.
+
+    A plane or quadric over the position is fitted to the numbers. What it leaves open, divided by its slope, is a
+    distance: within it the numbers do not distinguish positions. Squares are for distances from a point.
+
+    Args:
+        values: The numbers, array (n,), of size one.
+        x: Metres to the east, array (n,).
+        y: Metres to the north, array (n,).
+        limit_m: The limit.
+    """
+    many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
+    x, y = x / size, y / size
+    surface = np.column_stack([np.ones_like(x), x, y, *([x * x, x * y, y * y] if many else [])])
     off = np.abs(values - surface @ np.linalg.lstsq(surface, values, rcond=None)[0])
-    kept = off <= np.quantile(off, 1 - _ODD) if len(values) >= _MANY else np.ones(len(values), dtype=np.bool_)
-    surface, values = surface[kept], values[kept]
-    left = values - surface @ np.linalg.lstsq(surface, values, rcond=None)[0]
-    spread = values - values.mean()
-    return bool((spread**2).sum() > 0 and (left**2).sum() <= _UNEXPLAINED * (spread**2).sum())
+    usual = off <= np.quantile(off, 1 - _ODD) if many else np.ones(len(values), dtype=np.bool_)
+    surface, values, x, y = surface[usual], values[usual], x[usual], y[usual]
+    terms = np.linalg.lstsq(surface, values, rcond=None)[0]
+    # Each row is compared with the fit to all others, or single rows far off would follow any column.
+    weight = (np.linalg.qr(surface)[0] ** 2).sum(axis=1)
+    left = float((((values - surface @ terms) / np.maximum(1 - weight, 1e-9)) ** 2).mean())
+    spread = float(values.var())
+    bends = terms[3:] if many else np.zeros(3)
+    slope = np.array([terms[1] + 2 * bends[0] * x + bends[1] * y, terms[2] + bends[1] * x + 2 * bends[2] * y])
+    steepness = float((slope**2).sum(axis=0).mean())
+    if not (spread > 0 and steepness > 0):
+        return None
+    error_m = float(size * np.sqrt(left / steepness))
+    sharp = left <= (_SHARP if many else _SHARP / 2) ** 2 * spread and error_m <= limit_m
+    return error_m if sharp or left <= _UNEXPLAINED * spread else None
+
+
+def _named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
+    """Return whether a column is called a latitude or longitude, and its numbers are degrees near the rows."""
+    called = _CALLED.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    there = lat if called and called[0].startswith("lat") else lon
+    return bool(called) and any(_are_near(values, there) for values in numbers_in(column))
+
+
+def _other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> str:
+    """Return the column with the latitudes of other places near the rows, where another has longitudes."""
+    if len(lat) < _FEW:
+        return ""
+    numbers = [(name, each) for name, column in columns.items() for each in numbers_in(column) if _are_fine(each)]
+    for name, each in numbers:
+        if _are_near(each, lat) and any(other is not each and _are_near(other, lon) for _, other in numbers):
+            return name
+    return ""
+
+
+def _are_near(values: Floats, there: Floats) -> bool:
+    """Return whether numbers, some of them no integers, are degrees in the region of the rows."""
+    known = values[np.isfinite(values)]
+    if known.size < max(1, len(values) // 2) or (known == np.round(known)).all():
+        return False
+    inside = np.abs(known - np.median(there)) <= np.ptp(there) + 1
+    return bool(inside.mean() >= 1 - _ODD)
+
+
+def _are_fine(values: Floats) -> bool:
+    """Return whether most numbers have more than three decimals."""
+    known = values[np.isfinite(values)]
+    return bool(known.size) and bool((np.abs(known * 1000 - np.round(known * 1000)) > 1e-6).mean() > 1 - _SHARP)
+
+
+def _by_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float) -> str:
+    """Return what the values of a column give away of positions, in words; nothing where that is little.
+
+    Raises:
+        InputError: If they locate rows to the limit.
+    """
+    rows, notes = len(column), ""
+    x, y = _metres(lat, lon)
+    for number, groups in enumerate(_groupings(column)):
+        values = len(np.unique(groups))
+        if number == 0 and rows >= 2 * _FEW and values >= _UNIQUE * rows:
+            notes = f"the column {name!r} is nearly unique: its values identify single rows"
+        every = -(-rows // len(groups))
+        error_m, blind_m, one_way = _apart_m(groups, x[::every], y[::every])
+        if not np.isfinite(error_m):
+            continue
+        if error_m <= limit_m and error_m <= (_ONE_WAY if one_way else _SHARP) * blind_m:
+            raise InputError(
+                f"the column {name!r} gives positions away: it locates rows to {amount(error_m, 'm')}"
+                f"{' in one direction' if one_way else ''}, the reports to {amount(limit_m, 'm')}.",
+                "replace its values by coarser ones",
+                f"leave it out of {argument('keep')}",
+                f"if it names people, call it the users with {argument('release.user', name)}.",
+            )
+        if number == 0 and not one_way and error_m <= _SHARP * blind_m:
+            notes = (
+                f"the column {name!r} locates rows to {amount(error_m, 'm')}, the reports to "
+                f"{amount(limit_m, 'm')}; without both it is {amount(blind_m, 'm')}"
+            )
+    return notes
+
+
+def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
+    """Yield the number of each row's value, and of codes also of what values begin with, longest first."""
+    import pyarrow as pa
+
+    encoded = (pa.array(texts_of(column)) if pa.types.is_nested(column.type) else column).dictionary_encode()
+    indices = encoded.indices.fill_null(len(encoded.dictionary))
+    yield indices.to_numpy(zero_copy_only=False).astype(np.intp)
+    if not is_text(column.type) or len(encoded.dictionary) < len(column) / 4:
+        return
+    texts = texts_of(column)[:: -(-len(column) // _CODES)]
+    rising = sum(one <= two for one, two in pairwise(texts))
+    if rising > (1 - _ODD) * (len(texts) - 1) or _DATE.match(texts[0]):
+        return  # numbers of rows, or times
+    first, last = min(texts), max(texts)
+    shared = next((k for k, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first))
+    codes = np.array([text[shared : shared + _LONGEST] for text in texts])
+    for size in range(_LONGEST - 1, 0, -1):
+        begins, groups = np.unique(codes.astype(f"<U{size}"), return_inverse=True)
+        if len(begins) <= _SITES:
+            return
+        yield groups.astype(np.intp).reshape(-1)
+
+
+def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
+    """Return the median distance of a row from the mean of the others of its group, and that without groups.
+
+    Returns:
+        Both distances in metres, infinite where too few rows have a value of others, and whether they are along
+        one direction, in which the groups locate rows better than in the plane.
+    """
+    sizes = np.bincount(groups)
+    repeated = sizes[groups] > 1
+    if repeated.sum() < max(_LEAST_ROWS, _REPEATED * len(groups)):
+        return np.inf, np.inf, False
+    own, at = groups[repeated], np.array([x[repeated], y[repeated]])
+    rng = np.random.default_rng(0)
+    near = _residuals(own, at)
+    blind = np.hstack([_residuals(own, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
+    found = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
+    for angle in np.linspace(0, np.pi, 12 if repeated.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
+        way = np.array([np.cos(angle), np.sin(angle)])
+        found.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
+    shares = [
+        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if one else _SHARP) for error, blind, one in found
+    ]
+    return found[0] if shares[0] <= 1 else found[int(np.argmin(shares))]
+
+
+def _residuals(groups: NDArray[np.intp], at: Floats) -> Floats:
+    """Return the vectors from the mean of the others of each row's group to the row, array (2, n)."""
+    sizes = np.bincount(groups)
+    sums = np.array([np.bincount(groups, weights=each, minlength=len(sizes)) for each in at])
+    found: Floats = at - (sums[:, groups] - at) / (sizes[groups] - 1)
+    return found
+
+
+def _metres(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
+    """Return east and north of the rows' middle, metres, as far as a sphere has a plane."""
+    middle = float(np.median(lat))
+    east = np.mod(lon - np.median(lon) + 180, 360) - 180
+    return east * _DEGREE_M * np.cos(np.radians(middle)), (lat - middle) * _DEGREE_M
 
 
 def _counts(values: Floats) -> bool:

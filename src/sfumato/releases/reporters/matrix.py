@@ -17,6 +17,7 @@ from ..columns import Labels, latlon_of, report_columns
 from .labels import positions_in
 from .reporter import Given, Reporter, Secrets
 
+_LOOKED_AT: Final = 200  # places
 _RADIUS_M: Final = 6_371_000.0
 
 
@@ -43,6 +44,18 @@ class MatrixReporter(Reporter):
         """The secrets in words."""
         noun = "places" if self.given == "places" else "labels"
         return f"at any of the mechanism's {len(self.single.secrets):,} {noun}"
+
+    @property
+    def loss_m(self) -> float:
+        """The mean distance from a place to its report, metres, over some hundred places at most."""
+        places = self.single.secrets
+        if not isinstance(places, Places) or self._latlon is None:
+            return float("nan")
+        chosen = np.linspace(0, len(places) - 1, min(len(places), _LOOKED_AT)).astype(np.intp)
+        weights = self.single.weights[chosen].astype(np.float64)
+        lat, lon = places.latlon[chosen].T[:, :, None]
+        apart_m = _apart_m(lat, lon, *self._latlon.T[:, None, :])
+        return float(np.average(apart_m, weights=weights))
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:
         """Return the secrets of points; see `Reporter.at`."""

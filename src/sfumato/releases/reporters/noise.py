@@ -27,6 +27,11 @@ class NoiseReporter(Reporter):
         """The points that are served, in words."""
         return f"within {self.noise.reach_m / 1000:,.6g} km of the noise's centre"
 
+    @property
+    def loss_m(self) -> float:
+        """The mean length of the noise, metres."""
+        return 2 * float(self.noise.step_m / self.noise.noise.rate)
+
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
         """Return the points themselves; see `Reporter.at`."""
         beyond = self.noise.beyond_m(lat, lon)

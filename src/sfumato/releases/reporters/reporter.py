@@ -55,6 +55,11 @@ class Reporter(ABC):
     def where(self) -> str:
         """The secrets in words, as they follow "not"."""
 
+    @property
+    def loss_m(self) -> float:
+        """The mean distance from a true place to its report, metres; NaN where reports have no place."""
+        return float("nan")
+
     @abstractmethod
     def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
         """Return a report for each secret, fresh and independent, array (n, ...)."""
