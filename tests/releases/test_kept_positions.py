@@ -246,6 +246,21 @@ def test_names_of_districts_are_measured_in_metres_against_what_reports_lose():
     assert not prepare_frame(NOISE, wide, keep=["district"]).run().outcome.notes
 
 
+@pytest.mark.parametrize("form", ["three decimals", "second fix", "cells", "distance"])
+def test_the_limit_is_in_metres_also_where_rows_are_near_each_other(form):
+    rng, x, y, _ = crowd(500)
+    x, y = x / 8, y / 8  # half a kilometre around the middle
+    lat, lon = 53.8 + y / 111_200, -1.5 + x / 111_200 / np.cos(np.radians(53.8))
+    column = {
+        "three decimals": np.round(lat, 3),
+        "second fix": lon + rng.normal(size=500) * 20 / 65_700,
+        "cells": np.floor(x / 100),
+        "distance": np.round(np.hypot(x, y), -1),
+    }[form]
+    with pytest.raises(InputError, match=r"holds positions in another form \(to about \d+\.?\d* m\)"):
+        sf.release(RATED, pa.table({"lat": lat, "lon": lon, "kept": column}), keep=["kept"])
+
+
 def test_streets_locate_in_one_direction():
     _, _, y, columns = crowd()
     streets = pa.table({**columns, "street": [hash_of(str(int(each // 150))) for each in y]})
