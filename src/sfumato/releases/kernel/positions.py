@@ -187,6 +187,7 @@ def _by_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float)
     """
     rows, notes = len(column), ""
     x, y = _metres(lat, lon)
+    compared = f"{'the reports to' if limit_m > _LEAST_M else 'the limit is'} {amount(limit_m, 'm')}"
     for number, groups in enumerate(_groupings(column)):
         values = len(np.unique(groups))
         if number == 0 and rows >= 2 * _FEW and values >= _UNIQUE * rows:
@@ -198,15 +199,15 @@ def _by_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float)
         if error_m <= limit_m and error_m <= (_ONE_WAY if one_way else _SHARP) * blind_m:
             raise InputError(
                 f"the column {name!r} gives positions away: it locates rows to {amount(error_m, 'm')}"
-                f"{' in one direction' if one_way else ''}, the reports to {amount(limit_m, 'm')}.",
+                f"{' in one direction' if one_way else ''}, {compared}.",
                 "replace its values by coarser ones",
                 f"leave it out of {argument('keep')}",
                 f"if it names people, call it the users with {argument('release.user', name)}.",
             )
         if number == 0 and not one_way and error_m <= _SHARP * blind_m:
             notes = (
-                f"the column {name!r} locates rows to {amount(error_m, 'm')}, the reports to "
-                f"{amount(limit_m, 'm')}; without both it is {amount(blind_m, 'm')}"
+                f"the column {name!r} locates rows to {amount(error_m, 'm')}, {compared}; without it "
+                f"they are located to {amount(blind_m, 'm')}"
             )
     return notes
 
