@@ -128,7 +128,13 @@ def test_numbers_in_bins(run, answers):
     assert held.guarantees[0].metric.name == "hamming"
     released = run("release", "age.sfm", answers, "out.csv", "--column", "age")
     assert released.code == 0, released.err
-    assert run("estimate", "age.sfm", "out.csv").code == 0
+    estimated = run("estimate", "age.sfm", "out.csv", "-o", "e.csv")
+    assert estimated.code == 3
+    assert estimated.text.startswith("NOT SETTLED, and withheld: 17 of the 17 shares.")
+    assert "likeliest" not in estimated.text
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        assert [row["probability"] for row in csv.DictReader(file)] == [""] * 17
+    assert run("estimate", "age.sfm", "out.csv", "--method", "early-stopped").code == 0
     done = run(
         "design", "--column", "age", "--numbers", "18..97:5", "--loss", "hamming", "--epsilon", 1, "-o", "r.sfm"
     )
@@ -227,7 +233,14 @@ def test_one_joint_space_from_answers_to_shares(run, answers):
     for kind, how in (("profile", "maximum-likelihood"), ("normal", "inversion"), ("bootstrap", "least-squares")):
         done = run("estimate", "j.sfm", "out.parquet", "--method", how, "--intervals", kind, "-o", "e.csv")
         assert done.code == 0, done.err
+        with open("e-columns.csv", newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["column"] == "diagnosis"]
+        assert sum(float(row["probability"]) for row in rows) == pytest.approx(1)
+        assert all(float(row["lower"]) <= float(row["probability"]) <= float(row["upper"]) for row in rows)
         found, true = shares_in("e.csv"), true_shares(answers)
+        for row in rows:
+            whole = sum(share for pair, share in true.items() if pair[0] == row["value"])
+            assert float(row["probability"]) == pytest.approx(whole, abs=0.1)
         margin = sf.accuracy(8, epsilon=2, answers=4_000, failure=1e-9).margin
         assert max(abs(found[pair] - true[pair]) for pair in true) < margin
         assert "The likeliest values of diagnosis" in done.text

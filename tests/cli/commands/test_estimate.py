@@ -79,6 +79,24 @@ def test_shares_of_vertices_are_called_so(run):
     assert "those of the vertices that people are rounded to" in done.text
 
 
+def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file):
+    assert (
+        run("design", visits_file, "--epsilon", "1/km", "--spacing", "1500 m", "-o", "m.sfm", "--no-picture").code
+        == 0
+    )
+    assert run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest").code == 0
+    done = run("estimate", "m.sfm", "out.csv", "-o", "e.csv")
+    assert done.code == 3
+    assert done.text.startswith("NOT SETTLED, and withheld:")
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["probability"] == "" for row in rows)
+    assert all(abs(float(row["latitude"])) <= 90 and abs(float(row["longitude"])) <= 180 for row in rows)
+    smooth = run("estimate", "m.sfm", "out.csv", "--method", "early-stopped")
+    assert smooth.code == 0
+    assert "middle (latitude, longitude)" in smooth.text
+
+
 @pytest.mark.parametrize("kind", ["arrow", "parquet", "csv"])
 def test_every_kind_of_table_that_release_writes(run, released, tmp_path, kind):
     (tmp_path / "t.csv").write_text("label\n" + "red\ngreen\nblue\n" * 100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -17,13 +17,17 @@ from ..options import Failure, Outline, Seed
 from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
-    from ...releases.estimate import Estimate
+    from ...releases.estimate import Estimate, Identifiability
     from ..screen import Screen
 
 _SHOWN = 15
 _VERTICES: Final = (
     "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
     "random: somebody counts for several vertices, up to about twice the spacing away from where they are."
+)
+_INSTEAD: Final = (
+    "--intervals profile gives each an interval (it takes long), --method early-stopped a smooth guess; "
+    "sfumato.releases.estimate.profile_intervals is for sums, such as districts."
 )
 
 
@@ -103,7 +107,8 @@ def command(
     It finds shares of the population, as far as the reports tell them apart, and nobody's
     own secret. A table that was released with another mechanism is refused by the mark that 'sfumato release'
     leaves on it. One without a mark is taken with --unmarked only, and where it fits the mechanism.
-    Exit code 3 if the estimate did not converge.
+    Shares that the reports do not settle are withheld. Of several columns -o shares.csv also writes the
+    shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
     """
     from ...files import NoiseFile, read_any
     from ...geo import Lattice, read_visits
@@ -119,7 +124,7 @@ def command(
         reports_fit,
     )
     from ...report.maps import outline as read_outline
-    from ...rounding import about
+    from ...rounding import about, counted
     from ..noise import coarse_of
     from ..screen import Screen
 
@@ -127,7 +132,8 @@ def command(
     check_failure(failure)
     if seed < 0:
         raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
-    check_outputs([output], [file, reports, outline])
+    beside = None if output is None else output.with_name(f"{output.stem}-columns.csv")
+    check_outputs([output, beside], [file, reports, outline])
     paged = output is not None and output.suffix.lower() == ".html"
     if outline is not None and not paged:
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
@@ -190,12 +196,20 @@ def command(
     if doubt:
         say(f"Warning: {doubt}", err=True)
     console = Screen()
+    withheld = _withheld(found, known)
+    if withheld:
+        console.print(f"NOT SETTLED, and withheld: {len(withheld):,} of the {counted(len(found.space), 'share')}.")
+        console.print(_INSTEAD)
+    if not known.complete:
+        console.print(str(known))
     console.print(f"{found!r}.")
-    _print_likeliest(console, found, "The likeliest values", whole=True)
+    if len(withheld) < len(found.space):
+        _print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
     margins = estimated_margins(found, received, intervals=_KINDS[intervals], failure=failure, seed=seed)
     for name, margin in margins.items():
         _print_likeliest(console, margin, f"The likeliest values of {name}", whole=False)
-    console.print(str(known))
+    if known.complete:
+        console.print(str(known))
     if note:
         console.print(note)
     if output is not None and paged:
@@ -209,33 +223,52 @@ def command(
         page.save(output)
         say(f"Written: {output}", err=True)
     elif output is not None:
-        _write(found, output)
-        say(f"Written: {output}", err=True)
-    if not found.converged:
+        _write(found, output, withheld)
+        written = [output]
+        if margins and beside is not None:
+            _write_margins(margins, beside)
+            written.append(beside)
+        say(f"Written: {', '.join(map(str, written))}", err=True)
+    if not found.converged or (len(withheld) == len(found.space) and not margins):
         raise typer.Exit(PARTIAL)
 
 
-def _print_likeliest(console: Screen, found: Estimate, heading: str, *, whole: bool) -> None:
+def _withheld(found: Estimate, known: Identifiability) -> frozenset[int]:
+    """Return the positions of shares that reports do not settle, where no interval says how far off they are."""
+    if found.intervals is not None or found.method != "maximum likelihood":
+        return frozenset()
+    return frozenset(found.space.positions(known.unidentified).tolist())
+
+
+def _print_likeliest(
+    console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
+) -> None:
+    from ...geo import Places
     from ...rounding import percent_at_least, percent_at_most
     from ...tables import text
     from ..screen import print_table
 
-    order = sorted(range(len(found.space)), key=lambda s: -found.probabilities[s])
+    space, sure = found.space, found.intervals
+    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
     rest = len(order) - _SHOWN
-    sure = found.intervals
     headings = ["value", "share"] + ([] if sure is None else [f"{100 * sure.confidence:g} % interval"])
+    if isinstance(space, Places):
+        headings.append("middle (latitude, longitude)")
     rows = []
     for s in order[:_SHOWN]:
-        cells = [text(found.space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
+        cells = [text(space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
         if sure is not None:
             cells.append(f"{percent_at_least(sure.lower[s], 3)} to {percent_at_most(sure.upper[s], 3)}")
+        if isinstance(space, Places):
+            cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
         rows.append(cells)
     more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
     print_table(console, f"{heading}{more}", headings, rows)
 
 
-def _write(found: Estimate, path: Path) -> None:
+def _write(found: Estimate, path: Path, withheld: Collection[int]) -> None:
     from ...core import JointSpace
+    from ...geo import Places
     from ...tables import text, write_rows
 
     sure, space = found.intervals, found.space
@@ -245,5 +278,23 @@ def _write(found: Estimate, path: Path) -> None:
     columns: list[Iterable[Any]] = [
         map(text, each) for each in (zip(*labels, strict=True) if len(secrets) > 1 else [labels])
     ]
-    columns += [found.probabilities] if sure is None else [found.probabilities, sure.lower, sure.upper]
+    columns.append([None if s in withheld else float(share) for s, share in enumerate(found.probabilities)])
+    columns += [] if sure is None else [sure.lower, sure.upper]
+    if isinstance(space, Places):
+        names += ["latitude", "longitude"]
+        columns += list(space.latlon.T)
     write_rows(names, zip(*columns, strict=True), path)
+
+
+def _write_margins(margins: Mapping[str, Estimate], path: Path) -> None:
+    """Write the shares of each column's values, one below the other."""
+    from ...tables import text, write_rows
+
+    sure = next(iter(margins.values())).intervals
+    rows: list[tuple[object, ...]] = []
+    for name, margin in margins.items():
+        columns: list[Iterable[Any]] = [map(text, margin.space.labels), margin.probabilities]
+        if margin.intervals is not None:
+            columns += [margin.intervals.lower, margin.intervals.upper]
+        rows += [(name, *row) for row in zip(*columns, strict=True)]
+    write_rows(["column", "value", "probability", *(() if sure is None else ("lower", "upper"))], rows, path)
