@@ -34,6 +34,7 @@ from .options import (
     Picture,
     PrivacyMetric,
     Processes,
+    Region,
     Smoothing,
     Spacing,
     TimeLimit,
@@ -72,13 +73,7 @@ class DesignOptions(OptionsAsGiven):
     cell: Cell = None
     cells: Cells = None
     hexagons: Hexagons = None
-    region: Annotated[
-        str | None,
-        Option(
-            help="The area: 'south,west,north,east', or '8 km x 6 km around 48.85,2.35'. Without visits the "
-            "design is for points spread evenly over it, and depends on no one's data."
-        ),
-    ] = None
+    region: Region = None
     population: Annotated[
         Path | None,
         Option(
