@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -15,6 +15,7 @@ from .outputs import draw
 from .progress import working
 
 if TYPE_CHECKING:
+    from ..core import Mechanism
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design, NoiseDesign
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .sites import Site
 
 _MEASURING = "Measuring loss and attackers"
+_LARGEST: Final = 1_000_000  # entries of a mechanism: what reports settle is then known in about a second
+_REPORTS: Final = 1_000_000  # that nobody collects lightly
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
             "the visits are the protected person's own, that is a second release, which the promise does not "
             "cover."
         )
+    remarks += _estimates(result.mechanism)
     held = MechanismFile.of_design(result)
     save(held, target)
     with working(_MEASURING):
@@ -137,6 +141,21 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
         raise typer.Exit(code or PARTIAL)
     if code:
         raise typer.Exit(code)
+
+
+def _estimates(mechanism: Mechanism) -> list[str]:
+    """Return that shares of single places cannot be estimated from reports, or from very many only."""
+    from math import prod
+
+    from ..releases.estimate import identifiability
+
+    if prod(mechanism.shape) > _LARGEST:
+        return []
+    known = identifiability(mechanism)
+    sentence = str(known)
+    return (
+        [f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"] if known.least_reports > _REPORTS else []
+    )
 
 
 def write_column(

@@ -79,14 +79,14 @@ def test_shares_of_vertices_are_called_so(run):
     assert "those of the vertices that people are rounded to" in done.text
 
 
-def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file):
-    assert (
-        run("design", visits_file, "--epsilon", "1/km", "--spacing", "1500 m", "-o", "m.sfm", "--no-picture").code
-        == 0
-    )
+def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file, tmp_path):
+    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
+    assert run("design", visits_file, *options).code == 0
     assert run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest").code == 0
     done = run("estimate", "m.sfm", "out.csv", "-o", "e.csv")
     assert done.code == 3
+    told = " ".join((tmp_path / "m.md").read_text().split())
+    assert "If you estimate shares: however many reports there are, they do not settle" in told
     assert done.text.startswith("NOT SETTLED, and withheld:")
     with open("e.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
