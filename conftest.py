@@ -49,6 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let reports that are far by chance pass: one place in 100 is warned of, though it has not moved."""
+    config.addinivalue_line("filterwarnings", "ignore::sfumato.errors.PlaceWarning")
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what imports an extra that is absent: the search for doctests imports every file."""
     absent = _absent()

@@ -154,6 +154,10 @@ class MetricWarning(UserWarning):
     """A metric that can be used, but is not quite what its name promises."""
 
 
+class PlaceWarning(UserWarning):
+    """A position that is far from the report of the place that it was given for."""
+
+
 def at_command_line(name: str, value: str) -> str | None:
     """Return a text of `typed` as it stands; None for anything else."""
     return value if name == _TYPED else None

@@ -3,7 +3,9 @@
 import hashlib
 import math
 import threading
+import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +13,9 @@ import pytest
 from scipy.stats import chisquare
 
 import sfumato as sf
-from sfumato.errors import FileError, InputError, UnitError
+from sfumato.errors import FileError, InputError, PlaceWarning, UnitError
 from sfumato.evidence import VertexPrivacy
-from sfumato.geo import Lattice
+from sfumato.geo import Lattice, Projection
 from sfumato.releases import prepare
 from sfumato.releases.budget import Blur, BudgetError, Ledger, new_ledger_key
 from sfumato.releases.fingerprint import fingerprint
@@ -26,6 +28,12 @@ MECHANISM = sf.design(
     sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, keep="program"
 ).mechanism
 HOME = 48.851, 2.3512
+SHARP = sf.design(
+    sf.Prior.uniform(LATTICE),
+    loss=LATTICE.metric("euclidean", unit="km"),
+    guarantees=sf.CoordinatePrivacy("9/km"),
+    keep="program",
+).mechanism
 GRID = sf.Grid.covering("3 km x 3 km around 48.85,2.35", cell="1 km")
 
 
@@ -50,7 +58,89 @@ def test_a_place_is_charged_once_and_repeated_by_later_runs(address):
         assert again.ledger.balance("ada").spent == 1
     assert source.ledger.balance("ada").reports == 1
     # Also from where the mechanism serves nothing: the place is known, the point no longer matters.
-    np.testing.assert_array_equal(source.report("ada", 0.0, 0.0, place="home"), first)
+    with pytest.warns(PlaceWarning, match="move=True"):
+        np.testing.assert_array_equal(source.report("ada", 0.0, 0.0, place="home"), first)
+
+
+def test_a_place_that_moved_is_charged_and_drawn_once_more(address):
+    source = metered(address, "2/km")
+    users = ["ada", "bob"]
+    first = [source.draw(user, 0, place="home") for user in users]
+    source.draw("ada", 0, place="work", move=True)  # a place without a report
+    head = source.ledger.head
+    with pytest.raises(BudgetError):
+        source.draw("ada", 8, place="home", move=True)
+    with pytest.raises(BudgetError):  # a move is never answered with an earlier report
+        metered(address, spent="repeat").report("ada", *HOME, place="home", move=True)
+    for place in (None, ""):
+        with pytest.raises(InputError, match="without a place"):
+            source.report("bob", *HOME, place=place, move=True)
+        with pytest.raises(InputError, match="without a place"):
+            source.draw("bob", 0, place=place, move=True)
+    assert source.ledger.head == head
+    moved = source.draw("bob", 8, place="home", move=True)
+    assert metered(address).draw("bob", 0, place="home") == moved
+    assert source.draw("ada", 8, place="home") == first[0]  # another's home stays
+    assert [source.ledger.balance(user).spent for user in users] == [2, 2]
+    check = source.ledger.check(head=head)
+    assert (check.sound, check.places) == (True, 4)
+    kept = [row for row in rows(address, "places") if row["charge"] in (2, 4)]
+    assert len({row["key"] for row in kept}) == 1
+    assert sorted(row["report"] for row in kept) == sorted([str(first[1]), str(moved)])
+
+
+def test_reports_after_a_move_are_as_fresh_ones(tmp_path):
+    """Whether a place moves or is new, its report is one of the new secret's row."""
+    source = metered(tmp_path / "l.db", "1000/km")
+    moved = []
+    for place in range(300):
+        source.draw("ada", 0, place=f"p{place}")
+        moved.append(source.draw("ada", 8, place=f"p{place}", move=True))
+    row = MECHANISM.matrix[8]
+    common = row > 0.01
+    counts = np.bincount(moved, minlength=len(row))
+    found = np.append(counts[common], counts[~common].sum())
+    assert chisquare(found, np.append(row[common], row[~common].sum()) * 300).pvalue > 1e-9
+
+
+def planted(report, visits):
+    return [report] * len(visits)
+
+
+def warned(source, *at):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        source.report("ada", *at, place="home")
+    return [each.category for each in found] == [PlaceWarning]
+
+
+def test_a_far_position_is_warned_of_by_the_share_of_reports_that_are_as_far(tmp_path):
+    """The share is summed over the matrix, point by point."""
+    source = Blur(SHARP, Ledger.create(tmp_path / "l.db", "1000/km"), sf.CoordinatePrivacy("9/km"))
+    found = set()
+    for report in range(len(LATTICE)):
+        source.reports(["ada"], [f"p{report}"], partial(planted, report))
+        for secret, at in enumerate(LATTICE.latlon):
+            away = np.hypot(*(Projection(*at).forward(*LATTICE.latlon.T).T))
+            share = SHARP.matrix[secret][away >= away[report] - 1e-3].sum()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                source.report("ada", *at, place=f"p{report}", outside="nearest")
+            assert bool(caught) == (share < 0.01)
+            found.add(bool(caught))
+    assert found == {True, False}
+
+
+def test_of_noise_the_law_of_planar_noise_decides(tmp_path):
+    """A report is farther than r with probability (1 + epsilon r) exp(-epsilon r): 1 % at 6.64 km."""
+    source = Blur(
+        sf.mechanisms.planar.CoordinateNoise("1/km", "2 m", Projection(*HOME)), opened(tmp_path / "l.db")
+    )
+    source.reports(["ada"], ["home"], lambda visits: [HOME])
+    plane = Projection(*HOME)
+    for away_m, far in ((0, False), (5_900, False), (6_200, False), (7_200, True), (40_000, True)):
+        assert warned(source, *plane.inverse_one(away_m * 0.6, away_m * 0.8)) == far
+    assert source.ledger.balance("ada").spent == 1
 
 
 def test_without_a_name_nothing_is_remembered(address):
@@ -171,7 +261,7 @@ def test_what_cannot_be_kept_is_not_given_out(tmp_path, address):
     """A charge whose row cannot be written: its number is taken behind the ledger's back."""
     source = metered(address)
     source.report("ada", *HOME)
-    alter(address, "INSERT INTO sfumato_places VALUES ('x', '1', 1)", "UPDATE sfumato_ledger SET number = 0")
+    alter(address, "INSERT INTO sfumato_places VALUES ('x', 1, '1')", "UPDATE sfumato_ledger SET number = 0")
     drawn = []
 
     def draw(visits):

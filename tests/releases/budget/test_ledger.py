@@ -273,7 +273,7 @@ def test_damaged_terms_and_accounts_are_refused(address):
         alter(address, f"UPDATE sfumato_accounts SET spent = '{value}'")
         with pytest.raises(FileError, match="account of 'ada' is damaged"):
             ledger.charge("ada", 0.1)
-    for change in ("version = 2", "version = 4", "rule = 'none'", "limits = '[]'", "limits = '{\"year\": 1}'"):
+    for change in ("version = 2", "version = 3", "rule = 'none'", "limits = '[]'", "limits = '{\"year\": 1}'"):
         alter(address, f"UPDATE sfumato_ledger SET {change}")
         with pytest.raises(FileError, match="not a sound ledger"):
             Ledger(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy, units
 from ...core.arguments import checked
 from ...core.arrays import Floats, integer, numbers
-from ...errors import FileError, InputError, argument, python
+from ...errors import FileError, InputError, PlaceWarning, argument, python
 from ...escaping import plain
 from ...evidence import VertexPrivacy
 from ...mechanisms.planar import CoordinateNoise
@@ -23,12 +24,16 @@ from .accounts import BudgetError
 from .charge import charge_sentence, proved_charge
 from .charges import Charge
 from .ledger import Ledger
-from .names import listed
+from .names import listed, place_of
 from .places import Report
 from .point_reports import Outside, PointReports
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")
+_FAR = (
+    "the position of {} is far from the report that is repeated for its place: fewer than one in 100 fresh "
+    "reports would be so far. If the place has moved, report it with move=True, which draws and charges once more."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,6 +46,12 @@ class Blur:
     once. For the visited points themselves, where all are within r of their anchors, reports
     are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
     reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
+
+    A place that moved, such as a home, is drawn and charged once more with ``move=True``. From then on this report
+    is repeated; the record keeps both, with their times. Anyone can see from the reports that it moved. The ledger
+    holds no true position, so it cannot notice every move: `report` warns (`PlaceWarning`) where fewer than one
+    in 100 fresh reports of the point would be as far from it as the report that is repeated. Only these two are
+    compared, and the caller has both. About one place in 100 that has not moved is warned of, too.
 
     When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
     visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
@@ -131,6 +142,7 @@ class Blur:
         *,
         place: str | None = None,
         outside: Outside = "error",
+        move: bool = False,
     ) -> Floats:
         """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
 
@@ -140,15 +152,20 @@ class Blur:
             lon: Longitude in degrees.
             place: The name of a place that is remembered; then the point matters the first time only.
             outside: Whether a point outside is refused or moved; see `Sampler.blur`.
+            move: Whether the place is at this point from now on: it is drawn and charged once more.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If the mechanism is not one of places, or the point is outside; then nothing is charged.
+            InputError: If the mechanism is not one of places, the point is outside, or no place is named that
+                could move; then nothing is charged.
         """
+        _check_move(place, move=move)
         found: Floats
         try:
-            found = self.report_all([user], [lat], [lon], [place], outside=outside)[0]
+            found = self._reports_of([user], [lat], [lon], [place], outside, move=move)[0]
         except BudgetError as error:
+            if move:
+                raise
             found = self._degrees([self._last(user, error)])[0]
         return found
 
@@ -177,6 +194,19 @@ class Blur:
             InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
                 many of one kind are given as of another; then nothing is charged.
         """
+        return self._reports_of(users, lat, lon, places, outside)
+
+    def _reports_of(
+        self,
+        users: Collection[str],
+        lat: ArrayLike,
+        lon: ArrayLike,
+        places: Collection[str | None],
+        outside: Outside,
+        *,
+        move: bool = False,
+    ) -> Floats:
+        """Return the reports of `report_all`; warn of points that are far from the report that is repeated."""
         if outside not in ("error", "nearest"):
             raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
         north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
@@ -187,24 +217,38 @@ class Blur:
                 f"{len(named)} places were given.",
                 "pass one of each for every visit.",
             )
-        reports = self._reported(
-            people, named, lambda visits: self._points.draw(north[visits], east[visits], outside)
-        )
-        return self._degrees(reports)
+        fresh: set[int] = set()
+
+        def draw(visits: list[int]) -> list[Report]:
+            fresh.update(visits)
+            return self._points.draw(north[visits], east[visits], outside)
+
+        reports = self._reported(people, named, draw, move=move)
+        degrees = self._degrees(reports)
+        repeated = [number for number in range(len(reports)) if number not in fresh]
+        far = sum(self._points.far(float(north[at]), float(east[at]), reports[at], outside) for at in repeated)
+        if far:
+            warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=3)
+        return degrees
 
     @checked
-    def draw(self, user: str, position: int | np.integer[Any], *, place: str | None = None) -> int:
+    def draw(
+        self, user: str, position: int | np.integer[Any], *, place: str | None = None, move: bool = False
+    ) -> int:
         """Return the position of one report of a user's secret, after charging for it.
 
         Args:
             user: Who reports.
             position: The position of the secret.
             place: The name of a place that is remembered: ``home``, or the key of a venue. None draws afresh.
+            move: Whether the place is at this secret from now on: it is drawn and charged once more.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If it is not the position of a secret; then nothing is charged.
+            InputError: If it is not the position of a secret, or no place is named that could move; then nothing
+                is charged.
         """
+        _check_move(place, move=move)
         secrets = self._matrix.shape[0]
         given = integer(position)
         if given is None or not 0 <= given < secrets:
@@ -213,8 +257,10 @@ class Blur:
                 f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
             )
         try:
-            return self.draw_all([user], np.array([given]), [place])[0]
+            return self._drawn([user], np.array([given]), [place], move=move)[0]
         except BudgetError as error:
+            if move:
+                raise
             return self._position(self._last(user, error))
 
     @checked
@@ -240,11 +286,13 @@ class Blur:
                 f"{argument('positions')} does not hold a position of a secret for each of {len(people)} users.",
                 f"use integers from 0 to {secrets - 1}; Space.positions(labels) gives them.",
             )
-        at = np.array(found, dtype=np.intp)
-        return [
-            self._position(each)
-            for each in self._reported(people, places, lambda visits: self._sampler.draw(at[visits]).tolist())
-        ]
+        return self._drawn(people, np.array(found, dtype=np.intp), places)
+
+    def _drawn(
+        self, users: Collection[str], at: NDArray[np.intp], places: Collection[str | None], *, move: bool = False
+    ) -> list[int]:
+        found = self._reported(users, places, lambda visits: self._sampler.draw(at[visits]).tolist(), move=move)
+        return [self._position(each) for each in found]
 
     @checked
     def reports(
@@ -321,9 +369,19 @@ class Blur:
         draw: Callable[[list[int]], list[Report]],
         run: str = "",
         batch: int = 0,
+        *,
+        move: bool = False,
     ) -> list[Report]:
         return self.ledger.reports(
-            users, places, self.charge, draw, self._name, run=run, batch=batch, repeatable=self.spent == "repeat"
+            users,
+            places,
+            self.charge,
+            draw,
+            self._name,
+            run=run,
+            batch=batch,
+            repeatable=self.spent == "repeat",
+            move=move,
         )
 
     def _last(self, user: str, refused: BudgetError) -> Report:
@@ -360,6 +418,15 @@ class Blur:
 
     def __repr__(self) -> str:
         return f"Blur: {self.promise} per report, from a ledger of {' and '.join(self.ledger.limits)} per user"
+
+
+def _check_move(place: str | None, *, move: bool) -> None:
+    """Refuse a move without a place."""
+    if move and not place_of(place):
+        raise InputError(
+            f"{argument('move', True)} was given without a place.",
+            f"name the place with {argument('place', 'home')}.",
+        )
 
 
 def _promised(mechanism: Mechanism | CoordinateNoise) -> MetricPrivacy | CoordinatePrivacy:

@@ -24,10 +24,9 @@ _AT_ONCE: Final = 5_000  # names in one query; SQLite takes 32,766 values
 _HEAD: Final = select(LEDGER.c.identity, LEDGER.c.number, LEDGER.c.time, LEDGER.c.hash).with_for_update()
 _ACCOUNT: Final = select(ACCOUNTS).where(ACCOUNTS.c.name == bindparam("wanted"))
 _SOME_ACCOUNTS: Final = select(ACCOUNTS).where(ACCOUNTS.c.name.in_(bindparam("wanted", expanding=True)))
-_PLACE: Final = select(PLACES.c.key, PLACES.c.report).where(PLACES.c.key == bindparam("wanted"))
-_SOME_PLACES: Final = select(PLACES.c.key, PLACES.c.report).where(
-    PLACES.c.key.in_(bindparam("wanted", expanding=True))
-)
+_IN_TURN: Final = select(PLACES.c.key, PLACES.c.report).order_by(PLACES.c.charge)
+_PLACE: Final = _IN_TURN.where(PLACES.c.key == bindparam("wanted"))
+_SOME_PLACES: Final = _IN_TURN.where(PLACES.c.key.in_(bindparam("wanted", expanding=True)))
 _BATCH: Final = select(BATCHES.c.contents).where(
     BATCHES.c.run == bindparam("of_run"), BATCHES.c.batch == bindparam("of_batch")
 )
@@ -247,7 +246,7 @@ def _account_row(name: str, account: Account) -> dict[str, Any]:
 
 
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:
-    """Return the reports of places that have one, by their keys.
+    """Return the reports of places that have one, by their keys; of a place that moved the last one.
 
     Raises:
         FileError: If a report is damaged.

@@ -213,6 +213,7 @@ class Ledger:
         run: str = "",
         batch: int = 0,
         repeatable: bool = False,
+        move: bool = False,
     ) -> list[Report]:
         """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
 
@@ -229,6 +230,8 @@ class Ledger:
             run: A run's key, as for `charge_many`; a batch that was charged before is not charged again.
             batch: The number of the batch.
             repeatable: Whether the last of these reports of each user is kept, for `last_report`.
+            move: Whether the places are elsewhere now: each is drawn and charged once more, and this report is the
+                one that is repeated from then on. The record keeps both, with their times.
 
         Raises:
             BudgetError: If a user has too little left; then nobody is charged.
@@ -238,14 +241,14 @@ class Ledger:
         """
         each = amount(epsilon, self.unit, "epsilon")
         visits = NamedVisits.of(users, places, self._keys, mechanism)
-        if visits.keys and None not in visits.keys:  # repeating takes no turn as the writer
+        if visits.keys and None not in visits.keys and not move:  # repeating takes no turn as the writer
             with self._database.reading() as connection:
                 known = known_places(connection, visits.named)
             if known.keys() >= set(visits.keys):
                 return [known[key] for key in visits.named]
         turn = _run(run), _batch(batch), visits.hash(self._terms, each) if run else ""
         with self._books() as books:
-            return visits.settled(books, each, draw, turn, repeatable=repeatable)
+            return visits.settled(books, each, draw, turn, repeatable=repeatable, move=move)
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:

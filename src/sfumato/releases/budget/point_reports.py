@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -12,10 +13,16 @@ from ...core.arrays import Floats
 from ...core.degrees import released
 from ...errors import InputError, argument
 from ...geo import Places
-from ...sampling import Sampler, SystemWords
+from ...mechanisms.planar import CoordinateNoise
+from ...sampling import Sampler, SystemWords, simulator
 from .places import Report
 
 Outside = Literal["error", "nearest"]
+_RARE: Final = 0.01  # of fresh reports are as far: then a report is not taken for one of this point
+_NEAR: Final = 6.0  # mean noise is 2 / epsilon; 1.7 % is farther than this many times 1 / epsilon
+_SIMULATED: Final = 10_000
+_ON_M: Final = 1.0  # so near to a place that is served, a point is served, whatever rounding says
+_RADIUS_M: Final = 6_371_009.0
 
 
 class PointReports:
@@ -78,6 +85,41 @@ class PointReports:
             )
         return drawn
 
+    def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
+        """Return whether fresh reports of a point are as far from it as another one less than once in 100 times.
+
+        Nothing is known but the point and the report. Of noise it is estimated from simulated
+        reports. A point outside has no reports, unless it is moved.
+
+        Args:
+            lat: Latitude in degrees.
+            lon: Longitude in degrees.
+            report: The report.
+            outside: Whether a point outside is refused or moved.
+        """
+        at = self.degrees([report])
+        if at is None or not (abs(lat) <= 90 and abs(lon) <= 180):
+            return False
+        point = np.array([lat]), np.array([lon])
+        if self._mechanism is not None:
+            if self._places is None or self._latlon is None:
+                return False
+            if outside == "error" and _apart_m(lat, lon, np.column_stack(self._places.nearest(*point)))[0] > _ON_M:
+                return True
+            secret = int(_apart_m(lat, lon, self._places.latlon).argmin())
+            away = _apart_m(lat, lon, self._latlon)
+            return float(self._mechanism.matrix[secret, away >= _apart_m(lat, lon, at)[0]].sum()) < _RARE
+        noise = self._sampler.drawable
+        if not isinstance(noise, CoordinateNoise):
+            return False
+        if outside == "error" and not noise.serves(*point)[0]:
+            return True
+        apart_m = float(_apart_m(lat, lon, at)[0])
+        if apart_m * noise.epsilon < 1000 * _NEAR:
+            return False
+        reports = simulator(noise, 1).blur(*(np.repeat(each, _SIMULATED) for each in point), outside="nearest")
+        return float((_apart_m(lat, lon, reports) >= apart_m).mean()) < _RARE
+
     def degrees(self, reports: Sequence[Report]) -> Floats | None:
         """Return reports as latitudes and longitudes, array (n, 2), or None if one is not the mechanism's."""
         if self._mechanism is None:
@@ -91,3 +133,11 @@ class PointReports:
         if self._latlon is None:
             self._latlon = released(self._mechanism.observables.latlon)
         return self._latlon[positions]
+
+
+def _apart_m(lat: float, lon: float, points: Floats) -> Floats:
+    """Return the distances of points in degrees, array (n, 2), from one, in metres on a sphere."""
+    north, east = np.radians(points).T
+    here, there = math.radians(lat), math.radians(lon)
+    half = np.sin((north - here) / 2) ** 2 + math.cos(here) * np.cos(north) * np.sin((east - there) / 2) ** 2
+    return np.asarray(2 * _RADIUS_M * np.arcsin(np.sqrt(np.minimum(half, 1.0))))

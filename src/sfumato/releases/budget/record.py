@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from .amounts import stored
 from .limits import Limit, restored_limits, stored_limits
 
-VERSION: Final = 3  # the first was a JSON file; the second kept other columns of accounts
+VERSION: Final = 4  # the first was a JSON file, the second had other accounts, the third one report of a place
 SUM: Final = "sum"
 _BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
 _HEX: Final = re.compile(r"[0-9a-f]{64}")

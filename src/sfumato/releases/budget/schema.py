@@ -69,13 +69,13 @@ Index(
     postgresql_where=IS_KEPT,
 )
 
-# The reports of places, in the order of their hashes.
+# The reports of places, in the order of their hashes: of a place that moved several, the last of which counts.
 PLACES: Final = Table(
     "sfumato_places",
     METADATA,
     Column("key", Text, primary_key=True),
+    Column("charge", BigInteger, primary_key=True, autoincrement=False),
     Column("report", Text, nullable=False),
-    Column("charge", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -70,7 +70,14 @@ class NamedVisits(Short):
         return terms.hash("visits", stored(epsilon), found.hexdigest())
 
     def settled(
-        self, books: Books, epsilon: Decimal, draw: Draw, turn: tuple[str, int, str], *, repeatable: bool
+        self,
+        books: Books,
+        epsilon: Decimal,
+        draw: Draw,
+        turn: tuple[str, int, str],
+        *,
+        repeatable: bool,
+        move: bool,
     ) -> list[Report]:
         """Return one report for each visit, and write in the books what was charged and drawn for them.
 
@@ -80,6 +87,7 @@ class NamedVisits(Short):
             draw: From the numbers of visits to reports.
             turn: The run, the number of the batch, and the hash of its contents.
             repeatable: Whether the last report of each user is kept.
+            move: Whether places that have a report are elsewhere now, and are drawn and charged once more.
 
         Raises:
             BudgetError: If a user has too little left.
@@ -87,7 +95,8 @@ class NamedVisits(Short):
             FileError: If a place of a batch that was charged has no report.
         """
         run, batch, contents = turn
-        paid, known = books.already(run, batch, contents), books.places(self.named)
+        paid = books.already(run, batch, contents)
+        known = {} if move and not paid else books.places(self.named)
         anchors = {key: number for number, key in reversed(list(enumerate(self.keys))) if key and key not in known}
         fresh = sorted([*anchors.values(), *(number for number, key in enumerate(self.keys) if not key)])
         counts = Counter(self.users[number] for number in fresh)
