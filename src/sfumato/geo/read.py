@@ -60,6 +60,10 @@ def read_visits(
     Files without columns, such as GPX, do not say whose they are. Without a statement, and without a column of
     users, the visits have no `Visits.user`, and count as one person's.
 
+    Positions are brought to WGS84 from the coordinate system that is stated: by Parquet's types,
+    GeoParquet, GeoArrow, EWKB, EWKT, a column ``geodeticDatum`` or ``srid``, or GeoJSON's ``crs``. Without a
+    statement they are taken for WGS84.
+
     Args:
         path: The file or folder, or the table; ``-`` for what is piped in.
         lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose

@@ -168,8 +168,13 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return lat, lon
 
     def _longitude_first(self) -> bool:
+        import pyarrow as pa
+
         names = getattr(self, "feature_names_in_", None)
-        return names is not None and PlaceColumns.of(list(names), {}, "X", {}).roles.lon == names[0]
+        if names is None:
+            return False
+        schema = pa.schema([(name, pa.float64()) for name in names])
+        return bool(PlaceColumns.of(schema, "X", {}).roles.lon == names[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

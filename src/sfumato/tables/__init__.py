@@ -1,6 +1,6 @@
 """Tables: reading them from text, Parquet and frames in memory, and writing them as CSV or Parquet."""
 
-from .arrow import IN_MEMORY, ArrowBatch, ArrowStream, FrameTable, LazyTable, ParquetTable, is_frame
+from .arrow import IN_MEMORY, PARQUET_TYPE, ArrowBatch, ArrowStream, FrameTable, LazyTable, ParquetTable, is_frame
 from .batch_writer import STREAMED, BatchWriter, check_streamed
 from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
@@ -29,6 +29,7 @@ from .writing import check_suffix, write_rows, write_table
 __all__ = [
     "BATCH_ROWS",
     "IN_MEMORY",
+    "PARQUET_TYPE",
     "STREAMED",
     "ArrowBatch",
     "ArrowFile",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
@@ -13,6 +13,14 @@ from .source import Source
 
 IN_MEMORY: Final = "the table"
 """What messages call a table in memory."""
+
+PARQUET_TYPE: Final = b"PARQUET:logical_type"
+"""The key, among the metadata of a field, of what Parquet's own type says about geometries."""
+
+_EXTENSION_NAME: Final = b"ARROW:extension:name"
+_EXTENSION_FACTS: Final = b"ARROW:extension:metadata"
+_SYSTEM_KEYS: Final = (PARQUET_TYPE, _EXTENSION_NAME, _EXTENSION_FACTS)
+_GEOMETRIES: Final = ("geoarrow.", "ogc.")
 
 
 @runtime_checkable
@@ -51,19 +59,19 @@ class ParquetTable(OpenTable):
         source: The file.
 
     Attributes:
-        metadata: What the file says about itself, such as ``b"geo"`` for GeoParquet.
+        schema: Its Arrow schema, as `parquet_schema` returns it.
 
     Raises:
         DataError: If it is not a valid Parquet file, or has two columns of one name.
     """
 
-    __slots__ = ("_source", "metadata")
+    __slots__ = ("_source", "schema")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         with self._opened() as file:
             super().__init__(str(source), file.schema_arrow.names)
-            self.metadata: Mapping[bytes, bytes] = file.schema_arrow.metadata or {}
+            self.schema = parquet_schema(file)
         check_distinct(self.columns, str(source))
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
@@ -98,13 +106,13 @@ class FrameTable(OpenTable):
         frame: The table.
 
     Attributes:
-        metadata: What the table says about itself; GeoArrow's points are described as in GeoParquet.
+        schema: Its Arrow schema, with what GeoArrow's types say in the metadata of fields.
 
     Raises:
         DataError: If it cannot be handed over, or has two columns of one name.
     """
 
-    __slots__ = ("_table", "metadata")
+    __slots__ = ("_table", "schema")
 
     def __init__(self, frame: ArrowStream | ArrowBatch) -> None:
         import pyarrow as pa
@@ -116,8 +124,7 @@ class FrameTable(OpenTable):
                 table = pa.RecordBatchReader.from_stream(frame).read_all()
             else:
                 table = pa.Table.from_batches([pa.record_batch(frame)])
-            self.metadata: Mapping[bytes, bytes] = _with_points(table.schema)
-            table = cast_views(table).replace_schema_metadata(self.metadata)
+            table = cast_views(table)
         except Exception as error:  # noqa: BLE001, whatever the other library raises on its way
             raise DataError(
                 f"a {type(frame).__name__} could not be read as an Arrow table: {cause(error)}.",
@@ -126,6 +133,7 @@ class FrameTable(OpenTable):
         check_distinct(table.column_names, IN_MEMORY)
         super().__init__(IN_MEMORY, [name for name in table.column_names if not name.startswith("__index_level_")])
         self._table = table
+        self.schema = table.select(self.columns).schema
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
@@ -144,31 +152,59 @@ def _of_points(frame: Any) -> Any:
     return table.select(sorted(table.column_names, key=lambda name: name != frame.active_geometry_name))
 
 
-def _with_points(schema: Any) -> Mapping[bytes, bytes]:
-    """Return the metadata of a schema, with GeoArrow's extension types described as GeoParquet describes points.
+def parquet_schema(file: Any) -> Any:
+    """Return the Arrow schema of a Parquet file, without views.
 
-    Source:
-        The GeoArrow specification: the CRS stands in the metadata of the field, or is unknown.
+    A column of Parquet's types GEOMETRY and GEOGRAPHY has its type, as JSON, in the metadata of its field, under
+    `PARQUET_TYPE`.
+
+    Args:
+        file: A pyarrow ParquetFile.
     """
-    import pyarrow as pa
+    schema = without_views(file.schema_arrow)
+    for number in range(len(file.schema)):
+        column = file.schema.column(number)
+        text = column.logical_type.to_json()
+        if column.path in schema.names and json.loads(text).get("Type") in ("Geometry", "Geography"):
+            place = schema.names.index(column.path)
+            field = schema.field(place)
+            schema = schema.set(
+                place, field.with_metadata({**(field.metadata or {}), PARQUET_TYPE: text.encode()})
+            )
+    return schema
 
-    found: dict[bytes, bytes] = dict(schema.metadata or {})
-    columns = {}
-    for field in schema:
-        said = dict(field.metadata or {})
-        if isinstance(field.type, pa.ExtensionType):
-            said = {
-                b"ARROW:extension:name": field.type.extension_name.encode(),
-                b"ARROW:extension:metadata": field.type.__arrow_ext_serialize__(),
-            }
-        name = said.get(b"ARROW:extension:name", b"").decode()
-        if name.startswith("geoarrow."):
-            crs = json.loads(said.get(b"ARROW:extension:metadata") or b"{}").get("crs")
-            encoding = "WKB" if name in ("geoarrow.wkb", "geoarrow.wkt") else name.removeprefix("geoarrow.")
-            columns[field.name] = {"encoding": encoding, "crs": crs}
-    if columns and b"geo" not in found:
-        found[b"geo"] = json.dumps({"primary_column": next(iter(columns)), "columns": columns}).encode()
-    return found
+
+def check_same_systems(first: Any, other: Any, name: str) -> None:
+    """Refuse a table of a folder that states other coordinate systems than the first one.
+
+    Args:
+        first: The Arrow schema of the first table.
+        other: That of the other one.
+        name: What messages call the other one.
+
+    Raises:
+        DataError: If they differ.
+    """
+    if _systems(first, other.names) != _systems(other, first.names):
+        raise DataError(
+            f"{name} states another coordinate system than the first table of its folder.",
+            "write the tables again in one coordinate system.",
+        )
+
+
+def _systems(schema: Any, columns: Sequence[str]) -> tuple[Any, ...]:
+    """Return all that a schema says about the coordinate systems of some columns, to be compared."""
+    fields = {
+        field.name: [(key, text) for key, text in sorted((field.metadata or {}).items()) if key in _SYSTEM_KEYS]
+        for field in schema
+        if field.name in columns
+    }
+    geo = (schema.metadata or {}).get(b"geo", b"{}")
+    try:
+        described = {name: each.get("crs", "") for name, each in json.loads(geo).get("columns", {}).items()}
+    except (ValueError, AttributeError, RecursionError):
+        return fields, geo  # damaged: the reader says so
+    return fields, described
 
 
 def cast_views(table: Any) -> Any:
@@ -190,12 +226,21 @@ def without_views(schema: Any) -> Any:
     """Return an Arrow schema with whole texts in place of views of texts, for which few functions are there.
 
     Args:
-        schema: The schema; its metadata are kept.
+        schema: The schema; its metadata are kept, and GeoArrow's types become metadata of their fields.
     """
     import pyarrow as pa
 
-    plain = [field.with_type(_without_views(field.type)) for field in schema]
-    return pa.schema(plain, metadata=schema.metadata)
+    fields = []
+    for field in schema:
+        plain = field.with_type(_without_views(field.type))
+        if isinstance(field.type, pa.ExtensionType) and field.type.extension_name.startswith(_GEOMETRIES):
+            kept = {
+                _EXTENSION_NAME: field.type.extension_name.encode(),
+                _EXTENSION_FACTS: field.type.__arrow_ext_serialize__(),
+            }
+            plain = plain.with_metadata({**(field.metadata or {}), **kept})
+        fields.append(plain)
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def _without_views(kind: Any) -> Any:
@@ -203,7 +248,7 @@ def _without_views(kind: Any) -> Any:
     import pyarrow as pa
 
     types = pa.types
-    if isinstance(kind, pa.ExtensionType) and kind.extension_name.startswith("geoarrow."):
+    if isinstance(kind, pa.ExtensionType) and kind.extension_name.startswith(_GEOMETRIES):
         return _without_views(kind.storage_type)
     if types.is_string_view(kind) or types.is_binary_view(kind):
         return pa.large_string() if types.is_string_view(kind) else pa.large_binary()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import DataError
@@ -18,13 +18,13 @@ class ArrowFile(OpenTable):
         source: The file.
 
     Attributes:
-        metadata: What the file says about itself.
+        schema: Its Arrow schema.
 
     Raises:
         DataError: If it is not an Arrow file, or has two columns of one name.
     """
 
-    __slots__ = ("_stream", "metadata")
+    __slots__ = ("_stream", "schema")
 
     def __init__(self, source: Source) -> None:
         stream = stream_of(source)
@@ -35,7 +35,7 @@ class ArrowFile(OpenTable):
             )
         super().__init__(str(source), stream.schema.names)
         self._stream = stream
-        self.metadata: Mapping[bytes, bytes] = stream.schema.metadata or {}
+        self.schema = stream.schema
 
     @staticmethod
     def matches(source: Source) -> bool:
@@ -47,5 +47,5 @@ class ArrowFile(OpenTable):
         import pyarrow as pa
 
         wanted = list(self.columns if columns is None else columns)
-        fields = pa.schema([self._stream.schema.field(name) for name in wanted], metadata=dict(self.metadata))
+        fields = pa.schema([self._stream.schema.field(name) for name in wanted], metadata=self.schema.metadata)
         return pa.Table.from_batches(self._stream.batches(wanted), fields)

@@ -11,7 +11,15 @@ from typing import Any, Final
 from ..core.frozen import Short
 from ..errors import DataError
 from ..escaping import from_csv_cell
-from .arrow import IN_MEMORY, ArrowStream, FrameTable, cast_views, without_views
+from .arrow import (
+    IN_MEMORY,
+    ArrowStream,
+    FrameTable,
+    cast_views,
+    check_same_systems,
+    parquet_schema,
+    without_views,
+)
 from .delimited import TextTable
 from .folders import others_note
 from .layout import Layout
@@ -211,7 +219,7 @@ def _parquet(source: Source) -> TableStream:
 
     where = _opener(source)
     with readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
-        schema, rows = without_views(file.schema_arrow), file.metadata.num_rows
+        schema, rows = parquet_schema(file), file.metadata.num_rows
         held = sum(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
         if held != rows:
             raise DataError(
@@ -303,6 +311,7 @@ def _texts(folder: Path, files: Sequence[Path]) -> TableStream:
 
 
 def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
+    import pyarrow as pa
     from pyarrow import dataset
 
     name = repr(folder.name)
@@ -314,6 +323,19 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
         check_distinct(schema.names, name)
         fragments = sorted(held.get_fragments(), key=lambda part: part.path)
         inside = set(fragments[0].physical_schema.names)
+        schemas = [
+            _schema_of(part.path) if kind == "parquet" else without_views(part.physical_schema)
+            for part in fragments
+        ]
+        described = schemas[0]
+        for part, other in zip(fragments, schemas, strict=True):
+            check_same_systems(described, other, repr(part.path))
+    plain = without_views(schema)
+    fields = [
+        field.with_metadata(described.field(field.name).metadata) if field.name in described.names else field
+        for field in plain
+    ]
+    plain = pa.schema(fields, metadata=plain.metadata)
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
         for fragment in fragments:
@@ -328,7 +350,14 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
             )
             yield from map(_sound, batches)
 
-    return TableStream(name, without_views(schema), rows, tuple(files), read)
+    return TableStream(name, plain, rows, tuple(files), read)
+
+
+def _schema_of(path: str) -> Any:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        return parquet_schema(file)
 
 
 def _sound(batch: Any) -> Any:

@@ -55,8 +55,10 @@ def test_points_of_arrow_without_a_crs_are_taken_for_degrees_and_said_so():
     done = sf.releases.prepare_frame(IDENTITY, table).run()
     assert done.frame["label"].to_pylist() == LABELS
     assert "taken for WGS84" in str(done.outcome)
+    pairs = pa.table(POINTS.to_arrow(geometry_encoding="geoarrow"))
+    assert sf.release(IDENTITY, pairs)["label"].to_pylist() == LABELS
     with pytest.raises(DataError, match="store points as WKB"):
-        sf.release(IDENTITY, pa.table(POINTS.to_arrow(geometry_encoding="geoarrow")))
+        sf.release(IDENTITY, pa.table({"geometry": [[[2.35, 48.85]]]}))
 
 
 def test_points_without_a_crs_or_of_another_world_are_refused():

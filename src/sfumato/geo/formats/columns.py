@@ -35,6 +35,8 @@ _TIME = (
     *("timestamputc", "createdat", "recordedat", "startedat", "starttime", "submissiontime", "submissiondate"),
     *("ts", "date"),
 )
+_DATUM = ("geodeticdatum", "horizontaldatum")
+_SYSTEM = ("srid", "epsg", "epsgcode", "crs", "srs", "coordinatereferencesystem")
 _OTHERS = "if it holds no places but ages, answers or the like, "
 _NO_PLACES = (
     typed(
@@ -60,6 +62,7 @@ class Roles:
         time_named: Whether the caller named the column of times.
         date: Days, where ``time`` may hold clocks alone.
         also: Another pair of columns that holds positions, such as the end of a trip.
+        datum: What states, row by row, in which coordinate system the positions are.
     """
 
     lat: str | None
@@ -70,6 +73,7 @@ class Roles:
     time_named: bool
     date: str | None = None
     also: tuple[str, str] | None = None
+    datum: str | None = None
 
     def notes(self, source: str) -> tuple[str, ...]:
         """Return the note of positions that are not read, if there are some.
@@ -86,11 +90,8 @@ class Roles:
     @property
     def used(self) -> list[str]:
         """The columns that have a role."""
-        return [
-            name
-            for name in (self.lat, self.lon, self.geometry, self.user, self.time, self.date)
-            if name is not None
-        ]
+        every = (self.lat, self.lon, self.geometry, self.user, self.time, self.date, self.datum)
+        return [name for name in every if name is not None]
 
 
 def recognised(
@@ -151,6 +152,7 @@ def recognised(
         clock = _first(rest, _CLOCK, "the time", source)
         if found_date == found_time and named.get("time") is None and clock is not None:
             found_time = clock
+    systems = _SYSTEM if found_geometry is not None else (*_DATUM, *_SYSTEM)
     return Roles(
         found_lat,
         found_lon,
@@ -160,6 +162,7 @@ def recognised(
         named.get("time") is not None,
         None if found_date == found_time else found_date,
         also,
+        _first(rest, systems, "the coordinate system", source),
     )
 
 

@@ -1,61 +1,113 @@
-"""GeoJSON: points with properties, in one collection, or a feature on each line."""
+"""GeoJSON: points and tracks with properties, in one collection, or a feature on each line."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NoReturn
+
+import numpy as np
 
 from ...errors import DataError
 from ...tables import Source
 from .columns import recognised
+from .crs import WGS84, Statement
 from .format import Format, Wanted
 from .rows import RawVisits
 from .table import visits_of
 
 _MARKS: Final = (b'"Feature', b'"features"', b'"coordinates"')
-_DEGREES: Final = ("OGC:1.3:CRS84", "OGC::CRS84", "EPSG::4326", "EPSG:4326")
+_DEPTHS: Final = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2}
+_TIMES: Final = ("coordTimes", "times")
 _MOST_PROPERTIES: Final = 100
-_EXPORT: Final = "export points in WGS84 degrees, longitude first."
+_EXPORT: Final = "export points or tracks in WGS84 degrees, longitude first."
 
 
 def read(source: Source, _: Wanted) -> RawVisits:
     """Read the points of a file; of their properties those with usual names are users and times.
 
+    The vertices of lines are points, at the times in the property ``coordTimes`` or ``times`` (also of
+    ``coordinateProperties``), where there is one time for each vertex.
+
     Source:
-        RFC 7946 (GeoJSON), RFC 8142 (a sequence of features).
+        RFC 7946 (GeoJSON), RFC 8142 (a sequence of features), and the member ``crs`` of GeoJSON 2008.
 
     Raises:
-        DataError: If it is not GeoJSON, holds shapes that are no points, or is not in degrees.
+        DataError: If it is not GeoJSON, holds other shapes, or is in an unknown coordinate system.
     """
     import pyarrow as pa
 
-    lat: list[float] = []
-    lon: list[float] = []
+    xy: list[tuple[float, float]] = []
+    rows: list[int] = []
     properties: list[Mapping[str, Any]] = []
-    for feature in _features(source):
+    systems: list[Statement | None] = []
+    untimed: list[int] = []
+    notes: list[str] = []
+    for number, (feature, whole) in enumerate(_features(source), 1):
         if not isinstance(feature, dict) or feature.get("type") != "Feature":
             raise DataError(f"{source} holds something that is no feature.", _EXPORT)
-        given = feature.get("properties")
-        for x, y in _points(feature.get("geometry"), len(lat) + 1, source):
-            lon.append(x)
-            lat.append(y)
-            properties.append(given if isinstance(given, dict) else {})
+        given, geometry = feature.get("properties"), feature.get("geometry")
+        found = _points(geometry, number, source)
+        each, times = _without_times(given if isinstance(given, dict) else {})
+        line = found and geometry is not None and geometry["type"].endswith("LineString")
+        if line and len(times) == len(found):
+            properties += [{**each, "time": time} for time in times]
+        else:
+            if line:
+                untimed += range(len(xy), len(xy) + len(found))
+            if times:
+                notes.append(
+                    f"Feature {number} has {len(times):,} times for {len(found):,} points: they were left out."
+                )
+            properties += [each] * len(found)
+        xy += found
+        rows += [number] * len(found)
+        if number == 1 and isinstance(whole, dict) and "crs" in whole and whole["crs"] is None:
+            notes.append(f"The CRS of {source} is unknown and was taken for WGS84.")
+        systems += [_system((geometry, feature, whole), number, source)] * len(found)
     names = [name for name in dict.fromkeys(name for each in properties for name in each) if _sayable(name)]
     left_out = len(names) - _MOST_PROPERTIES
     others = {name: _column([each.get(name) for each in properties]) for name in names[:_MOST_PROPERTIES]}
-    table = pa.table({"lat": pa.array(lat, pa.float64()), "lon": pa.array(lon, pa.float64()), **others})
+    at = WGS84.degrees(
+        np.array(xy, dtype=np.float64).reshape(-1, 2),
+        np.array(rows, dtype=np.intp),
+        str(source),
+        systems,
+        noun="feature",
+    )
+    table = pa.table({"lat": at[:, 1], "lon": at[:, 0], **others})
     named = {"lat": "lat", "lon": "lon", "user": None, "time": None}
-    found = visits_of(table, recognised(table.column_names, str(source), named), str(source))
-    if left_out <= 0:
-        return found
-    return replace(found, notes=(*found.notes, f"{left_out:,} properties of {source} were left out."))
+    roles = recognised(table.column_names, str(source), named)
+    if roles.time is not None and untimed:  # one time of a whole line is that of no vertex
+        known = np.ones(len(table), dtype=bool)
+        known[untimed] = False
+        column = pa.compute.if_else(pa.array(known), table[roles.time], pa.scalar(None, table[roles.time].type))
+        table = table.set_column(table.column_names.index(roles.time), roles.time, column)
+    visits = visits_of(table, roles, str(source))
+    if left_out > 0:
+        notes.append(f"{left_out:,} properties of {source} were left out.")
+    return replace(visits, notes=(*visits.notes, *notes))
 
 
-def _features(source: Source) -> Iterator[Any]:
-    """Return the features, from wherever they are."""
+def _without_times(properties: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[Any]]:
+    """Return properties, and the times of vertices that were among them."""
+    inner = properties.get("coordinateProperties")
+    places = [(properties, _TIMES)] + ([(inner, _TIMES)] if isinstance(inner, dict) else [])
+    for place, keys in places:
+        for key in keys:
+            if isinstance(place.get(key), list):
+                rest = {
+                    name: each for name, each in properties.items() if name not in (key, "coordinateProperties")
+                }
+                parts = [part if isinstance(part, list) else [part] for part in place[key]]
+                return rest, [time for part in parts for time in part]
+    return properties, ()
+
+
+def _features(source: Source) -> Iterator[tuple[Any, Any]]:
+    """Yield the features, from wherever they are, each with the object around it."""
     try:
         text = source.read().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -65,20 +117,19 @@ def _features(source: Source) -> Iterator[Any]:
     except ValueError:
         lines = [line.strip("\x1e \t\r") for line in text.split("\n")]
         try:
-            yield from [_parsed(line) for line in lines if line]
+            yield from [(_parsed(line), None) for line in lines if line]
         except ValueError as error:
             raise DataError(f"{source} is not valid JSON: {error}.", _EXPORT) from None
         return
     if not isinstance(whole, dict):
         raise DataError(f"{source} is JSON, but not GeoJSON.", _EXPORT)
-    _check_degrees(whole, source)
     if whole.get("type") == "FeatureCollection":
         found = whole.get("features")
         if not isinstance(found, list):
             raise DataError(f"{source} is a collection without a list of features.", _EXPORT)
-        yield from found
+        yield from ((each, whole) for each in found)
     else:
-        yield whole if whole.get("type") == "Feature" else {"type": "Feature", "geometry": whole}
+        yield (whole if whole.get("type") == "Feature" else {"type": "Feature", "geometry": whole}), None
 
 
 def _parsed(text: str) -> Any:
@@ -93,17 +144,18 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, float]]:
-    """Return longitudes and latitudes; NaN for a feature without a place."""
+    """Return x and y of the points of a shape; NaN for a feature without a place."""
     if geometry is None:
         return [(math.nan, math.nan)]
     kind = geometry.get("type") if isinstance(geometry, dict) else None
-    if kind not in ("Point", "MultiPoint"):
+    if kind not in _DEPTHS:
         what = f"is a {kind}" if isinstance(kind, str) and len(kind) < 30 else "is none that is known"
-        raise DataError(f"the shape of feature {number} of {source} {what}, not a point.", _EXPORT)
-    given = geometry.get("coordinates")
-    every = [given] if kind == "Point" else given
+        raise DataError(f"the shape of feature {number} of {source} {what}, not a point or a line.", _EXPORT)
+    every = [geometry.get("coordinates")]
+    for _ in range(_DEPTHS[kind]):
+        every = [each for part in every for each in (part if isinstance(part, list) else [None])]
     found = []
-    for each in every if isinstance(every, list) else [None]:
+    for each in every:
         if each == []:
             found.append((math.nan, math.nan))  # an empty point
             continue
@@ -119,13 +171,16 @@ def _sayable(name: str) -> bool:
     return name not in ("", "lat", "lon") and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def _check_degrees(whole: Mapping[str, Any], source: Source) -> None:
-    """Refuse a CRS of the old specification that is not WGS84."""
-    crs = whole.get("crs")
+def _system(places: Sequence[Any], number: int, source: Source) -> Statement | None:
+    """Return the coordinate system that the innermost of some objects states, in the way of GeoJSON 2008."""
+    crs = next((each["crs"] for each in places if isinstance(each, dict) and each.get("crs") is not None), None)
+    if crs is None:
+        return None
     inside = crs.get("properties") if isinstance(crs, dict) else None
-    name = inside.get("name") if isinstance(inside, dict) else None
-    if crs is not None and not (isinstance(name, str) and name.endswith(_DEGREES)):
-        raise DataError(f"the coordinates of {source} are not in degrees of WGS84.", _EXPORT)
+    name = inside.get("name", inside.get("code")) if isinstance(inside, dict) else None
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        raise DataError(f"feature {number} of {source} states a coordinate system without a name.", _EXPORT)
+    return name
 
 
 def _column(values: list[Any]) -> Any:
@@ -143,7 +198,7 @@ def _column(values: list[Any]) -> Any:
 
 GEOJSON: Final = Format(
     "geojson",
-    "GeoJSON (points)",
+    "GeoJSON (points and lines)",
     read,
     lambda source: source.start.startswith((b"{", b"\x1e")) and any(mark in source.head for mark in _MARKS),
 )

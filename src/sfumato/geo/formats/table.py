@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
+
+import numpy as np
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
@@ -25,9 +26,10 @@ from ...tables import (
     plain_values,
     times,
 )
-from ..visits import NAMED
 from .columns import Roles, recognised
+from .crs import WGS84, ReferenceSystem, row_statements
 from .format import Format, Wanted
+from .geometry_columns import geometry_columns
 from .points import degrees, points
 from .rows import RawVisits
 
@@ -65,79 +67,84 @@ class PlaceColumns(Short):
         roles: Which column is which.
         source: What messages call the table.
         comma: Whether numbers may be written ``48,85``.
-        crs: The CRS of the geometry column, a pyproj CRS; None for WGS84.
-        notes: What was taken for granted.
+        system: The coordinate system of the geometry column.
     """
 
     roles: Roles
     source: str
     comma: bool
-    crs: Any = None
-    notes: tuple[str, ...] = ()
+    system: ReferenceSystem = WGS84
 
     @classmethod
-    def of(
-        cls,
-        columns: Sequence[str],
-        metadata: Mapping[bytes, bytes],
-        source: str,
-        named: Mapping[str, str | None],
-        *,
-        comma: bool = False,
-    ) -> Self:
+    def of(cls, schema: Any, source: str, named: Mapping[str, str | None], *, comma: bool = False) -> Self:
         """Return the columns of a table.
 
         Args:
-            columns: The names of all columns.
-            metadata: What the table says about itself, such as ``b"geo"`` for GeoParquet.
+            schema: Its Arrow schema, with what it states about its geometries.
             source: What messages call the table.
             named: The column that the caller named for each role, or None.
             comma: Whether numbers may be written ``48,85``.
 
         Raises:
-            DataError: If a column is missing, or the metadata are damaged.
+            DataError: If a column is missing, the metadata are damaged or contradict each other.
         """
-        geo = _geo(metadata, source)
-        roles = recognised(columns, source, named, geometry=geo.get("primary_column"))
-        description = geo.get("columns", {}).get(roles.geometry, {})
-        encoding = str(description.get("encoding", "WKB"))
-        if roles.geometry is not None and encoding.lower() not in ("wkb", "point"):
-            raise DataError(
-                f"the geometries of {source} are encoded as {encoding}.",
-                "store points, encoded as WKB or as 'point'.",
-            )
-        unknown = "crs" in description and description["crs"] is None
-        notes = roles.notes(source)
-        if unknown:
-            notes += (f"The CRS of {source} is unknown and was taken for WGS84.",)
-        return cls(roles, source, comma, _crs(description, source), notes)
+        geometries = geometry_columns(schema, source)
+        roles = recognised(schema.names, source, named, geometry=next(iter(geometries), None))
+        geometry = None if roles.geometry is None else geometries.get(roles.geometry)
+        if geometry is None:
+            return cls(roles, source, comma)
+        for encoding in geometry.encodings:
+            if encoding.lower() not in ("wkb", "point"):
+                raise DataError(
+                    f"the geometries of {source} are encoded as {encoding}.",
+                    "store points, encoded as WKB or as 'point'.",
+                )
+        system = ReferenceSystem.of(geometry.statements, source)
+        if system.explicit:  # a column of systems is about earlier coordinates
+            roles = replace(roles, datum=None)
+        return cls(roles, source, comma, system)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The assumptions about the source, in sentences."""
+        if self.roles.datum is None:
+            return (*self.roles.notes(self.source), *self.system.notes)
+        return (
+            *self.roles.notes(self.source),
+            f"Rows without a value in {self.roles.datum!r} are taken for WGS84.",
+        )
 
     @property
     def position(self) -> tuple[str, ...]:
         """The columns that positions are read from."""
-        given = (self.roles.geometry,) if self.roles.geometry is not None else (self.roles.lat, self.roles.lon)
-        return tuple(name for name in given if name is not None)
+        places = (self.roles.geometry,) if self.roles.geometry is not None else (self.roles.lat, self.roles.lon)
+        return tuple(name for name in (*places, self.roles.datum) if name is not None)
 
-    def degrees(self, table: Any) -> tuple[Floats, Floats]:
+    def degrees(self, table: Any, *, start: int = 0) -> tuple[Floats, Floats]:
         """Return latitudes and longitudes, arrays (n,), NaN where a row has none.
 
         Args:
             table: An Arrow table or record batch with these columns.
+            start: The number of rows before this table, for messages.
 
         Raises:
-            DataError: If a value is no position.
+            DataError: If a value is no position, or its coordinate system has no known way to WGS84.
         """
         import pyarrow as pa
 
+        own = None if self.roles.datum is None else row_statements(names(table[self.roles.datum]).tolist())
         if self.roles.geometry is not None:
             geometry = table[self.roles.geometry]
             whole = pa.chunked_array([geometry]) if isinstance(geometry, pa.Array) else geometry
-            return points(whole, self.source, self.crs)
+            return points(whole, self.source, self.system, own, start=start)
         what = "{} column {!r} of " + self.source
-        return (
-            degrees(table[self.roles.lat], what.format("the latitude", self.roles.lat), comma=self.comma),
-            degrees(table[self.roles.lon], what.format("the longitude", self.roles.lon), comma=self.comma),
-        )
+        lat = degrees(table[self.roles.lat], what.format("the latitude", self.roles.lat), comma=self.comma)
+        lon = degrees(table[self.roles.lon], what.format("the longitude", self.roles.lon), comma=self.comma)
+        if own is not None:
+            rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
+            xy, own = np.column_stack([lon[rows], lat[rows]]), [own[row] for row in rows]
+            lon[rows], lat[rows] = self.system.degrees(xy, rows + start + 1, self.source, own, geographic=True).T
+        return lat, lon
 
 
 def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
@@ -150,9 +157,10 @@ def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
 
 
 def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) -> RawVisits:
-    found = PlaceColumns.of(table.columns, table.metadata, table.name, wanted.named)
-    visits = visits_of(table.load(_columns(table, found.roles, wanted)), found.roles, table.name, crs=found.crs)
-    return replace(visits, notes=(*visits.notes, *found.notes))
+    places = PlaceColumns.of(table.schema, table.name, wanted.named)
+    return visits_of(
+        table.load(_columns(table, places.roles, wanted)), places.roles, table.name, system=places.system
+    )
 
 
 TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)
@@ -167,22 +175,28 @@ PARQUET: Final = Format(
 ARROW: Final = Format("arrow", "Arrow (IPC)", read_arrow, ArrowFile.matches, text=False, columns=True)
 
 
-def visits_of(table: Any, roles: Roles, source: str, *, crs: Any = None, decimal_comma: bool = False) -> RawVisits:
+def visits_of(
+    table: Any,
+    roles: Roles,
+    source: str,
+    *,
+    system: ReferenceSystem = WGS84,
+    decimal_comma: bool = False,
+) -> RawVisits:
     """Return the visits of an Arrow table, row by row.
 
     Args:
         table: A pyarrow Table.
         roles: Which column is which.
         source: The file, for error messages.
-        crs: The CRS of the geometry column, a pyproj CRS; None for WGS84.
+        system: The coordinate system of the geometry column.
         decimal_comma: Whether numbers may be written ``48,85``.
     """
-    notes: list[str] = []
-    if roles.geometry is not None:
-        lat, lon = points(table[roles.geometry], source, crs)
-    else:
-        lat = degrees(table[roles.lat], f"the latitude column {roles.lat!r} of {source}", comma=decimal_comma)
-        lon = degrees(table[roles.lon], f"the longitude column {roles.lon!r} of {source}", comma=decimal_comma)
+    places = PlaceColumns(roles, source, decimal_comma, system)
+    lat, lon = places.degrees(table)
+    notes = list(system.notes)
+    if roles.datum is not None and (bare := row_statements(names(table[roles.datum]).tolist()).count(None)):
+        notes.append(f"{bare:,} of {len(lat):,} rows have no value in {roles.datum!r} and were taken for WGS84.")
     moments, date = _moments(table, roles)
     if moments is not None:
         notes += moments.notes(f"the column {roles.time!r} of {source}")
@@ -243,39 +257,3 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
 
 def _example(column: Any) -> Any:
     return next((value for value in column.to_pylist() if value is not None), None)
-
-
-def _geo(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(metadata.get(b"geo", b"{}"))
-        columns = found.get("columns", {}).values()
-        sound = isinstance(found.get("primary_column"), str | None) and all(
-            isinstance(each, dict) for each in columns
-        )
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        sound = False
-    if not sound:
-        raise DataError(
-            f"the 'geo' metadata of {source} are damaged.",
-            "write the file again",
-            f"name columns of numbers with {NAMED}.",
-        )
-    return found
-
-
-def _crs(description: dict[str, Any], source: str) -> Any:
-    """Return the CRS of a geometry column as pyproj's, or None where it is WGS84."""
-    given = description.get("crs")
-    if given is None:  # the specification's default is longitude and latitude on WGS84
-        return None
-    import pyproj
-
-    try:
-        crs = pyproj.CRS.from_user_input(given)
-    except pyproj.exceptions.CRSError as error:
-        raise DataError(
-            f"the CRS of {source} is not understood: {str(error).splitlines()[0]}.",
-            "convert the file to WGS84 first.",
-        ) from None
-    authority = crs.to_authority()
-    return None if authority in (("EPSG", "4326"), ("OGC", "CRS84")) else crs

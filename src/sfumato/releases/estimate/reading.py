@@ -230,7 +230,7 @@ def _opened(source: Table) -> tuple[Any, Mark | None]:
     if isinstance(source, str | os.PathLike):
         return source, _mark(source, {})
     table = FrameTable(kind_of(source).arrow())
-    return table.load(), _mark(source, table.metadata)
+    return table.load(), _mark(source, table.schema.metadata or {})
 
 
 def _mark(source: Table, metadata: Mapping[bytes, bytes]) -> Mark | None:

@@ -82,7 +82,7 @@ class Kernel:
         found = None
         if given == "places":
             named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
-            found = PlaceColumns.of(columns, schema.metadata or {}, name, named, comma=comma)
+            found = PlaceColumns.of(schema, name, named, comma=comma)
         self._places = found
         self.of_places = found is not None
         self.notes = () if found is None else found.notes
@@ -107,6 +107,12 @@ class Kernel:
         secret = asked.named if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
         kept = {"user": self.user, "time": None if found is None else found.roles.time}
         self.disclosed = Disclosed.of(columns, asked.keep, secret, kept)
+        datum = None if found is None else found.roles.datum
+        if datum in self.disclosed.kept.values():
+            raise InputError(
+                f"the column {datum!r} states the coordinate system of the source, but reports are in WGS84.",
+                f"leave it out of {argument('keep')}.",
+            )
         self.secret = frozenset(each for each in (*secret, kept["time"]) if each is not None)
         position = () if found is None else found.position
         self.drawn_from = tuple(each for each in (*position, *asked.named, asked.by) if each is not None)
@@ -150,7 +156,7 @@ class Kernel:
         if self._places is None:
             found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
         else:
-            at = self._places.degrees(batch)
+            at = self._places.degrees(batch, start=start)
             found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
         inside, moved_m = found.inside, found.moved_m
         if at is not None and start == 0:

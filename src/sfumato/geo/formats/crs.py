@@ -1,0 +1,254 @@
+"""Coordinate systems: which one a table or a row states, and the way from it to longitudes and latitudes."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...errors import DataError
+
+Statement = str | int | Mapping[str, Any]
+"""A coordinate system as files name it: a name, code or WKT, an EPSG number, or PROJJSON."""
+
+_DEGREES: Final = (("EPSG", "4326"), ("OGC", "CRS84"))
+_CONVERT: Final = "convert the positions to WGS84 first, or correct the CRS."
+_HINTS: Final = (_CONVERT, "rename the column that states it if it is about something else.")
+_LONGEST: Final = 60
+_UNKNOWN: Final = ("", "unknown", "unspecified", "notrecorded", "notspecified", "na", "nan", "none", "null")
+_NAMES: Final = {
+    "worldgeodeticsystem1984": "EPSG:4326",
+    "wgs1984": "EPSG:4326",
+    "gcswgs1984": "EPSG:4326",
+    "northamericandatum1927": "EPSG:4267",
+    "northamericandatum1983": "EPSG:4269",
+    "tokyodatum": "EPSG:4301",
+}
+"""Names of datums in common use that PROJ does not know as coordinate systems."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReferenceSystem(Short):
+    """The coordinate system of a column of positions.
+
+    Attributes:
+        crs: The system, a pyproj CRS; None for WGS84.
+        explicit: Whether the table states it, so that a row must not state another.
+        notes: What was taken for granted.
+    """
+
+    crs: Any = None
+    explicit: bool = False
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
+        """Return the one system that several places state.
+
+        Args:
+            statements: The places in words, such as ``"its GeoArrow metadata"``, each with what it states: None
+                where it says that the system is unknown.
+            source: What messages call the table.
+
+        Raises:
+            DataError: If one is not understood, or two contradict each other.
+        """
+        systems = [(place, _system(each, source)) for place, each in statements if each is not None]
+        for place, crs in systems[1:]:
+            if not _same(crs, systems[0][1]):
+                raise DataError(
+                    f"{source} states two coordinate systems for its points: {_name(systems[0][1])} in "
+                    f"{systems[0][0]}, and {_name(crs)} in {place}.",
+                    "write it again with the right one.",
+                )
+        if systems:
+            return cls(systems[0][1], explicit=True)
+        unknown = (f"The CRS of {source} is unknown and was taken for WGS84.",) if statements else ()
+        return cls(notes=unknown)
+
+    def degrees(
+        self,
+        xy: Floats,
+        rows: NDArray[np.intp],
+        source: str,
+        statements: Sequence[Statement | None] | None = None,
+        *,
+        noun: str = "row",
+        geographic: bool = False,
+    ) -> Floats:
+        """Return longitudes and latitudes on WGS84, array (n, 2).
+
+        Args:
+            xy: Longitude or easting, and latitude or northing, array (n, 2); NaN where missing.
+            rows: The number of each row, from 1, array (n,), for messages.
+            source: What messages call the table.
+            statements: The system that each row itself states, None where it states none.
+            noun: What messages call a row.
+            geographic: Whether the positions are degrees by the names of their columns.
+
+        Raises:
+            DataError: If a system is not understood, contradicts that of the table or of the other rows, or
+                has no known way to WGS84.
+        """
+        groups: dict[str | None, list[int]] = {}
+        examples: dict[str | None, Statement] = {}
+        for number, each in enumerate(statements or ()):
+            key = None if each is None else json.dumps(each)
+            groups.setdefault(key, []).append(number)
+            if each is not None:
+                examples.setdefault(key, each)
+        if not examples:
+            return _to_degrees(xy, self.crs, rows, source, noun)
+        found = np.array(xy, dtype=np.float64)
+        bare = groups.pop(None, [])
+        for key, at in groups.items():
+            place = f"{noun} {int(rows[at[0]])} of {source}"
+            crs = _system(examples[key], place)
+            if self.explicit and not _same(crs, self.crs):
+                raise DataError(
+                    f"{place} states another coordinate system ({_name(crs)}) than the table ({_name(self.crs)}).",
+                    "write it again with the right one.",
+                )
+            if geographic and crs is not None and not crs.is_geographic:
+                raise DataError(
+                    f"{place} states the CRS {_name(crs)}, which has no latitudes and longitudes.",
+                    *_HINTS,
+                )
+            if crs is not None and bare and not self.explicit:
+                raise DataError(
+                    f"{noun} {int(rows[bare[0]])} of {source} states no coordinate system, but {noun} "
+                    f"{int(rows[at[0]])} states {_name(crs)}.",
+                    "state it in every row.",
+                )
+            found[at] = _to_degrees(found[at], crs, rows[at], source, noun)
+        found[bare] = _to_degrees(found[bare], self.crs, rows[bare], source, noun)
+        return found
+
+
+WGS84: Final = ReferenceSystem()
+"""The system of positions that state none."""
+
+
+def row_statements(values: Sequence[Any]) -> list[Statement | None]:
+    """Return what rows state about their coordinate system: None where they state none, or do not know it."""
+    return [
+        None
+        if value is None or (isinstance(value, str) and _bare(value) in _UNKNOWN) or value in (0, "0")
+        else value
+        for value in values
+    ]
+
+
+def merged_statements(
+    statements: list[Statement | None], others: list[Statement | None] | None, rows: NDArray[np.intp], source: str
+) -> list[Statement | None]:
+    """Return what rows state in two places: what one of them does not state, the other does.
+
+    Args:
+        statements: What each row states in one place.
+        others: What it states in another; None for nothing.
+        rows: The number of each row, from 1, array (n,), for messages.
+        source: What messages call the table.
+
+    Raises:
+        DataError: If they contradict each other.
+    """
+    alike: dict[tuple[str, str], bool] = {}
+    merged: list[Statement | None] = []
+    for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
+        if one is not None and other is not None and one != other:
+            pair, place = (str(one), str(other)), f"row {row} of {source}"
+            if not alike.setdefault(pair, _same(_system(one, place), _system(other, place))):
+                raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
+        merged.append(other if one is None else one)
+    return merged
+
+
+def coordinates(values: ArrayLike) -> array[float]:
+    """Return numbers, array (n,), as pyproj takes them for any n: it tries an array of one as a scalar first."""
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())
+
+
+def _system(statement: Statement, source: str) -> Any:
+    """Return a coordinate system as pyproj's; None for WGS84."""
+    import pyproj
+
+    given: Any = statement
+    if isinstance(given, str):
+        given = re.sub(r"(?i)^\s*(?:srid|epsg)\s*[:=]\s*(?=\d+\s*$)", "", given).strip()
+        if re.fullmatch(r"(?i)[\w .,\-/()]*\bEPSG\s*:\s*\d+[\w .,\-/()]*", given):  # such as Tokyo (EPSG:4301)
+            given = re.search(r"(?i)EPSG\s*:\s*(\d+)", given)[1]  # type: ignore[index]
+        given = _NAMES.get(_bare(given), given)
+        given = int(given) if given.isascii() and given.isdigit() else given
+    try:
+        if isinstance(given, bool) or not isinstance(given, str | int | Mapping):
+            raise pyproj.exceptions.CRSError("no CRS")
+        crs = pyproj.CRS.from_user_input(f"EPSG:{given}" if isinstance(given, int) else given)
+        if isinstance(given, str) and re.fullmatch(r"[\w .\-/()]+", given) and _bare(crs.name) != _bare(given):
+            raise pyproj.exceptions.CRSError("no such name")  # PROJ also takes what is similar
+    except (pyproj.exceptions.CRSError, TypeError, ValueError, RecursionError):
+        raise DataError(f"the CRS of {source} is not understood: {_shown(statement)}.", *_HINTS) from None
+    return None if crs.to_authority() in _DEGREES else crs
+
+
+def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun: str) -> Floats:
+    if crs is None or not len(xy):
+        return xy
+    import pyproj
+
+    try:
+        # Without a known way PROJ takes all datums for the same, which is right for geocentric ones alone.
+        pyproj.Transformer.from_crs(crs, "EPSG:4326", allow_ballpark=_is_geocentric(crs.ellipsoid))
+        transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+    except pyproj.exceptions.ProjError:
+        raise DataError(
+            f"no way is known from the CRS of {source} ({crs.name}) to longitude and latitude.", _CONVERT
+        ) from None
+    lon, lat = np.array(transformer.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
+    lost = np.isinf(lon) & np.isfinite(xy[:, 0])
+    if lost.any():
+        raise DataError(
+            f"the point in {noun} {int(rows[np.argmax(lost)])} of {source} is outside the reach of its CRS "
+            f"({crs.name}).",
+            "check the CRS in the file, or convert it to WGS84 first.",
+        )
+    return np.column_stack([lon, lat])
+
+
+def _is_geocentric(ellipsoid: Any) -> bool:
+    """Return whether an ellipsoid is WGS84's but for a millimetre, as those of geocentric datums are."""
+    if ellipsoid is None:
+        return False
+    axis, flattening = ellipsoid.semi_major_metre, ellipsoid.inverse_flattening
+    return bool(abs(axis - 6_378_137) < 0.01 and abs(flattening - 298.257223) < 1e-5)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    code = one.to_authority()
+    return (code is not None and code == other.to_authority()) or bool(one.equals(other, ignore_axis_order=True))
+
+
+def _name(crs: Any) -> str:
+    code = None if crs is None else crs.to_authority()
+    return "WGS84" if crs is None else crs.name if code is None else f"{crs.name}, {':'.join(code)}"
+
+
+def _shown(statement: Any) -> str:
+    """Return a statement that is not understood, in few words."""
+    name = statement.get("name", "it has no name") if isinstance(statement, Mapping) else statement
+    text = f"SRID {name}" if isinstance(name, int) else str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
