@@ -366,6 +366,14 @@ def test_released_files_are_in_wgs84_and_state_nothing_else(write, tmp_path, end
     assert all(not (field.metadata or {}).get(b"ARROW:extension:name") for field in found.schema)
 
 
+def test_visits_are_in_wgs84_whatever_their_attributes_say(tmp_path):
+    visits = geo.Visits(LAT, LON, attributes={"srid": np.array([4301, 4301]), "crs": np.array(["x", "y"])})
+    sf.release(IDENTITY, visits, tmp_path / "out.arrow", keep=["srid"])
+    found = pa.ipc.open_file(tmp_path / "out.arrow").read_all()
+    assert found["label"].to_pylist() == released(pa.table({"lat": LAT, "lon": LON}))
+    assert found["srid"].to_pylist() == [4301, 4301]
+
+
 def test_frames_of_geopandas_are_read_in_their_datum():
     frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*XY.T), crs="EPSG:4301")
     assert near(read_visits(frame))
@@ -471,6 +479,16 @@ class TestGeoJSON:
         point = {"type": "Point", "coordinates": [139.75, 35.68], "crs": crs}
         with pytest.raises(DataError, match=said):
             read_visits(self.write(tmp_path, point))
+
+    def test_properties_are_no_statements(self, tmp_path):
+        """A property may be about earlier coordinates: those of the file are in the system of the file."""
+        features = [
+            self.feature("Point", [x, y], srid=4301, geodeticDatum="Tokyo") for x, y in zip(LON, LAT, strict=True)
+        ]
+        path = self.write(tmp_path, {"type": "FeatureCollection", "features": features})
+        assert near(read_visits(path))
+        assert read_visits(path).attributes["srid"].tolist() == [4301, 4301]
+        assert released(path) == released(pa.table({"lat": LAT, "lon": LON}))
 
     def test_an_explicitly_unknown_system_is_noted(self, tmp_path):
         whole = {"type": "FeatureCollection", "crs": None, "features": [self.feature("Point", [2.35, 48.85])]}

@@ -5,7 +5,7 @@ from .chosen import ChosenPlaces, among
 from .city import synthetic_city
 from .described import places_from
 from .even import repeat_by_weight, spread_evenly
-from .formats import PEOPLE, People, PlaceColumns, RawVisits, check_people, no_files
+from .formats import IN_DEGREES, PEOPLE, People, PlaceColumns, RawVisits, check_people, no_files
 from .grid import Grid
 from .hexagons import Hexagons
 from .lattice import Lattice
@@ -19,6 +19,7 @@ from .visits import Visits
 
 __all__ = [
     "FORMATS",
+    "IN_DEGREES",
     "MOST_CELLS",
     "PEOPLE",
     "Cells",

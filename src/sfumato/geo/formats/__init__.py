@@ -10,13 +10,14 @@ from .google import GOOGLE
 from .gpx import GPX
 from .people import PEOPLE, People, check_people, no_files, person_at, with_people
 from .rows import RawVisits, cleaned
-from .table import ARROW, PARQUET, TEXT, PlaceColumns, read_frame
+from .table import ARROW, IN_DEGREES, PARQUET, TEXT, PlaceColumns, read_frame
 
 EVERY: Final[tuple[Format, ...]] = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURSQUARE)
 """All formats. A file is read by the first one that it matches."""
 
 __all__ = [
     "EVERY",
+    "IN_DEGREES",
     "PEOPLE",
     "Format",
     "People",

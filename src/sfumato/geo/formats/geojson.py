@@ -79,7 +79,7 @@ def read(source: Source, _: Wanted) -> RawVisits:
     )
     table = pa.table({"lat": at[:, 1], "lon": at[:, 0], **others})
     named = {"lat": "lat", "lon": "lon", "user": None, "time": None}
-    roles = recognised(table.column_names, str(source), named)
+    roles = replace(recognised(table.column_names, str(source), named), datum=None)  # they are in degrees already
     if roles.time is not None and untimed:  # one time of a whole line is that of no vertex
         known = np.ones(len(table), dtype=bool)
         known[untimed] = False

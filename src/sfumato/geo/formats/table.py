@@ -59,6 +59,10 @@ def read_arrow(source: Source, wanted: Wanted) -> RawVisits:
     return _read_typed(ArrowFile(source), wanted)
 
 
+IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
+"""The metadata of a table whose latitudes and longitudes are on WGS84, whatever its other columns say."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PlaceColumns(Short):
     """The columns of a table that hold places, users and times, and how positions become degrees.
@@ -90,6 +94,8 @@ class PlaceColumns(Short):
         """
         geometries = geometry_columns(schema, source)
         roles = recognised(schema.names, source, named, geometry=next(iter(geometries), None))
+        if IN_DEGREES.items() <= (schema.metadata or {}).items():
+            roles = replace(roles, datum=None)
         geometry = None if roles.geometry is None else geometries.get(roles.geometry)
         if geometry is None:
             return cls(roles, source, comma)

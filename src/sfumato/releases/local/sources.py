@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
-from ...geo import People, RawVisits, Visits, check_table_of_text, no_files, rows_without_columns
+from ...geo import IN_DEGREES, People, RawVisits, Visits, check_table_of_text, no_files, rows_without_columns
 from ...tables import (
     ArrowBatch,
     ArrowStream,
@@ -173,7 +173,7 @@ def _of_visits(visits: Visits | RawVisits, wishes: Wishes, name: str, problem: s
     time = "time" if visits.time is not None else None
     named = replace(wishes, column=None, lat="lat", lon="lon", user=user, time=time)
     notes = visits.notes if isinstance(visits, RawVisits) else ()  # those of visits were shown when they were read
-    return replace(frame_stream(pa.table(columns), name), notes=notes), named
+    return replace(frame_stream(pa.table(columns, metadata=IN_DEGREES), name), notes=notes), named
 
 
 def _arrow(values: NDArray[Any]) -> Any:
