@@ -1,6 +1,7 @@
 """Coordinate systems that files, columns and rows state: used, or refused by name, wherever they are stated."""
 
 import json
+import shutil
 import struct
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pyarrow import parquet
 import sfumato as sf
 from sfumato import geo
 from sfumato.errors import DataError, InputError
+from sfumato.tables import PARQUET_TYPE
 
 read_visits: Any = geo.read_visits
 CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "readers"
@@ -122,6 +124,19 @@ def test_the_public_cases_are_read_within_a_centimetre(name, lat, lon):
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not here")
+def test_the_type_of_parquet_is_used_by_releases_of_files_and_of_folders(tmp_path):
+    folder, case = tmp_path / "parts", CASES / "p04_native_tokyo_datum.parquet"
+    folder.mkdir()
+    for name in "ab":
+        shutil.copy(case, folder / f"{name}.parquet")
+    expected = released(pa.table({"lat": LAT, "lon": LON}))
+    assert released(folder) == 2 * expected
+    shutil.copy(CASES / "p03_native_osgb.parquet", folder / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet' states another coordinate system than the first"):
+        released(folder)
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not here")
 def test_the_damaged_row_of_the_public_case_is_named():
     with pytest.raises(DataError, match=r"row 2 of 'p27_truncated_wkb.parquet' is damaged"):
         read_visits(CASES / "p27_truncated_wkb.parquet")
@@ -161,18 +176,6 @@ def test_the_crs_of_geoparquet_is_used(write):
     assert not near(read_visits(write(geoparquet(...), "parquet")))
 
 
-class _Native:
-    """A Parquet file whose logical type is replaced: pyarrow itself writes no such type."""
-
-    def __init__(self, path, kind, metadata=None):
-        file = parquet.ParquetFile(path)
-        schema = file.schema_arrow
-        field = schema.field(0).with_metadata(
-            {**(schema.field(0).metadata or {}), b"PARQUET:logical_type": json.dumps(kind).encode()}
-        )
-        self.schema = pa.schema([field], metadata=schema.metadata if metadata is None else metadata)
-
-
 @pytest.mark.parametrize(
     ("crs", "metadata"),
     [
@@ -182,9 +185,11 @@ class _Native:
         ("projjson:mine", {"mine": json.dumps(TOKYO.to_json_dict())}),
     ],
 )
-def test_every_spelling_of_the_type_of_parquet_is_used(write, crs, metadata):
-    schema = _Native(write(pa.table({"geometry": POINTS}), "parquet"), {"Type": "Geometry", "crs": crs}, metadata)
-    table = pa.Table.from_arrays([pa.array(POINTS)], schema=schema.schema)
+def test_every_spelling_of_the_type_of_parquet_is_used(crs, metadata):
+    """The type stands in the metadata of the field, where the reader of Parquet puts it: pyarrow writes none."""
+    own = {PARQUET_TYPE: json.dumps({"Type": "Geometry", "crs": crs})}
+    field = pa.field("geometry", pa.binary(), metadata=own)
+    table = pa.Table.from_arrays([pa.array(POINTS)], schema=pa.schema([field], metadata=metadata))
     assert near(read_visits(table))
     assert released(table) == released(pa.table({"lat": LAT, "lon": LON}))
 
