@@ -65,11 +65,29 @@ TEXTS = {
     "short.plt": PLT + f"39.98,116.31,0,492\n{MARK}\n",
     "pole.plt": PLT + "440.1234567,116.31,0,492,39744.12,2008-10-23,02:53:04\n",
     "date.plt": PLT + f"39.98,116.31,0,492,39744.12,{MARK},02:53:04\n",
+    "one_time.csv": HEAD + f"u,{MARK},48.85,2.35\n" + GOOD * 3,
+    "no_clock.csv": f"date,time,lat,lon\n{MARK},10:00:00,48.85,2.35\n",
+    "blank_at_the_end.csv": HEAD + f'"{MARK} ",2026-01-01,48.85,2.35\n',
+    "turned_writing.csv": HEAD + f"{MARK}\u202e,2026-01-01,48.85,2.35\n",
+    "long_name.csv": HEAD + f"{MARK * 200},2026-01-01,48.85,2.35\n",
+    "excel.csv": f"sep=;\nlat;lon\n{MARK};2.35;7\n",
+    "blanks.txt": f"lat lon user\n48.85 2.35 {MARK}\n48.85 2.35 {MARK} 3\n",
+    "zero.csv": HEAD + f"{MARK}\0,1,2,3\n",
+    "ewkt.csv": f'id,geom\n0,"SRID=4301;POINT(139.7512345 {MARK})"\n',
+    "records.json": json.dumps({"locations": [{"latitudeE7": MARK, "longitudeE7": 23500000}]}),
+    "cut.json": '{"locations": [{"latitudeE7": "' + MARK,
+    "samples.csv": f"secret,output\n{MARK},1\n{MARK},2\nb,{MARK}\n",
+    "matrix.csv": f"secret,a,b\nx,0.5,{MARK}\ny,0.5,0.5\n",
+    "weights.csv": f"secret,observable,weight\nx,a,{MARK}\n",
 }
 FILES = {
     **{name: text.encode() for name, text in TEXTS.items()},
     "cut.csv.gz": gzip.compress((HEAD + (GOOD + f"{MARK},1,{NUMBER},2\n") * 50).encode())[:-20],
     "not_utf8.csv": (HEAD + GOOD).encode() * 20_000 + f"{MARK}\xff,1,{MARK},2\n".encode("latin-1"),
+    "packed.csv.gz": b"\x1f\x8b" + MARK.encode(),
+    "half_a_letter.csv": (HEAD + MARK).encode("utf-16")[:-1],
+    "utf16.csv": (HEAD + f"{MARK},1,2\n").encode("utf-16"),
+    "bytes.parquet": _parquet(user=[MARK.encode()], lat=[MARK.encode()], lon=[MARK.encode()]),
     "cut.parquet": _parquet(user=[MARK], lat=[40.1234567], lon=[2.35])[:-20],
     "word.parquet": _parquet(user=[MARK], lat=[f"{MARK} {NUMBER}"], lon=["2.35"]),
     "pole.parquet": _parquet(user=[MARK], lat=[440.1234567], lon=[2.35]),
@@ -91,6 +109,24 @@ COMMANDS = {
     "estimate": ("estimate", "m.sfm", "FILE", "--unmarked"),
     "estimate labels": ("estimate", "m.sfm", "FILE", "--unmarked", "--column", "user"),
     "audit samples": ("audit", "--samples", "FILE", "--columns", "user,lat", "--bins", "4"),
+    "audit labels": ("audit", "--samples", "FILE", "--columns", "secret,output"),
+    "design numbers": (
+        "design",
+        "FILE",
+        "--column",
+        "lat",
+        "--numbers",
+        "1..99",
+        "--prior",
+        "data",
+        "-o",
+        "n.sfm",
+    ),
+    "release with a ledger": (
+        *("release", "m.sfm", "FILE", "charged.csv", "--ledger", "l.db", "--user-column", "user"),
+        *("--outside", "nearest", "--within", "9000 km"),
+    ),
+    "learn": ("learn", "FILE", "--sensitive", "user", "-o", "learned.sfm"),
     "audit a matrix": ("audit", "FILE"),
     "attack": ("attack", "m.sfm", "--visits", "FILE"),
     "report": ("report", "m.sfm", "--visits", "FILE", "-o", "r.html"),
@@ -106,6 +142,8 @@ def _holds_data(text: str) -> bool:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_data_of_rows_is_printed(run, designed, tmp_path: Path, command: str) -> None:
     shown = []
+    if "--ledger" in COMMANDS[command]:
+        assert run("ledger", "create", "l.db", "--budget", "0.1/km").code == 0
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
         done = run(*(name if part == "FILE" else part for part in COMMANDS[command]))

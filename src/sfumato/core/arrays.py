@@ -8,7 +8,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, python, typed
+from ..errors import InputError, python, row_value, typed
 
 Floats = NDArray[np.float64]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
@@ -57,9 +57,10 @@ def numbers(value: ArrayLike, what: str) -> Floats:
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        sparse = hasattr(value, "toarray")
+        sparse, why = hasattr(value, "toarray"), f" ({error})"
+        why = why if "inhomogeneous" in why else row_value(why, "")  # numpy names what it cannot convert
         raise InputError(
-            f"{what} is {'sparse' if sparse else f'not an array of numbers ({error})'}.",
+            f"{what} is {'sparse' if sparse else f'not an array of numbers{why}'}.",
             python("pass its .toarray().") if sparse else "pass rows of numbers only.",
         ) from None
 

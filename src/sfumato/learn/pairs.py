@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..attacks.learned import Examples
 from ..core import Loss, Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
-from ..errors import DataError, InputError, argument
+from ..errors import DataError, InputError, argument, row_value
 from ..escaping import plain
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
@@ -63,7 +63,8 @@ class Pairs:
         found = space if space is not None else Space(dict.fromkeys(labels))
         if len(found) < 2:
             raise InputError(
-                f"all records have the label {found.labels[0]!r}, so there is nothing to hide.",
+                f"all records have {row_value(f'the label {found.labels[0]!r}', 'one label')}, "
+                "so there is nothing to hide.",
                 "pass at least two labels.",
             )
         object.__setattr__(self, "classes", readonly(np.asarray(found.positions(labels), dtype=np.intp)))
@@ -107,7 +108,7 @@ class Pairs:
                 common = ", ".join(found[np.argsort(-counts, kind="stable")[:6]])
                 raise InputError(
                     f"no visit in the region has {sensitive or 'user'} {absent[0]!r}.",
-                    f"there are, such as: {common}.",
+                    row_value(f"there are, such as: {common}.", "correct the name."),
                 )
         else:
             kept = list(found[np.argsort(-counts, kind="stable")[:most]])

@@ -1,12 +1,14 @@
 """Samples: counted as given, and refused when they mean nothing."""
 
+from typing import Any, cast
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from sfumato.core import Space
 from sfumato.errors import InputError
-from sfumato.evidence.observed import IntervalBins, Sample
+from sfumato.evidence.observed import IntervalBins, Sample, epsilon_lower
 from sfumato.evidence.observed.sample import split
 
 
@@ -110,3 +112,16 @@ def test_the_parts_of_a_split_are_hypergeometric():
     parts = [split(np.array([[6, 4]]), 0.5, rng)[0][0, 0] for _ in range(4000)]
     assert np.mean(parts) == pytest.approx(3.0, abs=0.08)
     assert np.var(parts) == pytest.approx(5 * 0.6 * 0.4 * 5 / 9, abs=0.08)
+
+
+def test_too_few_samples_are_refused_in_words():
+    with pytest.raises(InputError, match="1 sample cannot choose bins"):
+        Sample.of_values(["a"], [0.5], 4)
+    with pytest.raises(InputError, match="no event can be chosen from 3 samples"):
+        epsilon_lower(Sample.of(["a", "a", "b"], [1, 2, 3]), seed=1)
+
+
+def test_a_label_that_is_none_is_not_shown():
+    with pytest.raises(InputError, match=r"the secret of sample 0: the label cannot be hashed") as refused:
+        Sample.of(cast(Any, [{"ann": 1}]), ["x"])
+    assert "ann" in refused.value.told(values=True)

@@ -63,7 +63,13 @@ def _sample(path: Path, columns: str, bins: int | None) -> Sample:
 
 def _in_order(labels: list[Any]) -> list[Any]:
     """Return the distinct labels, numbers by size and all else by its text."""
-    distinct = list(dict.fromkeys(labels))
+    try:
+        distinct = list(dict.fromkeys(labels))
+    except TypeError:
+        raise DataError(
+            "the column of the secrets holds lists or mappings.",
+            "name a column of texts or numbers with --columns.",
+        ) from None
     if all(type(label) in (int, float) for label in distinct):
         return sorted(distinct)
     return sorted(distinct, key=str)

@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from ...core import Metric
 from ...core.arrays import Floats
 from ...errors import InputError
+from ...rounding import counted
 from . import binomial
 from .binomial import Counts
 from .sample import Sample, split
@@ -103,6 +104,11 @@ def strongest(
     choosing, judging = split(sample.counts, share, np.random.default_rng(seed))
     events = choose(choosing, distances, gain, candidates, left)
     found += judge(events, judging, distances, gain, left)
+    if not found:
+        raise InputError(
+            f"no event can be chosen from {counted(int(sample.counts.sum()), 'sample')}.",
+            "collect more samples of each secret.",
+        )
     comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)
     return replace(max(found, key=lambda shown: shown.value), comparisons=comparisons)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Space
 from ...core.arrays import numbers, readonly
-from ...errors import InputError
+from ...errors import InputError, row_value
 from ...rounding import counted
 from .binomial import Counts
 from .bins import Bins, as_points, quantile_bins
@@ -222,7 +222,8 @@ def as_label(output: Any) -> Hashable:
         hash(label)
     except TypeError:
         raise InputError(
-            f"the label {label!r} cannot be hashed.", "use strings, numbers, tuples or frozensets."
+            f"the label{row_value(f' {label!r}', '')} cannot be hashed.",
+            "use strings, numbers, tuples or frozensets.",
         ) from None
     return label
 
@@ -233,7 +234,7 @@ def _labels(given: Iterable[Hashable], what: str) -> list[Hashable]:
         try:
             labels.append(as_label(label))
         except InputError as error:
-            raise InputError(f"the {what} of sample {position}: {error.problem}", error.hint) from None
+            raise InputError(f"the {what} of sample {position}: {error.text}", *error.hints) from None
     return labels
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...errors import InputError, argument
+from ...errors import InputError, argument, row_value
 
 LONGEST: Final = 256
 # Zero-width joiners are letters' own in Persian or Hindi; other characters that are not seen are refused.
@@ -47,22 +47,25 @@ def accepted(name: object, what: str) -> str:
         raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
     if len(name) > LONGEST:
         raise InputError(
-            f"the name of {what} has {len(name):,} characters ({name[:20]!r}...).",
+            f"the name of {what} has {len(name):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
             f"use at most {LONGEST}; a hash of it would do.",
         )
     if name.strip() != name:
-        raise InputError(f"the name of {what} {name!r} begins or ends with a blank.", "strip it first.")
+        raise InputError(
+            f"the name of {what}{row_value(f' {name!r}', '')} begins or ends with a blank.", "strip it first."
+        )
     for character in name:
         reason = _REFUSED.get(unicodedata.category(character))
         if reason and character not in _JOINERS:
             raise InputError(
-                f"the name of {what} {name!r} has {reason} (U+{ord(character):04X}).",
+                f"the name of {what}{row_value(f' {name!r}', '')} has {reason} (U+{ord(character):04X}).",
                 "take it out: two names that look alike would be two.",
             )
     found = unicodedata.normalize("NFC", name)
     if len(found) > LONGEST:
         raise InputError(
-            f"the name of {what} has {len(found):,} characters ({name[:20]!r}...).", f"use at most {LONGEST}."
+            f"the name of {what} has {len(found):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"use at most {LONGEST}.",
         )
     return found
 
