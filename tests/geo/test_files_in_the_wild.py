@@ -246,14 +246,14 @@ class TestTimes:
         )
 
     @pytest.mark.parametrize("clock", ["02:53:04", "2:53:04", "02:53:04.000"])
-    def test_clocks_beside_days(self, write: Write, clock: str) -> None:
+    def test_clocks_with_days(self, write: Write, clock: str) -> None:
         visits = read_visits(
             write("v.csv", f"Date,Time,lat,lon\n2008-10-23,{clock},48.85,2.35\n2008-10-24,{clock},48.86,2.36\n")
         )
         assert moments(visits) == ["2008-10-23T02:53:04.000000", "2008-10-24T02:53:04.000000"]
         assert dict(visits.attributes) == {}
 
-    def test_whole_times_beside_days(self, write: Write) -> None:
+    def test_whole_times_with_days(self, write: Write) -> None:
         visits = read_visits(write("v.csv", "date,time,lat,lon\n2008-10-23,2008-10-24T10:00:00Z,48.85,2.35\n"))
         assert moments(visits) == ["2008-10-24T10:00:00.000000"]
         assert list(visits.attributes) == ["date"]
@@ -373,10 +373,10 @@ class TestLocationHistory:
         visits = read_visits(write("Records.json", json.dumps(content)))
         assert visits.notes == ("1 of 2 rows without a position were dropped.",)
 
-    def test_raw_signals_beside_a_timeline_are_counted(self, write: Write) -> None:
+    def test_raw_signals_next_to_a_timeline_are_counted(self, write: Write) -> None:
         visits = read_visits(write("t.json", json.dumps({"semanticSegments": [VISIT], "rawSignals": [SIGNAL]})))
         assert len(visits) == 1
-        assert "1 raw signal beside the timeline" in visits.notes[0]
+        assert "1 raw signal next to the timeline" in visits.notes[0]
 
     @pytest.mark.parametrize(
         "text",

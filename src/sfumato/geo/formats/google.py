@@ -89,7 +89,7 @@ class _Points:
             self._add_segment(segment)
         positions = [signal["position"] for signal in signals if "position" in signal]
         if segments and positions:  # both tell of the same days
-            self.notes += (f"{counted(len(positions), 'raw signal')} beside the timeline were not read.",)
+            self.notes += (f"{counted(len(positions), 'raw signal')} next to the timeline were not read.",)
         else:
             for position in positions:
                 self.add(position.get("LatLng"), position.get("timestamp"))

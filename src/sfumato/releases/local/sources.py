@@ -80,7 +80,7 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
             wishes.column is not None or any(file.suffix.lower() != ".txt" for file in found.files)
         ):
             return _table(found, wishes)
-        rows = rows_without_columns(path, wishes.people)  # words may stand beside them
+        rows = rows_without_columns(path, wishes.people)  # a text file may explain the tracks
         if rows is None and found is not None:
             return _table(found, wishes)
         if rows is None:
