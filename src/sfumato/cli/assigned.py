@@ -76,6 +76,36 @@ def _parts(text: str, columns: Sequence[str]) -> list[str]:
     return parts if len(set(own)) == len(own) else [text]
 
 
+def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int]:
+    """Return the length of the circle of each column that ``--circular`` gives one.
+
+    Args:
+        columns: The columns.
+        circular: ``--circular``, as often as it was given: 24, or with several columns hour=24.
+
+    Raises:
+        InputError: If one is no whole number above 1, or names no column or one twice.
+    """
+    found: dict[str, int] = {}
+    for text in circular:
+        column, length = _named("--circular", text, columns)
+        if column is None and len(columns) > 1:
+            raise InputError(
+                f"--circular {text} does not say which of the {len(columns)} columns it is for.",
+                f"name the column: --circular {shlex.quote(f'{columns[0]}={text}')}.",
+            )
+        column = column or columns[0]
+        digits = length.strip()
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and int(digits) > 1):
+            raise InputError(
+                f"--circular {text} is not the length of a circle.", "use a whole number such as 24 for hours."
+            )
+        if column in found:
+            raise InputError(f"--circular names the column {column!r} twice.", "give its circle once.")
+        found[column] = int(digits)
+    return found
+
+
 def _named(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:
     """Return the column that an option's text names, if it does, and the rest of the text.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from ..errors import InputError
-from .assigned import values_of
+from .assigned import circles_of, values_of
 from .columns import Column, column_of, file_name, joint_of, prior_from_data
 from .design_options import DesignOptions
 from .messages import PARTIAL, say
@@ -79,6 +79,7 @@ def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
     if split is not None and len(columns) == 1:
         raise InputError("--split was given with one column.", "leave it out, or name more columns.")
     given = values_of(columns, asked.labels or (), asked.numbers or ())
+    circles = circles_of(columns, asked.circular or ())
     joint = split == "joint"
     targets, folder = _targets(asked.output, columns, joint=joint)
     reporting = Reporting.of(asked)
@@ -96,7 +97,8 @@ def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
     if folder is None:
         check_outputs(outputs, [asked.visits])
     found = [
-        column_of(asked.visits, name, *values, _unit(epsilon)) for name, values in zip(columns, given, strict=True)
+        column_of(asked.visits, name, *values, _unit(epsilon), circles.get(name))
+        for name, values in zip(columns, given, strict=True)
     ]
     parts: Sequence[str | float] = [epsilon]
     if joint:

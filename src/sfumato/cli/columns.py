@@ -39,7 +39,14 @@ class Column:
     columns: tuple[str, ...] = ()
 
 
-def column_of(data: Path | None, name: str, labels: str | None, numbers: str | None, unit: str = "") -> Column:
+def column_of(
+    data: Path | None,
+    name: str,
+    labels: str | None,
+    numbers: str | None,
+    unit: str = "",
+    circle: int | None = None,
+) -> Column:
     """Return a column with its possible values; warn where these are read from the data.
 
     Args:
@@ -48,6 +55,7 @@ def column_of(data: Path | None, name: str, labels: str | None, numbers: str | N
         labels: ``--labels``: ``a,b,c``, or a file with one on each line.
         numbers: ``--numbers``: ``18..99``, or ``18..99:5`` for bins of five.
         unit: The unit of the numbers.
+        circle: ``--circular``: the length of the circle that the numbers are on; None for a line.
 
     Raises:
         InputError: If the values are given twice, not at all, or make no sense.
@@ -60,7 +68,13 @@ def column_of(data: Path | None, name: str, labels: str | None, numbers: str | N
             "--labels and --numbers were both given.", "name the categories, or the range of numbers."
         )
     if numbers is not None:
-        return Column(name, _bins(numbers, unit), f"numbers {numbers.strip()}, as given")
+        space = _bins(numbers, unit, circle)
+        if data is not None:
+            _check_numbers(data, name, space)
+        around = "" if circle is None else f" around a circle of {circle}"
+        return Column(name, space, f"numbers {numbers.strip()}{around}, as given")
+    if circle is not None:
+        raise InputError(f"--circular {circle} was given without --numbers.", "name the range: --numbers 0..23.")
     if labels is not None:
         found, source = _given(labels)
         with option("--labels"):
@@ -186,7 +200,7 @@ def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior
     return Prior.from_counts(column.space, np.bincount(inside, minlength=len(column.space))), text
 
 
-def _bins(text: str, unit: str) -> Space:
+def _bins(text: str, unit: str, circle: int | None) -> Space:
     from ..core import NumberBins
 
     found = _RANGE.fullmatch(text)
@@ -200,8 +214,14 @@ def _bins(text: str, unit: str) -> Space:
             f"--numbers {text!r} holds no two numbers." if width else f"--numbers {text!r} has bins of no width.",
             "write the smallest number first: 18..99:5.",
         )
+    count = -(-(last - first + 1) // width)
+    if circle is not None and width * count > circle:
+        raise InputError(
+            f"--numbers {text} goes more than once around the circle of --circular {circle}.",
+            f"end it at {first + circle - 1}, in bins that divide {circle}; or write a larger circle.",
+        )
     with option("--numbers"):
-        found_bins = NumberBins(first, width, -(-(last - first + 1) // width), unit)
+        found_bins = NumberBins(first, width, count, unit, period=circle)
     if len(found_bins) < 2:
         raise InputError(f"--numbers {text!r} makes a single bin.", "use narrower bins.")
     return found_bins
@@ -245,6 +265,30 @@ def _seen(data: Path, name: str) -> list[str]:
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
     return sorted(found)
+
+
+def _check_numbers(data: Path, name: str, space: Space) -> None:
+    """Refuse a column of times, also of times as numbers since 1970, of which a release finds none in the range.
+
+    Raises:
+        DataError: If it is one, or the table lacks the column.
+    """
+    import pyarrow as pa
+
+    from ..releases import positions_in
+    from ..tables import read_columns, times
+
+    column = read_columns(data, [name])[name]
+    if not pa.types.is_temporal(column.type):
+        if column.null_count == len(column) or times(column) is None:
+            return
+        if not pa.types.is_string(column.type) and (positions_in(space, column) >= 0).any():
+            return
+    raise DataError(
+        f"the column {name!r} of {data.name} holds times, and --numbers is for numbers.",
+        "make a column of a part of them, such as the hour: --numbers 0..23 --circular 24",
+        "make a column of days or hours since a date.",
+    )
 
 
 def _read(data: Path, name: str) -> Any:

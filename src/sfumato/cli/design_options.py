@@ -153,6 +153,13 @@ class DesignOptions(OptionsAsGiven):
             "'age=18..99:5;children=0..9'. Repeatable."
         ),
     ] = None
+    circular: Annotated[
+        list[str] | None,
+        Option(
+            help="With --numbers: the length of the circle that the numbers are on, such as 24 for hours 0..23, "
+            "which are 1 apart at midnight; with several columns hour=24. Repeatable."
+        ),
+    ] = None
     split: Annotated[
         str | None,
         Option(

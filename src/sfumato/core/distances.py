@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, python
+from ..errors import InputError, argument, python
 from .arrays import Floats
 
 EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
@@ -39,6 +39,10 @@ class Values(Protocol):
     @property
     def crs(self) -> str | None:
         """The coordinate reference system."""
+
+    @property
+    def period(self) -> float | None:
+        """The length of the circle that numbers are on, or None."""
 
     @property
     def latlon(self) -> Floats:
@@ -95,16 +99,23 @@ def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floa
             f"{b.shape[1]} in {columns.unit or 'no unit'} ({columns.crs}).",
             "give both spaces the same coordinate system.",
         )
-    if rows.unit == "degree":
+    if rows.unit == "degree" and rows.period is None:
         raise InputError(
             f"a {kind!r} distance in degrees is not a distance on the ground.",
             "use 'great-circle', or project the places to metres first (a Grid does).",
+        )
+    if rows.period != columns.period:
+        raise InputError(
+            f"the numbers are on circles of {rows.period} and {columns.period} (None is a line).",
+            f"give both spaces the same {argument('period')}.",
         )
     return a, b, rows.unit
 
 
 def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "euclidean")
+    if rows.period is not None:
+        return _around(a, b, rows.period), unit
     found, size = np.empty((len(a), len(b))), max(1, _ENTRIES // max(1, len(b)))
     for begin in range(0, len(a), size):
         part = a[begin : begin + size]
@@ -115,6 +126,8 @@ def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
 
 def _manhattan(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "manhattan")
+    if rows.period is not None:
+        return _around(a, b, rows.period), unit
     return np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2), unit
 
 
@@ -124,7 +137,15 @@ def _absolute(rows: Values, columns: Values) -> tuple[Floats, str]:
         raise InputError(
             f"the 'absolute' difference needs one coordinate, but there are {a.shape[1]}.", "use 'euclidean'."
         )
+    if rows.period is not None:
+        return _around(a, b, rows.period), unit
     return np.abs(a - b.T), unit
+
+
+def _around(a: Floats, b: Floats, period: float) -> Floats:
+    """Return the distances between numbers (n, 1) and (m, 1), the shorter way around a circle."""
+    apart = np.fmod(np.abs(a - b.T), period)
+    return np.asarray(np.minimum(apart, period - apart))
 
 
 def _great_circle(rows: Values, columns: Values) -> tuple[Floats, str]:

@@ -84,7 +84,10 @@ class MetricPrivacy(Frozen):
         """
         if self.confirmed_by(secrets):
             numbers = bool(self.distances.unit) and secrets.crs is None
-            return f", for numbers in {plain(secrets.unit)}" if numbers else ""
+            around = "" if secrets.period is None else f" around a circle of {secrets.period:g}"
+            if not numbers:
+                return f", for numbers{around}" if around and self.distances.name != "hamming" else ""
+            return f", for numbers in {plain(secrets.unit)}{around}"
         return "" if self.for_any_two else ", by distances that are stated and nothing confirms"
 
     def check_distances(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -30,13 +31,14 @@ class NumberBins(Space):
         width: The numbers in a bin, a whole number.
         count: How many bins there are.
         unit: The unit of the numbers.
+        period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
 
     Attributes:
         first: The smallest number of the first bin.
         width: The numbers in a bin.
 
     Raises:
-        InputError: If there are no bins, or too many.
+        InputError: If there are no bins, too many, or they go more than once around the circle.
 
     Example:
         >>> import sfumato as sf
@@ -49,7 +51,7 @@ class NumberBins(Space):
     width: int = field(init=False)
 
     @checked
-    def __init__(self, first: int, width: int, count: int, unit: str = "") -> None:
+    def __init__(self, first: int, width: int, count: int, unit: str = "", *, period: int | None = None) -> None:
         if width < 1:
             raise InputError(f"{argument('width', width)} is not positive.", "use a whole number of at least 1.")
         if not 1 <= count <= MOST_BINS:
@@ -61,7 +63,13 @@ class NumberBins(Space):
         starts = [int(first) + int(width) * place for place in range(int(count))]
         middles = [start + (int(width) - 1) / 2 for start in starts]
         labels = [str(start) if width == 1 else f"{start}-{start + int(width) - 1}" for start in starts]
-        Space.__init__(self, labels, middles, unit)
+        if period is not None and not 0 < int(width) * int(count) <= period:
+            raise InputError(
+                f"{count:,} bins of {width} go more than once around a circle of {period}.",
+                "use fewer numbers",
+                f"pass a larger {argument('period')}.",
+            )
+        Space.__init__(self, labels, middles, unit, period=period)
         object.__setattr__(self, "first", int(first))
         object.__setattr__(self, "width", int(width))
 
@@ -72,10 +80,14 @@ class NumberBins(Space):
     def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:
         """Return the bins that numbers are in, array (n,); -1 where a number is in none, or is missing.
 
+        On a circle the number after one whole turn is the first one: 24 is the hour 0, and 360 the bearing 0.
+
         Args:
             values: Array (n,), with NaN for missing numbers.
         """
         given = numbers(values, "the numbers")
+        if self.period is not None:
+            given = np.where(given == self.first + self.period, self.first, given)
         inside = (given >= self.first) & (given < self.first + self.width * len(self))
         found = np.full(given.shape, -1, dtype=np.intp)
         found[inside] = np.floor((given[inside] - self.first) / self.width).astype(np.intp)
@@ -83,7 +95,15 @@ class NumberBins(Space):
 
     def describe(self) -> dict[str, Any]:
         """Return what the bins can be made from again, in plain JSON values."""
-        return {"kind": "bins", "first": self.first, "width": self.width, "count": len(self), "unit": self.unit}
+        turn = {} if self.period is None else {"period": int(self.period)}
+        return {
+            "kind": "bins",
+            "first": self.first,
+            "width": self.width,
+            "count": len(self),
+            "unit": self.unit,
+            **turn,
+        }
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NumberBins) and self.describe() == other.describe()
@@ -92,4 +112,5 @@ class NumberBins(Space):
         return hash((self.first, self.width, len(self)))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return NumberBins, (self.first, self.width, len(self), self.unit)
+        period = None if self.period is None else int(self.period)
+        return partial(NumberBins, period=period), (self.first, self.width, len(self), self.unit)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, python
+from ..errors import InputError, argument, python
 from ..escaping import plain
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
@@ -34,9 +34,11 @@ class Space(Frozen):
             they are latitude and longitude in degrees.
         unit: The unit of the coordinates.
         crs: The coordinate reference system, in any form that PROJ reads.
+        period: The length of the circle that numbers are on, such as 24 hours or 360 degrees: distances go the
+            shorter way around. None where they are on a line.
 
     Raises:
-        InputError: If there is no label, a label occurs twice, or the coordinates do
+        InputError: If there is no label, a label occurs twice, or the coordinates or the period do
             not fit.
 
     Source:
@@ -54,6 +56,7 @@ class Space(Frozen):
     coordinates: Floats | None = None
     unit: str = ""
     crs: str | None = None
+    period: float | None = None
     _positions: dict[Hashable, int] = field(init=False)
 
     @checked
@@ -63,6 +66,7 @@ class Space(Frozen):
         coordinates: ArrayLike | None = None,
         unit: str = "",
         crs: str | None = None,
+        period: float | None = None,
     ) -> None:
         found = tuple(_plain(label) for label in labels)
         if not found:
@@ -101,6 +105,9 @@ class Space(Frozen):
                     "pass (latitude, longitude) in this order, in degrees.",
                 )
             unit = unit or "degree"
+        if period is not None:
+            _check_period(float(period), array, crs)
+        object.__setattr__(self, "period", None if period is None else float(period))
         object.__setattr__(self, "labels", found)
         object.__setattr__(self, "coordinates", array)
         object.__setattr__(self, "unit", unit)
@@ -109,10 +116,16 @@ class Space(Frozen):
 
     @classmethod
     @checked
-    def numbers(cls, values: Iterable[float], unit: str = "") -> Space:
-        """Return a space of numbers, such as ages, each its own coordinate."""
+    def numbers(cls, values: Iterable[float], unit: str = "", *, period: float | None = None) -> Space:
+        """Return a space of numbers, such as ages, each its own coordinate.
+
+        Args:
+            values: The numbers.
+            unit: Their unit.
+            period: The length of the circle that they are on, such as 24 for hours; None for a line.
+        """
         found = [_plain(value) for value in values]
-        return cls(found, numbers(found, "the space"), unit)
+        return cls(found, numbers(found, "the space"), unit, period=period)
 
     def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
         """Return a space of sets of these labels, such as generalised cells.
@@ -121,7 +134,11 @@ class Space(Frozen):
 
         Args:
             groups: The sets, which may overlap and need not cover the space.
+
+        Raises:
+            InputError: If a group is empty, or the numbers are on a circle.
         """
+        self.check_straight("groups")
         sets = [frozenset(_plain(label) for label in group) for group in groups]
         if not all(sets):
             raise InputError("a group is empty.", "give each group at least one label.")
@@ -141,6 +158,21 @@ class Space(Frozen):
             return False
         rows = zip(self.labels, self.coordinates.tolist(), strict=True)
         return all(_is_at(label, row) for label, row in rows)
+
+    def check_straight(self, what: str) -> None:
+        """Refuse numbers on a circle, of which a mean is no middle.
+
+        Args:
+            what: What needs a mean, such as ``"groups"``.
+
+        Raises:
+            InputError: If they are on a circle.
+        """
+        if self.period is not None:
+            raise InputError(
+                f"{what} need means, which numbers on a circle of {self.period:g} do not have.",
+                "use a space of numbers on a line.",
+            )
 
     def check_order(self, other: Space, what: str) -> None:
         """Refuse another space of the same labels in another order, whose positions are not those here.
@@ -168,7 +200,12 @@ class Space(Frozen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        if self.labels != other.labels or self.crs != other.crs or self.unit != other.unit:
+        if (
+            self.labels != other.labels
+            or self.crs != other.crs
+            or self.unit != other.unit
+            or self.period != other.period
+        ):
             return False
         if self.coordinates is None or other.coordinates is None:
             return self.coordinates is other.coordinates
@@ -182,6 +219,7 @@ class Space(Frozen):
         if self.coordinates is not None:
             k = self.coordinates.shape[1]
             text += f", {k} coordinate{'s' if k > 1 else ''}" + (f" in {plain(self.unit)}" if self.unit else "")
+            text += "" if self.period is None else f", on a circle of {self.period:g}"
         return text
 
     def position(self, label: Hashable) -> int:
@@ -266,6 +304,21 @@ def _plain(label: Any) -> Any:
     if isinstance(label, set):
         return frozenset(label)
     return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label
+
+
+def _check_period(period: float, coordinates: Floats | None, crs: str | None) -> None:
+    """Refuse a period of what is no circle, or which makes two numbers one."""
+    if not 0 < period < math.inf:
+        raise InputError(f"{argument('period', period)} is not positive.", "use a number such as 24 for hours.")
+    if coordinates is None or coordinates.shape[1] != 1 or crs is not None:
+        raise InputError(f"{argument('period', period)} is for numbers, one of each label.", "leave it out.")
+    least, most = float(coordinates.min()), float(coordinates.max())
+    if not most - least < period:
+        raise InputError(
+            f"the numbers from {least:g} to {most:g} go more than once around a circle of {period:g}.",
+            f"leave out those from {least + period:g} on, which are there already",
+            f"pass a larger {argument('period')}.",
+        )
 
 
 def _is_at(label: Hashable, coordinates: list[float]) -> bool:

@@ -199,7 +199,12 @@ def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> No
     wanted = (len(mechanism.secrets), len(every))
     if candidates.loss.array.shape != wanted or candidates.loss.unit != loss.unit:
         raise InputError("the losses of the candidates do not fit the secrets and observables.", _DAMAGED)
-    if (every.unit, every.crs, every.coordinates is None) != (used.unit, used.crs, used.coordinates is None):
+    if (every.unit, every.crs, every.period, every.coordinates is None) != (
+        used.unit,
+        used.crs,
+        used.period,
+        used.coordinates is None,
+    ):
         raise InputError("the candidates are not of the same kind as the mechanism's observables.", _DAMAGED)
     places = every.positions(used.labels)
     moved = (

@@ -246,7 +246,8 @@ class Contents:
     def _built_space(self, entry: Fields) -> Space:
         if entry.text("kind") == "bins":
             first, width, count = (entry.integer(key) for key in ("first", "width", "count"))
-            return NumberBins(first, width, count, entry.text("unit"))
+            around = entry.integer("period") if entry.has("period") else None
+            return NumberBins(first, width, count, entry.text("unit"), period=around)
         if entry.text("kind") == "joint":
             return self._joint(entry)
         if entry.text("kind") == "chosen":
@@ -259,7 +260,9 @@ class Contents:
                 raise FileError(f"its description of places is not valid: {problem}", DAMAGED) from error
         labels = [decoded_label(value) for value in entry.items("labels")]
         coordinates = self._array(entry, "coordinates", np.float64, 2) if entry.has("coordinates") else None
-        return Space(labels, coordinates, entry.text("unit"), entry.text("crs") if entry.has("crs") else None)
+        crs = entry.text("crs") if entry.has("crs") else None
+        period = entry.number("period") if entry.has("period") else None
+        return Space(labels, coordinates, entry.text("unit"), crs, period)
 
     def _joint(self, entry: Fields) -> Space:
         names, places = entry.items("names"), entry.items("parts")

@@ -214,6 +214,8 @@ class _Parts:
                 "unit": space.unit,
                 "crs": space.crs,
             }
+            if space.period is not None:
+                entry["period"] = space.period
         if not known:
             raise InputError(
                 f"a mechanism file cannot hold a space of the type {type(space).__name__}.",

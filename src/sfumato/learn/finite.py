@@ -99,6 +99,7 @@ def counted(
     places = secrets.coordinates
     if places is None:
         raise InputError(f"{secrets!r} has no coordinates.", "pass cells in the plane of the generator.")
+    secrets.check_straight("reports of a plane")
     if draws < 1:
         raise InputError(f"{draws} draws are too few.", "use thousands.")
     binomial.check_failure(failure)

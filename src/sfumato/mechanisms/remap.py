@@ -79,6 +79,7 @@ def remapped_in_plane(
         raise InputError(
             f"{space!r} has no coordinates on a plane.", "use a Grid, or coordinates in metres for every secret."
         )
+    space.check_straight("geometric medians")
     if loss not in ("euclidean", "squared"):
         raise InputError(f"the loss {loss!r} is unknown.", "use 'euclidean' or 'squared'.")
     joint = mechanism.joint(prior)

@@ -52,7 +52,8 @@ def _encoded(value: Any) -> bytes:
     if isinstance(value, JointSpace):
         return _tagged("joint", value.names, value.parts)
     if isinstance(value, Space):
-        return _tagged("space", value.labels, value.coordinates, value.unit, value.crs)
+        turn = () if value.period is None else (value.period,)
+        return _tagged("space", value.labels, value.coordinates, value.unit, value.crs, *turn)
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, np.generic):

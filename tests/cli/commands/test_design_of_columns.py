@@ -408,3 +408,52 @@ def test_tables_that_do_not_fit(run, answers):
     assert "has no column 'sex'" in run("design", answers, "--column", "sex", "--epsilon", 1).err
     done = run("design", answers, "--column", "diagnosis", "--labels", "a,b", "--prior", "data", "--epsilon", 1)
     assert "no row of answers.csv holds one of the 2 values" in done.err
+
+
+def test_hours_are_on_a_circle(run, tmp_path):
+    (tmp_path / "h.csv").write_text("hour,day\n" + "".join(f"{n % 24},{n % 7}\n" for n in range(200)))
+    hours = ("design", "h.csv", "--column", "hour", "--numbers", "0..23", "--epsilon", "1/hour", "-o", "h.sfm")
+    done = run(*hours, "--circular", 24)
+    assert done.code == 0, done.err
+    assert "around a circle of 24" in done.text
+    assert loaded("h.sfm").secrets.metric("absolute").array[23, 0] == 1
+    released = run("release", "h.sfm", "h.csv", "out.csv", "--column", "hour")
+    assert released.code == 0, released.err
+    assert "for numbers in hour around a circle of 24" in released.out
+    assert run("audit", "h.sfm", "--promises").code == 0
+    both = ("--column", "hour", "--column", "day", "--numbers", "hour=0..23", "--numbers", "day=0..6")
+    circles = ("--circular", "hour=24", "--circular", "day=7")
+    assert run("design", "h.csv", *both, *circles, "--epsilon", 1, "-o", "out").code == 0
+    assert loaded("out/day.sfm").secrets.period == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--numbers", "0..24", "--circular", "24"), "end it at 23"),
+        (("--numbers", "0..23:5", "--circular", "24"), "more than once around"),
+        (("--numbers", "0..23", "--circular", "day"), "not the length of a circle"),
+        (("--numbers", "0..23", "--circular", "24", "--circular", "24"), "twice"),
+        (("--labels", "a,b", "--circular", "24"), "without --numbers"),
+    ],
+)
+def test_circles_that_make_no_sense(run, options, said):
+    done = run("design", "--column", "hour", "--epsilon", 1, *options)
+    assert done.code == 1
+    assert said in done.err
+    assert "--circular was given without --column" in run("design", "--circular", 24).err
+
+
+@pytest.mark.parametrize("times", ["2024-03-01T18:30:00Z", "1709317800", "1709317800000", "2024-03-01"])
+def test_times_are_refused_before_a_mechanism_is_designed(run, tmp_path, times):
+    (tmp_path / "t.csv").write_text(f"at\n{times}\n{times}\n")
+    done = run("design", "t.csv", "--column", "at", "--numbers", "0..23", "--epsilon", 1, "-o", "t.sfm")
+    assert done.code == 1
+    assert "holds times" in done.err
+    assert not (tmp_path / "t.sfm").exists()
+
+
+def test_numbers_of_the_range_are_no_times(run, tmp_path):
+    (tmp_path / "n.csv").write_text("income\n120000000\n340000000\n")
+    done = run("design", "n.csv", "--column", "income", "--numbers", "0..399999999:50000000", "--epsilon", 1)
+    assert done.code == 0, done.err

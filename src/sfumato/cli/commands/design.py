@@ -26,7 +26,9 @@ def command(asked: DesignOptions) -> None:
     if asked.column:
         design_columns(asked, asked.column)
         return
-    asked.refuse(("labels", "numbers", "split", "prior"), "was given without --column.", "name the column.")
+    asked.refuse(
+        ("labels", "numbers", "circular", "split", "prior"), "was given without --column.", "name the column."
+    )
     if asked.each_user:
         design_each_user(asked)
         return

@@ -158,6 +158,7 @@ def averaging_errors(
         raise InputError(
             "secrets and observables have no coordinates in common.", "average places of one coordinate system."
         )
+    secrets.check_straight("averages")
     if secrets.unit == "degree":
         raise InputError("degrees cannot be averaged as distances.", "use planar coordinates, as a Grid has them.")
     if len(prior) != len(secrets):

@@ -48,7 +48,7 @@ def kind_of(space: Space) -> str:
 def on_a_line(space: Space) -> bool:
     """Return whether values are numbers, or bins of numbers, on one line."""
     found = space.coordinates
-    return found is not None and space.crs is None and found.shape[1] == 1
+    return found is not None and space.crs is None and space.period is None and found.shape[1] == 1
 
 
 def centres_m(space: Places) -> Floats:
