@@ -143,9 +143,20 @@ def test_arguments_of_files_are_checked_too(tmp_path, given, words):
 
 def test_whole_numbers_are_charged_without_a_fraction(tmp_path):
     ledger = sf.Ledger.create(tmp_path / "l.db", "9/km")
-    for users in ([1.0, 2.5], [1, 2]):
+    for users in ([1.0, 2.5], [1, 2], ["1.0", "1.00", "v1.0"]):
         sf.release(sf.Blur(NOISE, ledger), visits(users))
-    assert [ledger.balance(name).reports for name in ("1", "1.0", "2.5")] == [2, 0, 1]
+    assert [ledger.balance(name).reports for name in ("1", "1.0", "2.5", "v1.0")] == [4, 4, 1, 1]
+    with pytest.raises(BudgetError):
+        sf.Blur(NOISE, ledger).report_all(["1.0"] * 6, [48.85] * 6, [2.35] * 6, [None] * 6)
+
+
+def test_files_that_write_users_in_two_ways_are_counted_together(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, users in (("a", "12"), ("b", ("1.0", "3.0", "1"))):
+        rows = "".join(f"{user},48.85,2.35\n" for user in users)
+        (tmp_path / "in" / f"{name}.csv").write_text(f"user,lat,lon\n{rows}")
+    prepared = prepare(NOISE, tmp_path / "in", tmp_path / "out.csv")
+    assert (prepared.people.most, prepared.people.users) == (3, 3)
 
 
 def bare(size=3):

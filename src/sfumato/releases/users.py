@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import DataError
 from ..tables import cause, spelled
 
+_WHOLE: Final = r"\.0+$"  # may be the fraction of a whole number
 # Texts that no spelling changes: printable ASCII that begins and ends with what is seen.
 _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
@@ -42,7 +43,10 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
         return values, counts
     if _seen_ascii(values):
         return values, counts
-    other = pc.invert(pc.fill_null(pc.match_substring_regex(values, _AS_IT_IS), fill_value=False))
+    plain = pc.and_(
+        pc.match_substring_regex(values, _AS_IT_IS), pc.invert(pc.match_substring_regex(values, _WHOLE))
+    )
+    other = pc.invert(pc.fill_null(plain, fill_value=False))
     if pc.any(other).as_py():
         found = [spelled(each) for each in values.filter(other).to_pylist()]
         values = pc.replace_with_mask(values, other, pa.array(found, kind))
@@ -91,14 +95,14 @@ def as_texts(column: Any, name: str) -> Any:
 
 
 def _seen_ascii(texts: Any) -> bool:
-    """Return whether every text has characters, and none but letters, figures and signs of ASCII; a fast look."""
+    """Return whether every text has characters, and none but letters, figures and signs of ASCII but a point."""
     import pyarrow.compute as pc
 
     data = texts.buffers()[2]
     if data is None or not data.size or not (pc.min(pc.binary_length(texts)).as_py() or 0):
         return False
     found = np.frombuffer(data, dtype=np.uint8)
-    return bool(found.min() > ord(" ") and found.max() <= ord("~"))
+    return bool(found.min() > ord(" ") and found.max() <= ord("~") and not (found == ord(".")).any())
 
 
 def _stored(column: Any) -> Any:

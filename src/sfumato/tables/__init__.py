@@ -23,6 +23,7 @@ from .values import (
     plain_values,
     spelled,
     times,
+    without_fraction,
 )
 from .writing import check_suffix, write_rows, write_table
 
@@ -77,6 +78,7 @@ __all__ = [
     "text",
     "text_stream",
     "times",
+    "without_fraction",
     "write_rows",
     "write_table",
 ]

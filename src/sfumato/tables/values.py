@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ Times = NDArray[np.datetime64]
 
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
+_WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CLOCK: Final = r"^\d{1,2}:\d\d(:\d\d([.,]\d+)?)?Z?$"
 _BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
@@ -73,7 +75,12 @@ def spelled(value: Any) -> str | None:
         return None
     if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
-    return unicodedata.normalize("NFC", str(value)).strip() or None
+    return without_fraction(unicodedata.normalize("NFC", str(value)).strip()) or None
+
+
+def without_fraction(name: str) -> str:
+    """Return a name without the fraction of a whole number: ``1`` for ``1.0``, as tables with gaps write it."""
+    return _WHOLE.sub(r"\1", name)
 
 
 def names(column: Any) -> Objects:
@@ -98,8 +105,9 @@ def one_spelling(values: list[Any]) -> list[Any]:
     Args:
         values: Texts, numbers or other values that can be names.
     """
-    found = {value: _one_name(value) for value in set(values)}
-    return [found[value] for value in values]
+    flat = [str(value) if isinstance(value, dict | list) else value for value in values]
+    found = {value: _one_name(value) for value in set(flat)}
+    return [found[value] for value in flat]
 
 
 def _one_name(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import InputError, argument, row_value
+from ...tables import without_fraction
 
 LONGEST: Final = 256
 # Zero-width joiners are letters' own in Persian or Hindi; other characters that are not seen are refused.
@@ -26,7 +27,7 @@ _REFUSED: Final = {
 def accepted(name: object, what: str) -> str:
     """Return a name in Unicode's normal form C, so that one name has one spelling.
 
-    Capital letters count: ``Ada`` and ``ada`` are two names.
+    Capital letters count: ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
 
     Args:
         name: The name.
@@ -42,7 +43,7 @@ def accepted(name: object, what: str) -> str:
         )
     name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
     if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
-        return name
+        return without_fraction(name) if name.endswith("0") else name
     if not name.strip():
         raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
     if len(name) > LONGEST:
