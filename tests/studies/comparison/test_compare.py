@@ -11,6 +11,7 @@ from sfumato.errors import InputError, SolverError
 from sfumato.studies import Contestant, compare, comparison_figure, comparison_page, tightened
 from sfumato.studies.comparison import compare_runs
 from sfumato.studies.comparison.measured_rows import among, of_design
+from sfumato.studies.comparison.row_words import row_words
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
 KM = GRID.metric("euclidean", unit="km")
@@ -63,6 +64,27 @@ def test_values_on_a_line_have_their_own_families():
     ages = sf.Space.numbers(range(20, 26), unit="year")
     found = compare(sf.Prior.uniform(ages), ages.metric("absolute"), epsilon="0.5/year", remap=True)
     assert found.row("geometric + remap").loss == pytest.approx(found.row("optimum").loss, rel=2e-4)
+
+
+@pytest.mark.parametrize("limit", [{"epsilon": 1.22}, {"max_loss": "0.98 year"}, {"max_loss": "0.3 year"}])
+def test_epsilon_may_count_by_another_metric_than_losses(limit):
+    ages = sf.Space.numbers(range(20, 26), unit="year")
+    prior, years, any_two = sf.Prior(ages, [0.3, 0.3, 0.2, 0.1, 0.1, 0]), ages.metric("absolute"), sf.hamming(ages)
+    found = compare(prior, any_two, loss=years, **limit)
+    assert (found.unit, found.metric_unit) == ("year", "")
+    best = found.row("optimum")
+    for row in found.rows:
+        if row.epsilon_upper <= best.epsilon_upper:
+            assert row.loss >= best.loss * (1 - 1e-3)
+    designs = [
+        sf.design(prior, loss=years, guarantees=sf.MetricPrivacy(share * best.epsilon_upper, any_two))
+        for share in (1, 0.99)
+    ]
+    assert designs[0].certificate.loss == pytest.approx(best.loss, rel=2e-3)
+    assert designs[1].certificate.bound > best.loss
+    for text in row_words(found)[:1]:
+        assert "/year" not in text
+        assert " year on average" in text
 
 
 def test_a_family_that_keeps_more_than_it_promises_is_loosened():
@@ -138,7 +160,7 @@ def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
     """A solver that generates reports leaves a mechanism with fewer observables than secrets."""
     found = sf.design(BELIEF, loss=KM, guarantees=sf.MetricPrivacy(0.3, KM), solver="generating")
     assert len(found.mechanism.observables) < len(GRID)
-    row = of_design(found, BELIEF, KM)
+    row = of_design(found, BELIEF, KM, KM)
     whole = found.matrix  # with a column for every secret: zeros where there is no report
     assert row.loss == pytest.approx(float(BELIEF.probabilities @ (whole * KM.array).sum(axis=1)))
     assert row.worst_case_loss == pytest.approx(float((whole * KM.array).sum(axis=1).max()))

@@ -28,6 +28,7 @@ def compare(
     *,
     epsilon: float | str | Sequence[float | str] | None = None,
     max_loss: float | str | None = None,
+    loss: Metric | None = None,
     contestants: Sequence[Contestant] | None = None,
     remap: bool = True,
     gap: float = 1e-4,
@@ -41,13 +42,14 @@ def compare(
     At equal epsilon, families that promise metric privacy are compared, each by the
     loosest member whose proved epsilon is at most that. At equal loss every family is
     compared by the member that loses just that much, and the optimum is the mechanism of
-    the least epsilon that loses no more. Loss and errors are counted in the metric.
+    the least epsilon that loses no more.
 
     Args:
         prior: The prior on the n secrets.
-        metric: The metric on them: for privacy, loss and errors alike.
+        metric: The metric on them for privacy.
         epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``, or several.
         max_loss: The expected loss of all, instead of epsilon; such as ``"500 m"``.
+        loss: The metric for loss and errors; by default that for privacy.
         contestants: The families; by default those that fit (`usual`).
         remap: Whether each family is also compared followed by the optimal remap.
         gap: The relative gap of the certified optimum.
@@ -78,11 +80,13 @@ def compare(
             "the secrets are vertices of a lattice: comparing them says nothing of the points they stand for.",
             python("use sf.compare_places(visits, epsilon=...)."),
         )
-    if len(prior) != len(metric):
-        raise InputError(
-            f"the prior is on {len(prior)} values, the metric on {len(metric)}.",
-            "use a metric on the same values.",
-        )
+    costs = metric if loss is None else loss
+    for each in (metric, costs):
+        if len(prior) != len(each):
+            raise InputError(
+                f"the prior is on {len(prior)} values, the metric on {len(each)}.",
+                "use a metric on the same values.",
+            )
     check_dummies(dummies)
     if dummies and max_loss is not None:
         raise InputError(
@@ -93,30 +97,32 @@ def compare(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 120)}."
         )
     given = usual(prior, metric) if contestants is None else contestants
-    families = [form for each in given for form in ([each, each.remapped(prior, metric)] if remap else [each])]
-    blind = without_report(prior, metric).error
+    families = [form for each in given for form in ([each, each.remapped(prior, costs)] if remap else [each])]
+    blind = without_report(prior, costs).error
     if epsilon is not None:
         values = tuple(dict.fromkeys(MetricPrivacy(each, metric).epsilon for each in epsilons_of(epsilon)))
     else:
-        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=metric.unit, what="the loss")
+        limit = units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss")
         if limit >= blind:
             raise InfeasibleError(
-                f"a loss of {units.show(limit, metric.unit)} was asked for, but always reporting the same place "
-                f"loses {units.show(blind, metric.unit)} and reveals nothing.",
-                f"compare at less than {amount_at_least(blind, metric.unit)}.",
+                f"a loss of {units.show(limit, costs.unit)} was asked for, but always reporting the same place "
+                f"loses {units.show(blind, costs.unit)} and reveals nothing.",
+                f"compare at less than {amount_at_least(blind, costs.unit)}.",
             )
         values = (limit,)
     rows = []
     time = SharedTime(time_limit, dict.fromkeys(values, 1.0))
     for value in values:
-        run = CompareRun(families, prior, metric, gap, SharedTime(time.share(value), PARTS), progress or _silent)
+        run = CompareRun(
+            families, prior, metric, costs, gap, SharedTime(time.share(value), PARTS), progress or _silent
+        )
         for made in run.at_loss(value) if epsilon is None else run.at_epsilon(value, dummies):
             row = made if epsilon is None else replace(made, epsilon=value)
             rows.append(row)
             if found is not None:
                 found(row)
     equal = "loss" if epsilon is None else "epsilon"
-    return Comparison(tuple(rows), equal, values, metric.unit, blind, prior_vulnerability(prior))
+    return Comparison(tuple(rows), equal, values, costs.unit, metric.unit, blind, prior_vulnerability(prior))
 
 
 def epsilons_of(epsilon: float | str | Sequence[float | str]) -> list[float | str]:

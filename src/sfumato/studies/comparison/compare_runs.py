@@ -43,7 +43,8 @@ class CompareRun:
     Attributes:
         families: The families, each with its remap where that is compared, too.
         prior: The prior.
-        metric: For privacy, loss and errors.
+        metric: For privacy.
+        loss: For loss and errors.
         gap: Of the optimum.
         time: Of everything.
         progress: Called with the name of each mechanism before it is made.
@@ -52,6 +53,7 @@ class CompareRun:
     families: Sequence[Contestant]
     prior: Prior
     metric: Metric
+    loss: Metric
     gap: float
     time: SharedTime
     progress: Callable[[str], None]
@@ -65,7 +67,7 @@ class CompareRun:
                 continue
             yield made.row
             if dummies and self.time.left:
-                yield among(made.row, made.mechanism, self.prior, self.metric, made.loss, dummies)
+                yield among(made.row, made.mechanism, self.prior, self.loss, made.loss, dummies)
 
     def at_loss(self, limit: float) -> Iterator[ComparisonRow]:
         """Return the rows of an expected loss."""
@@ -90,7 +92,7 @@ class CompareRun:
     def _of_epsilon(self, epsilon: float) -> Iterator[tuple[str, _Maker]]:
         def best() -> _Made:
             found = self._designed(epsilon, self.time.share(OPTIMUM), tie_break=None)
-            return _Made(of_design(found, self.prior, self.metric), found.mechanism, found.loss)
+            return _Made(of_design(found, self.prior, self.metric, self.loss), found.mechanism, found.loss)
 
         def tight(family: Contestant) -> _Made:
             parameter, mechanism = tightened(family, self.metric, epsilon)
@@ -102,18 +104,18 @@ class CompareRun:
                 yield family.name, lambda family=family: tight(family)  # type: ignore[misc]
 
     def _of_loss(self, limit: float) -> Iterator[tuple[str, _Maker]]:
-        reach = 1 / limit if limit > 0 else 1.0
+        reach = self._scale / limit if limit > 0 else 1.0
 
         def best() -> _Made:
             found = self._least_epsilon(limit)
-            return _Made(of_design(found, self.prior, self.metric), found.mechanism, found.loss)
+            return _Made(of_design(found, self.prior, self.metric, self.loss), found.mechanism, found.loss)
 
         def coin() -> _Made:
-            made = coin_of_distortion(self.prior, self.metric, limit)
+            made = coin_of_distortion(self.prior, self.loss, limit)
             return self._measured(COIN, None, made, 1.0)
 
         def member(family: Contestant) -> _Made:
-            parameter, mechanism = _member(family, self.prior, self.metric, limit, reach)
+            parameter, mechanism = _member(family, self.prior, self.loss, limit, reach)
             return self._measured(family.name, parameter, mechanism, parameter)
 
         yield OPTIMUM, best
@@ -122,15 +124,21 @@ class CompareRun:
             yield family.name, lambda family=family: member(family)  # type: ignore[misc]
 
     def _measured(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> _Made:
-        row = measured(name, parameter, mechanism, self.prior, self.metric, claimed)
-        return _Made(row, mechanism, self.metric)
+        row = measured(name, parameter, mechanism, self.prior, self.metric, claimed, errors=self.loss)
+        return _Made(row, mechanism, self.loss)
+
+    @property
+    def _scale(self) -> float:
+        """The largest loss over the largest distance."""
+        farthest = float(self.metric.array.max())
+        return float(self.loss.array.max()) / farthest if farthest > 0 else 1.0
 
     def _designed(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
         if not seconds > 0:
             raise SolverError(f"{NOT_REACHED}.", "allow more time.")
         return design(
             self.prior,
-            loss=self.metric,
+            loss=self.loss,
             guarantees=[MetricPrivacy(epsilon, self.metric)],
             gap=self.gap,
             tie_break=tie_break,
@@ -156,7 +164,7 @@ class CompareRun:
             near = best is not None and best.certificate.loss >= max_loss * (1 - _DIGITS)
             return near or high / low < 1 + _DIGITS or not left()
 
-        low, high = 0.05 / max_loss, 2 / max_loss
+        low, high = 0.05 * self._scale / max_loss, 2 * self._scale / max_loss
         for steps in reversed(range(_DESIGNS)):
             if affordable(high):
                 bisect(affordable, fails=low, holds=high, middle=geometric_mean, done=close, steps=steps)
@@ -168,7 +176,7 @@ class CompareRun:
 
 
 def _member(
-    family: Contestant, prior: Prior, metric: Metric, max_loss: float, reach: float
+    family: Contestant, prior: Prior, loss: Metric, max_loss: float, reach: float
 ) -> tuple[float, Mechanism]:
     """Return the member of a loss, from the widest bracket in which the family can be built."""
     bracket = [reach, reach]
@@ -179,5 +187,5 @@ def _member(
             except SfumatoError:
                 break
             bracket[end] *= factor
-    found = matched(family.build, prior, metric, max_loss, (bracket[0], bracket[1]), tolerance=_DIGITS)
+    found = matched(family.build, prior, loss, max_loss, (bracket[0], bracket[1]), tolerance=_DIGITS)
     return found.parameter, found.mechanism

@@ -20,7 +20,7 @@ class ComparisonRow(Short):
         name: The mechanism.
         parameter: The family's parameter, per unit of the metric; None for the optimum.
         epsilon_upper: Proved, per unit of the metric; ``inf`` where two secrets can be told apart.
-        loss: The expected loss, in the unit of the metric, rounded up.
+        loss: The expected loss, rounded up.
         worst_case_loss: The largest expected loss of any secret, rounded up.
         attacker_error: The expected error of the best attack.
         bayes_error: The probability that the best guess of the secret is wrong.
@@ -77,7 +77,8 @@ class Comparison(Short):
         rows: One for each mechanism and epsilon; those that do not exist say why.
         equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
         values: Its values; several of epsilon, or one loss.
-        unit: The unit of losses and errors; epsilon counts per it.
+        unit: The unit of losses and errors.
+        metric_unit: The unit that epsilon counts per.
         blind_error: The attacker's error without a report: no mechanism can force more.
         blind_hit_rate: How often the likeliest secret is right: every mechanism allows it.
     """
@@ -86,6 +87,7 @@ class Comparison(Short):
     equal: str
     values: tuple[float, ...]
     unit: str
+    metric_unit: str
     blind_error: float
     blind_hit_rate: float
 

@@ -82,7 +82,7 @@ def comparison_figure(comparison: Comparison, *, narrow: bool = False) -> Figure
     if len({row.epsilon for row in rows}) > 1:
         return _lines(rows, comparison, _NARROW if narrow else _BROAD)
     unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
-    per = f" (per {outside(comparison.unit)})" if comparison.unit else ""
+    per = f" (per {outside(comparison.metric_unit)})" if comparison.metric_unit else ""
     at_epsilon = comparison.equal == "epsilon"
     first = (
         _Measure(f"expected loss{unit}", [row.loss for row in rows])
@@ -141,14 +141,14 @@ def _lines(rows: list[ComparisonRow], comparison: Comparison, width: float) -> F
         for row in rows
         if row.epsilon is not None and row.loss_lower_bound is not None
     }
-    unit, blind = outside(comparison.unit), comparison.blind_error
+    unit, per, blind = outside(comparison.unit), outside(comparison.metric_unit), comparison.blind_error
     figure = blank(width, 5.6 if width == _BROAD else 7.0)
     ax = figure.subplots()
     said = "proved at the marks: with these reports no mechanism loses less"
-    draw_losses(ax, lines, bounds, said, blind, unit)
+    draw_losses(ax, lines, bounds, said, blind, per)
     label_losses(ax, "expected loss", unit)
     above = [
-        f"{each.label} {leaving(each, max(each.losses, key=lambda epsilon: each.losses[epsilon]), unit)}"
+        f"{each.label} {leaving(each, max(each.losses, key=lambda epsilon: each.losses[epsilon]), unit, per)}"
         for each in lines
         if max(each.losses.values()) > TOP * blind
     ]

@@ -41,7 +41,7 @@ class LossLine:
 
 
 def draw_losses(
-    ax: Axes, lines: Sequence[LossLine], bounds: dict[float, float], bound_label: str, blind: float, unit: str
+    ax: Axes, lines: Sequence[LossLine], bounds: dict[float, float], bound_label: str, blind: float, per: str
 ) -> None:
     """Draw a line for each mechanism, the bound as a shade, and the loss of always the same report.
 
@@ -51,7 +51,7 @@ def draw_losses(
         bounds: The proved losses by epsilon, which no mechanism goes below.
         bound_label: What was proved.
         blind: The loss of always the same report.
-        unit: Of losses.
+        per: The unit that epsilon counts per.
     """
     for each in lines:
         epsilons = sorted(each.losses)
@@ -84,11 +84,10 @@ def draw_losses(
         fontsize=8,
     )
     epsilons = sorted({*bounds, *(epsilon for each in lines for epsilon in each.losses)})
-    per = f" (per {unit})" if unit else ""
     ax.set_xscale("log")
     ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
     ax.set_xticks([], minor=True)
-    ax.set_xlabel(f"epsilon{per}: larger promises less")
+    ax.set_xlabel(f"epsilon{f' (per {per})' if per else ''}: larger promises less")
     ax.set_ylim(0, TOP * blind)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
@@ -111,7 +110,7 @@ def mark_leaving(ax: Axes, line: LossLine, unit: str) -> None:
         after, last = epsilons[len(above)], line.losses[above[-1]]
         at *= (after / at) ** ((last - top) / (last - line.losses[after]))
     ax.annotate(
-        leaving(line, first, unit),
+        leaving(line, first, unit, unit),
         (at, top),
         xytext=(-8, -4),
         textcoords="offset points",
@@ -122,6 +121,6 @@ def mark_leaving(ax: Axes, line: LossLine, unit: str) -> None:
     )
 
 
-def leaving(line: LossLine, epsilon: float, unit: str) -> str:
-    """Return the words for the loss at an epsilon that lies above the figure."""
-    return f"up to {amount_at_most(line.losses[epsilon], unit)} at {about(epsilon, 3)}{f'/{unit}' if unit else ''}"
+def leaving(line: LossLine, epsilon: float, unit: str, per: str) -> str:
+    """Return the words for the loss at an epsilon, per such a unit, that lies above the figure."""
+    return f"up to {amount_at_most(line.losses[epsilon], unit)} at {about(epsilon, 3)}{f'/{per}' if per else ''}"

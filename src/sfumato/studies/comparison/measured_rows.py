@@ -21,9 +21,9 @@ OPTIMUM: Final = "optimum"
 _ROUNDING: Final = 1e-9  # of the loss of a tuple, a sum of powers in floating point
 
 
-def of_design(found: Design, prior: Prior, metric: Metric) -> ComparisonRow:
+def of_design(found: Design, prior: Prior, metric: Metric, errors: Metric) -> ComparisonRow:
     """Return the row of a certified design."""
-    row = measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0, loss=found.loss)
+    row = measured(OPTIMUM, None, found.mechanism, prior, metric, 1.0, errors=errors, loss=found.loss)
     stopped = ""
     if not found.finished:
         stopped = f"stopped by the time limit, at most {gap_at_most(found.certificate.gap)} above the least loss"
@@ -38,6 +38,7 @@ def measured(
     metric: Metric,
     claimed: float,
     *,
+    errors: Metric,
     loss: AnyLoss | None = None,
 ) -> ComparisonRow:
     """Return the row of a mechanism.
@@ -47,19 +48,20 @@ def measured(
         parameter: That of its family.
         mechanism: The mechanism.
         prior: The prior.
-        metric: For privacy, loss and errors.
+        metric: For privacy.
         claimed: An epsilon that the proof starts from, per unit of the metric.
-        loss: Of the mechanism's observables; by default the metric, where they are the secrets.
+        errors: For the attacker's errors.
+        loss: Of the mechanism's observables; by default as for errors, where they are the secrets.
     """
     proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
-    costs = metric if loss is None else loss
+    costs = errors if loss is None else loss
     return ComparisonRow(
         name,
         parameter,
         proof.upper,
         expected_loss_above(mechanism, prior, costs),
         worst_loss_above(mechanism, costs),
-        optimal(mechanism, prior, metric).error,
+        optimal(mechanism, prior, errors).error,
         bayes_error(mechanism, prior),
         mutual_information_bits(mechanism, prior),
         conditional_entropy_bits(mechanism, prior),
@@ -67,7 +69,7 @@ def measured(
 
 
 def among(
-    alone: ComparisonRow, mechanism: Mechanism, prior: Prior, metric: Metric, loss: AnyLoss, dummies: int
+    alone: ComparisonRow, mechanism: Mechanism, prior: Prior, errors: Metric, loss: AnyLoss, dummies: int
 ) -> ComparisonRow:
     """Return the row of the same mechanism with each report among dummies.
 
@@ -75,13 +77,13 @@ def among(
         alone: The row of the mechanism.
         mechanism: The mechanism.
         prior: The prior.
-        metric: For errors.
+        errors: For errors.
         loss: Of the mechanism's observables.
         dummies: How many.
     """
     tupling = tupled(mechanism, dummies)
     losses = quality_loss_of_secrets(tupling, loss) * (1 + _ROUNDING)
-    found = attacked(tupling, prior, metric)
+    found = attacked(tupling, prior, errors)
     return ComparisonRow(
         f"{alone.name} among {dummies} dummies",
         alone.parameter,

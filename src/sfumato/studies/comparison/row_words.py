@@ -30,7 +30,7 @@ def row_tables(found: Comparison, source: str) -> tuple[PageTable, ...]:
     unit = found.unit
     headings = (
         "mechanism",
-        f"epsilon{per_unit(unit)} (proved)",
+        f"epsilon{per_unit(found.metric_unit)} (proved)",
         "loss",
         "attacker's error",
         "finds the secret",
@@ -41,7 +41,7 @@ def row_tables(found: Comparison, source: str) -> tuple[PageTable, ...]:
     for value in found.values:
         common = f"equal loss, {amount_at_most(value, unit)}"
         if found.equal == "epsilon":
-            common = f"equal epsilon, {at_most(value, 5)}{per_unit(unit)}"
+            common = f"equal epsilon, {at_most(value, 5)}{per_unit(found.metric_unit)}"
         rows = tuple(
             _cells(row, unit) for row in found.rows if row.epsilon in (None, value) and not row.infeasible
         )
@@ -57,7 +57,7 @@ def row_words(found: Comparison) -> tuple[str, ...]:
             continue
         bound = amount_at_least(row.loss_lower_bound, unit)
         common_epsilon = row.epsilon_upper if row.epsilon is None else row.epsilon
-        at = f"{at_least(common_epsilon, 5)}{per_unit(unit)}"
+        at = f"{at_least(common_epsilon, 5)}{per_unit(found.metric_unit)}"
         alone = " with one report" if found.margin is not None else ""
         said.append(
             f"Proved: no mechanism of epsilon {at}, with these reports, loses less than {bound} on average{alone}."
@@ -75,7 +75,7 @@ def row_words(found: Comparison) -> tuple[str, ...]:
     for row in found.rows:
         name = row.name
         if len(found.values) > 1 and row.epsilon is not None:
-            name = f"{row.name} at epsilon {at_most(row.epsilon, 5)}{per_unit(unit)}"
+            name = f"{row.name} at epsilon {at_most(row.epsilon, 5)}{per_unit(found.metric_unit)}"
         if row.stopped:
             said.append(f"{name} was {row.stopped}.")
         elif row.problem:

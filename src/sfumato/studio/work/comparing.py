@@ -8,7 +8,7 @@ from typing import Any, Final
 from ...core import Bracket
 from ...errors import SolverError
 from ...studies import compare, compare_places
-from ..grounds import PlacesGround
+from ..grounds import PlacesGround, ValuesGround
 from ..words import StudioWords
 from .orders import Work
 
@@ -59,9 +59,15 @@ def make_comparison(work: Work) -> dict[str, Any]:
             for row in places.rows
         ]
         visits = places.visits
-    else:
+    elif isinstance(ground, ValuesGround):
         table = compare(
-            ground.prior, ground.metric, epsilon=epsilon, max_loss=loss, time_limit=_COMPARE_S, progress=named
+            ground.prior,
+            ground.apart,
+            epsilon=epsilon,
+            max_loss=loss,
+            loss=ground.metric,
+            time_limit=_COMPARE_S,
+            progress=named,
         )
         rows = [
             words.contestant(
@@ -75,6 +81,8 @@ def make_comparison(work: Work) -> dict[str, Any]:
             for row in table.rows
         ]
         visits = None
+    else:
+        raise TypeError(f"a {type(ground).__name__} is not compared.")
     equal, value = ("epsilon", epsilon) if loss is None else ("loss", loss)
     return {"rows": rows, "sentence": words.compared(equal=equal, value=float(value or 0.0), visits=visits)}
 
