@@ -145,7 +145,7 @@ def release(
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before anything is drawn, if a person has more reports in it.
             Places that are reported once count once; earlier releases of the source count, unless a ledger
-            charges for them. Without a column of users it is refused.
+            charges for them. It is refused where people cannot be counted.
         max_epsilon_per_person: Refuse it likewise if a person's reports add up to more, such as ``"50/km"``; a
             number is in the unit of the promise.
         resume: Go on with a release that was interrupted. No row is drawn twice.
