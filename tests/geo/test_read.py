@@ -516,6 +516,14 @@ class TestRefused:
                 read_visits(write(name, bomb))
             assert "unpack it with gunzip" in str(caught.value)
 
+    def test_a_small_parquet_file_of_very_many_rows_is_refused(self, tmp_path):
+        for rows in (9_000_000, 1_000):
+            table = pa.table({name: pa.repeat(value, rows) for name, value in (("lat", 48.1), ("lon", 7.8))})
+            parquet.write_table(table, tmp_path / f"{rows}.parquet")
+        assert len(read_visits(tmp_path / "1000.parquet")) == 1_000
+        with pytest.raises(DataError, match=r"holds 9,000,000 rows, which are over 100 times larger in memory"):
+            read_visits(tmp_path / "9000000.parquet")
+
     def test_a_beginning_that_repeats_is_no_bomb(self, write):
         """The ratio is that of the whole file, not of what was read so far."""
         noise = b"".join(b"48.%06d,7.8\n" % k for k in np.random.default_rng(1).integers(0, 10**6, 900_000))

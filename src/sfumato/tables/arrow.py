@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
 from ..errors import DataError
 from .opened import OpenTable, cause, check_distinct
-from .source import Source
+from .source import MOST_RATIO, MOST_UNPACKED, Source
 
 IN_MEMORY: Final = "the table"
 """What messages call a table in memory."""
@@ -20,6 +20,7 @@ PARQUET_TYPE: Final = b"PARQUET:logical_type"
 _EXTENSION_NAME: Final = b"ARROW:extension:name"
 _EXTENSION_FACTS: Final = b"ARROW:extension:metadata"
 _SYSTEM_KEYS: Final = (PARQUET_TYPE, _EXTENSION_NAME, _EXTENSION_FACTS)
+_LEAST_BYTES: Final = 8  # that a value takes in memory
 _GEOMETRIES: Final = ("geoarrow.", "ogc.")
 
 
@@ -77,9 +78,22 @@ class ParquetTable(OpenTable):
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
         with self._opened() as file:
+            self._check_size(file, len(self.columns if columns is None else columns))
             table = file.read(columns=None if columns is None else list(columns))
             table.validate(full=True)  # a text may be none
             return cast_views(table)
+
+    def _check_size(self, file: Any, columns: int) -> None:
+        """Refuse a file of equal values that are far more than tables of its size hold."""
+        path, content = self._source.path, self._source.content
+        size = path.stat().st_size if content is None else len(content)
+        needed = _LEAST_BYTES * columns * file.metadata.num_rows
+        if needed > max(MOST_UNPACKED, MOST_RATIO * size):
+            raise DataError(
+                f"{self._source} holds {file.metadata.num_rows:,} rows, which are over {MOST_RATIO} times larger "
+                "in memory than in the file and could fill it.",
+                "if that is right, divide the rows among several files.",
+            )
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

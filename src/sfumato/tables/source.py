@@ -21,8 +21,8 @@ _GZIP: Final = b"\x1f\x8b"
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 _BLOCK: Final = 2**20
-_MOST_UNPACKED: Final = 2**27
-_MOST_RATIO: Final = 100
+MOST_UNPACKED: Final = 2**27
+MOST_RATIO: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class _Unpacked(io.RawIOBase):
         self._source = source
         self._content = gzip.GzipFile(fileobj=file)
         self._size, compressed = 0, file.seek(0, os.SEEK_END)
-        self._most = max(_MOST_UNPACKED, _MOST_RATIO * compressed)
+        self._most = max(MOST_UNPACKED, MOST_RATIO * compressed)
         file.seek(0)
 
     def readable(self) -> bool:
@@ -172,7 +172,7 @@ class _Unpacked(io.RawIOBase):
         self._size += len(block)
         if self._size > self._most:
             raise DataError(
-                f"the file {name} is over {_MOST_RATIO} times larger when unpacked, which could fill the memory.",
+                f"the file {name} is over {MOST_RATIO} times larger when unpacked, which could fill the memory.",
                 "if that is right, unpack it with gunzip, and name the unpacked file.",
             )
         buffer[: len(block)] = block
