@@ -118,7 +118,6 @@ design --region '8 km x 6 km around 48.85' | around
 design --region '8 km x 6 km around 148.85,2.35' | 148.85
 design --region '8 km x 6 km around 89.99,2.35' | pole
 design --region '8 km x 6 km around 10,179.99' | 180th
-design --region '1 km x 1 km around 10,10' | the built-in city is not there
 design --region '0 km x 0 km around 48.8,2.3' | 0 km
 design --region '48.8;2.2;48.9;2.4' | 48.8;2.2
 design --region -18,179.5,-16,-179.5 | 180

@@ -101,6 +101,8 @@ def test_the_hour_before_midnight_is_next_to_midnight():
     assert hours.metric("absolute").array[23, 0] == 1
     assert sf.NumberBins(0, 1, 24, "hour").metric("absolute").array[23, 0] == 23
     assert hours.positions_of([0, 23.5, 24, 25, -1, np.nan]).tolist() == [0, 23, 0, -1, -1, -1]
+    late = sf.NumberBins(6, 1, 24, "hour", period=24)
+    assert late.positions_of([6, 23, 24, 0, 3, 29, 30, 31]).tolist() == [0, 17, 18, 18, 21, 23, 0, -1]
     quarters = sf.NumberBins(0, 6, 4, period=24)
     assert quarters.metric("absolute").array[0].tolist() == [0, 6, 12, 6]
     bearings = sf.Space.numbers([10.0, 350.0, 180.0], "degree", period=360)

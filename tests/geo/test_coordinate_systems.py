@@ -309,8 +309,10 @@ class TestDatumOfRows:
 
     @pytest.mark.parametrize(("datum", "said"), [("Tokio", "not understood: Tokio"), ("EPSG:2154", "Lambert-93")])
     def test_what_is_no_datum_is_refused_with_its_row_and_name(self, write, datum, said):
-        with pytest.raises(DataError, match=said) as caught:
+        with pytest.raises(DataError, match="the CRS") as caught:
             read_visits(write(self.table(["WGS84", datum]), "csv"))
+        assert said in caught.value.told(values=True)
+        assert "Tokio" not in str(caught.value)
         assert "row 2 of 'v.csv'" in str(caught.value)
         assert "139" not in str(caught.value)
 
@@ -526,3 +528,31 @@ class TestGeoJSON:
         features = [self.feature("MultiPoint", [[2.35, 48.85], [2.36, 48.86]]), self.feature("Polygon", [])]
         with pytest.raises(DataError, match=r"the shape of feature 2 of 'v.geojson' is a Polygon"):
             read_visits(self.write(tmp_path, {"type": "FeatureCollection", "features": features}))
+
+
+def _stated(datum):
+    return pa.table({"lat": [30.0], "lon": [31.0], "geodeticDatum": [datum]})
+
+
+def test_a_datum_is_shifted_outside_of_the_areas_that_are_listed_for_it(write):
+    """ED50 in Cairo: 128 m by the mean shift between the two ellipsoid centres; without it 0 m and no note."""
+    found = read_visits(write(_stated("EPSG:4230"), "csv"))
+    assert (found.lat[0], found.lon[0]) == pytest.approx((29.998906, 30.999594), abs=2e-5)
+
+
+def test_cells_of_datums_are_data_of_rows(write):
+    with pytest.raises(DataError, match=r"the CRS of row 1 of 'v\.csv' is not understood") as no:
+        read_visits(write(_stated("anna 48.851234"), "csv"))
+    assert "anna" not in str(no.value)
+
+
+@pytest.mark.parametrize(
+    "datum", ["not recorded (forced WGS84)", "EPSG 4326", "https://epsg.io/4326", "D_WGS_1984"]
+)
+def test_common_ways_to_write_wgs84(write, datum):
+    assert read_visits(write(_stated(datum), "csv")).lat[0] == 30
+
+
+def test_the_datum_of_a_geometry_without_degrees_is_used(write):
+    found = read_visits(write(pa.table({"wkt": ["POINT(139.74 35.65)"], "geodeticDatum": ["EPSG:4301"]}), "csv"))
+    assert (found.lat[0], found.lon[0]) == pytest.approx((35.65324, 139.73677), abs=1e-4)

@@ -396,3 +396,33 @@ def test_tracks_in_other_encodings(write: Write, encoding: str) -> None:
     content = gpx((48.85, 2.35, "2020-08-18T10:00:00Z"), encoding=encoding)
     assert places(read_visits(write("a.gpx", content))) == PLACES[:1]
     assert places(read_visits(write("a.gpx.gz", gzip.compress(content)))) == PLACES[:1]
+
+
+def test_days_and_clocks_of_one_kind_belong_together(write: Write) -> None:
+    head = "lat,lon,local_date,local_time,utc_date,utc_time\n"
+    visits = read_visits(write("v.csv", head + "48.85,2.35,2024-01-02,01:30:00,2024-01-01,23:30:00\n"))
+    assert visits.time is not None
+    assert str(visits.time[0]).startswith("2024-01-01T23:30:00")
+    with pytest.raises(DataError, match="which are of different kinds"):
+        read_visits(write("w.csv", "lat,lon,utc_date,local_time\n48.85,2.35,2024-01-01,23:30:00\n"))
+
+
+def test_long_ids_of_users_keep_their_digits(write: Write) -> None:
+    ids = ("12345678901234567890", "12345678901234567891")
+    rows = "".join(f"48.85,2.35,{each}\n" for each in ids)
+    assert sorted(map(str, read_visits(write("v.csv", "lat,lon,user\n" + rows)).users())) == list(ids)
+
+
+def test_users_of_geojson_are_one_person_in_every_type(write: Write) -> None:
+    point = '"geometry": {"type": "Point", "coordinates": [2.35, 48.85]}'
+    features = ", ".join(
+        f'{{"type": "Feature", {point}, "properties": {{"user": {user}}}}}'
+        for user in ("1", "1.0", '"1"', '"\u00e9"')
+    )
+    path = write("v.geojson", f'{{"type": "FeatureCollection", "features": [{features}]}}')
+    assert {str(name): count for name, count in read_visits(path).users().items()} == {"1": 3, "\u00e9": 1}
+
+
+def test_degrees_without_a_digit_before_the_point(write: Write) -> None:
+    path = write("v.csv", ".512345,-.251234,a\n.5,-.25,b\n")
+    assert places(read_visits(path, lat="f0", lon="f1")) == [(0.512345, -0.251234), (0.5, -0.25)]

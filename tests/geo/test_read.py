@@ -648,7 +648,7 @@ class TestGeoJSON:
         whole = json.dumps({"type": "FeatureCollection", "features": [one, two]})
         found = read_visits(write("a.geojson", whole.encode()))
         assert found.attributes["id"].tolist() == [str(10**30), "1"]
-        assert found.attributes["mixed"].tolist() == ["1", "'1'"]
+        assert found.attributes["mixed"].tolist() == ["1", "1"]
         assert len(found.attributes) == 100
         assert "103 properties" in found.notes[0]
 

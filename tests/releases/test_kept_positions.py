@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases import prepare_frame
+from sfumato.releases import prepare, prepare_frame
 
 NOISE = CoordinateNoise("1/km", "2 m", Projection(53.8, -1.5), "30 km")
 RNG = np.random.default_rng(3)
@@ -218,6 +218,53 @@ def crowd(rows=4_000):
     x, y = rng.normal(size=(2, rows)) * 4_000
     columns = {"lat": 53.8 + y / 111_200, "lon": -1.5 + x / 111_200 / np.cos(np.radians(53.8))}
     return rng, x, y, columns
+
+
+def sparse(values, rng, share=0.6, instead=None):
+    """Return values of which a share is something else."""
+    return [
+        instead if gone else value for value, gone in zip(values, rng.random(len(values)) < share, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("form", ["number", "text", "pair", "zeros", "other numbers", "said", "coarse", "E7"])
+def test_positions_in_some_rows_are_not_kept(form):
+    rng, _, _, columns = crowd(1_000)
+    lat, lon = columns["lat"], columns["lon"]
+    near = [f"{a:.6f},{b:.6f}" for a, b in zip(lat, lon, strict=True)]
+    kept = {
+        "number": {"fix": sparse(lat, rng)},
+        "text": {"fix": sparse(near, rng)},
+        "pair": {"fix": sparse(lat + 0.01, rng), "of": sparse(lon + 0.01, rng)},
+        "zeros": {"fix": sparse(lat, rng, 0.2, 0.0)},
+        "other numbers": {"fix": np.where(rng.random(1_000) < 0.2, rng.normal(size=1_000), lat)},
+        "said": {"fix": sparse([f"seen at {each}" for each in near], rng, 0.7, "nothing")},
+        "coarse": {"fix": sparse(np.round(lat, 3), rng)},
+        "E7": {
+            "end_latE7": np.round((lat + rng.normal(size=1_000) * 0.02) * 1e7).astype(int),
+            "end_lngE7": np.round((lon + rng.normal(size=1_000) * 0.02) * 1e7).astype(int),
+        },
+    }[form]
+    with pytest.raises(InputError, match="never kept"):
+        sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
+
+
+def test_positions_in_later_batches_are_not_kept(tmp_path):
+    _, _, _, columns = crowd(3_000)
+    late = np.where(np.arange(3_000) < 2_000, np.nan, columns["lat"])
+    table = pa.table({**columns, "fix": pa.array(late, from_pandas=True)})
+    with pytest.raises(InputError, match="'fix' holds positions"):
+        prepare(NOISE, table, tmp_path / "out.parquet", keep=["fix"], batch_rows=1_000).run()
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_users_whose_names_are_positions_are_not_kept():
+    rng, _, _, columns = crowd(500)
+    near = [f"{a:.6f},{b:.6f}" for a, b in zip(columns["lat"], columns["lon"], strict=True)]
+    with pytest.raises(InputError, match="never kept"):
+        sf.release(NOISE, pa.table({**columns, "who": near}), user="who", keep=["who"])
+    names = rng.integers(0, 50, 500)
+    sf.release(NOISE, pa.table({**columns, "who": names}), user="who", keep=["who"])
 
 
 def district(x, y, size_m):

@@ -83,7 +83,7 @@ def test_a_file_is_for_its_owner_from_the_first_byte(studio):
 
 @pytest.mark.slow
 def test_columns_without_a_known_name_are_to_be_renamed(visitor):
-    error = visitor.upload("log.csv", b"pos_lat,pos_lng\n48.1,7.8\n", 422, kind="places")
+    error = visitor.upload("log.csv", b"north,east\n48.1,7.8\n", 422, kind="places")
     assert "no latitude and no longitude column" in error["message"]
     assert error["hint"] == "Rename them to lat and lon."
 

@@ -80,13 +80,16 @@ class NumberBins(Space):
     def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:
         """Return the bins that numbers are in, array (n,); -1 where a number is in none, or is missing.
 
-        On a circle the number after one whole turn is the first one: 24 is the hour 0, and 360 the bearing 0.
+        On a circle a number from 0 to a whole turn is in the bin of the same place: the hours 24 and 0 are one,
+        and in bins from 6 to 29 the hour 3 is 27.
 
         Args:
             values: Array (n,), with NaN for missing numbers.
         """
         given = numbers(values, "the numbers")
         if self.period is not None:
+            turned = self.first + np.mod(given - self.first, self.period)
+            given = np.where((given >= 0) & (given <= self.period), turned, given)
             given = np.where(given == self.first + self.period, self.first, given)
         inside = (given >= self.first) & (given < self.first + self.width * len(self))
         found = np.full(given.shape, -1, dtype=np.intp)

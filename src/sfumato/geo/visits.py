@@ -15,7 +15,7 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
-from ..tables import Objects, Times, one_spelling
+from ..tables import Objects, Times, one_spelling, spelled
 from .polygon import Polygon
 from .region import Region
 
@@ -145,7 +145,8 @@ class Visits(Frozen):
         known = self.users()
         if self.user is None or not known:
             raise DataError(*_NO_USERS)
-        found = user if user in known else next((name for name in known if str(name) == str(user)), None)
+        asked = spelled(user) or str(user)
+        found = user if user in known else next((name for name in known if str(name) == asked), None)
         if found is None:
             some = ", ".join(str(name) for name in list(known)[:5])
             raise DataError(

@@ -183,4 +183,4 @@ def _between_blanks(lines: Sequence[str]) -> bool:
 
 def is_number(text: str) -> bool:
     """Return whether a value of a text is a number, also with a decimal comma."""
-    return re.fullmatch(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?", text) is not None
+    return re.fullmatch(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", text) is not None

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..errors import DataError, argument, row_value
 
-_DATA: Final = re.compile(r"\d[.,]\d{2}|\d{4}-\d\d-\d\d|\d:\d\d|[°º<{]")
+_DATA: Final = re.compile(r"[.,]\d{2}|\d{4}-\d\d-\d\d|\d:\d\d|\d+ \d+ \d|[°º<{]")
 _LIKE = 0.6  # as difflib counts letters in common; 1 is the same name
 
 

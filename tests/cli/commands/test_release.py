@@ -246,7 +246,7 @@ def test_receipts_as_json_and_as_a_page_to_sign(run, tmp_path):
     assert file["sha256"] == hashlib.sha256((tmp_path / "n.sfm").read_bytes()).hexdigest()
     for text in (file["sha256"], facts["source"]["sha256"], facts["target"]["sha256"], facts["mechanisms"][0]):
         assert text in page
-    assert "All reports of one person: epsilon 2/km at most" in page
+    assert "All reports of one person in this release: epsilon 2/km at most" in page
     assert "&lt;b&gt;note&lt;/b&gt;" in page
     assert "<b>" not in page
     assert "adaline" not in page + json.dumps(facts)

@@ -58,8 +58,9 @@ def test_a_place_is_charged_once_and_repeated_by_later_runs(address):
         assert again.ledger.balance("ada").spent == 1
     assert source.ledger.balance("ada").reports == 1
     # Also from where the mechanism serves nothing: the place is known, the point no longer matters.
-    with pytest.warns(PlaceWarning, match="move=True"):
+    with pytest.warns(PlaceWarning, match="move=True") as warned:
         np.testing.assert_array_equal(source.report("ada", 0.0, 0.0, place="home"), first)
+    assert warned[0].filename == __file__
 
 
 def test_a_place_that_moved_is_charged_and_drawn_once_more(address):

@@ -75,7 +75,7 @@ def test_the_slider_answers_at_once_and_its_level_is_certified(visit, city):
     slider.focus()
     with visitor.studio.gate.closed():
         for _ in range(9):
-            visitor.page.keyboard.press("ArrowRight")
+            visitor.page.keyboard.press("ArrowLeft")
         expect(tiles).not_to_have_text(before)
         assert "Interpolated" in visitor.page.locator(".note").first.inner_text()
         visitor.meets_no_barrier()

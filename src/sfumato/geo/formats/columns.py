@@ -146,13 +146,14 @@ def recognised(
                 f"{source} has no {missing} column with a known name. {column_list(columns)}",
                 *hints,
             )
+    found_time = found_time or _first(rest, _CLOCK, "time", source)
     found_date = None
     if found_time is not None and _bare(found_time) in (*_CLOCK, *_DATE):
         found_date = _first(rest, _DATE, "the day", source)
         clock = _first(rest, _CLOCK, "the time", source)
         if found_date == found_time and named.get("time") is None and clock is not None:
             found_time = clock
-    systems = _SYSTEM if found_geometry is not None else (*_DATUM, *_SYSTEM)
+        found_date = _day_of(found_time, found_date, rest, source)
     return Roles(
         found_lat,
         found_lon,
@@ -162,7 +163,26 @@ def recognised(
         named.get("time") is not None,
         None if found_date == found_time else found_date,
         also,
-        _first(rest, systems, "the coordinate system", source),
+        _first(rest, (*_DATUM, *_SYSTEM), "the coordinate system", source),
+    )
+
+
+def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) -> str | None:
+    """Return the column of the days that a column of clocks belongs to: local, UTC or of the device.
+
+    Raises:
+        DataError: If the only column of days is of another kind.
+    """
+
+    def kind(name: str) -> str:
+        return re.sub("timeofday|date|time|clock|day", "", _bare(name))
+
+    days = [name for name in columns if _bare(name) in _DATE and kind(name) == kind(clock)]
+    if days or day is None or kind(clock) == "" or kind(day) == "":
+        return days[0] if days else day
+    raise DataError(
+        f"{source} has the days of {day!r} and the times of {clock!r}, which are of different kinds.",
+        f"write both into one column, and name it: {argument('time', 'column')}.",
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ...errors import DataError
+from ...errors import DataError, row_value
 
 Statement = str | int | Mapping[str, Any]
 """A coordinate system as files name it: a name, code or WKT, an EPSG number, or PROJJSON."""
@@ -24,7 +24,11 @@ _CONVERT: Final = "convert the positions to WGS84 first, or correct the CRS."
 _HINTS: Final = (_CONVERT, "rename the column that states it if it is about something else.")
 _LONGEST: Final = 60
 _UNKNOWN: Final = ("", "unknown", "unspecified", "notrecorded", "notspecified", "na", "nan", "none", "null")
+_NOT_KNOWN: Final = ("notrecorded", "notprovided", "notspecified", "notknown", "unknown", "unspecified")
 _NAMES: Final = {
+    "dwgs1984": "EPSG:4326",
+    "northamerican1927": "EPSG:4267",
+    "northamerican1983": "EPSG:4269",
     "worldgeodeticsystem1984": "EPSG:4326",
     "wgs1984": "EPSG:4326",
     "gcswgs1984": "EPSG:4326",
@@ -111,7 +115,7 @@ class ReferenceSystem(Short):
         bare = groups.pop(None, [])
         for key, at in groups.items():
             place = f"{noun} {int(rows[at[0]])} of {source}"
-            crs = _system(examples[key], place)
+            crs = _system(examples[key], place, of_row=True)
             if self.explicit and not _same(crs, self.crs):
                 raise DataError(
                     f"{place} states another coordinate system ({_name(crs)}) than the table ({_name(self.crs)}).",
@@ -140,9 +144,7 @@ WGS84: Final = ReferenceSystem()
 def row_statements(values: Sequence[Any]) -> list[Statement | None]:
     """Return what rows state about their coordinate system: None where they state none, or do not know it."""
     return [
-        None
-        if value is None or (isinstance(value, str) and _bare(value) in _UNKNOWN) or value in (0, "0")
-        else value
+        None if value is None or (isinstance(value, str) and _is_unknown(value)) or value in (0, "0") else value
         for value in values
     ]
 
@@ -166,7 +168,9 @@ def merged_statements(
     for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
         if one is not None and other is not None and one != other:
             pair, place = (str(one), str(other)), f"row {row} of {source}"
-            if not alike.setdefault(pair, _same(_system(one, place), _system(other, place))):
+            if not alike.setdefault(
+                pair, _same(_system(one, place, of_row=True), _system(other, place, of_row=True))
+            ):
                 raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
         merged.append(other if one is None else one)
     return merged
@@ -177,13 +181,13 @@ def coordinates(values: ArrayLike) -> array[float]:
     return array("d", np.asarray(values, dtype=np.float64).tobytes())
 
 
-def _system(statement: Statement, source: str) -> Any:
+def _system(statement: Statement, source: str, *, of_row: bool = False) -> Any:
     """Return a coordinate system as pyproj's; None for WGS84."""
     import pyproj
 
     given: Any = statement
     if isinstance(given, str):
-        given = re.sub(r"(?i)^\s*(?:srid|epsg)\s*[:=]\s*(?=\d+\s*$)", "", given).strip()
+        given = re.sub(r"(?i)^\s*(?:https?://epsg\.io/|(?:srid|epsg)\s*[:=]?\s*)(?=\d+\s*$)", "", given).strip()
         if re.fullmatch(r"(?i)[\w .,\-/()]*\bEPSG\s*:\s*\d+[\w .,\-/()]*", given):  # such as Tokyo (EPSG:4301)
             given = re.search(r"(?i)EPSG\s*:\s*(\d+)", given)[1]  # type: ignore[index]
         given = _NAMES.get(_bare(given), given)
@@ -195,7 +199,10 @@ def _system(statement: Statement, source: str) -> Any:
         if isinstance(given, str) and re.fullmatch(r"[\w .\-/()]+", given) and _bare(crs.name) != _bare(given):
             raise pyproj.exceptions.CRSError("no such name")  # PROJ also takes what is similar
     except (pyproj.exceptions.CRSError, TypeError, ValueError, RecursionError):
-        raise DataError(f"the CRS of {source} is not understood: {_shown(statement)}.", *_HINTS) from None
+        shown = f": {_shown(statement)}"
+        if of_row and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
+            shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
+        raise DataError(f"the CRS of {source} is not understood{shown}.", *_HINTS) from None
     return None if crs.to_authority() in _DEGREES else crs
 
 
@@ -206,8 +213,8 @@ def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun:
 
     try:
         # Without a known way PROJ takes all datums for the same, which is right for geocentric ones alone.
-        pyproj.Transformer.from_crs(crs, "EPSG:4326", allow_ballpark=_is_geocentric(crs.ellipsoid))
-        transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        ballpark = _is_geocentric(crs.ellipsoid)
+        transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True, allow_ballpark=ballpark)
     except pyproj.exceptions.ProjError:
         raise DataError(
             f"no way is known from the CRS of {source} ({crs.name}) to longitude and latitude.", _CONVERT
@@ -248,6 +255,12 @@ def _shown(statement: Any) -> str:
     name = statement.get("name", "it has no name") if isinstance(statement, Mapping) else statement
     text = f"SRID {name}" if isinstance(name, int) else str(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+
+
+def _is_unknown(value: str) -> bool:
+    """Return whether a value says that the system is not known, as in ``not recorded (forced WGS84)``."""
+    bare = _bare(value)
+    return bare in _UNKNOWN or bare.startswith(_NOT_KNOWN)
 
 
 def _bare(name: str) -> str:

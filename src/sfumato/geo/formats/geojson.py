@@ -193,7 +193,12 @@ def _column(values: list[Any]) -> Any:
             return pa.array(values, pa.float64() if kinds == {int, float} else None)
         except (pa.ArrowException, OverflowError, UnicodeEncodeError):
             pass  # a whole number beyond 64 bits, or half a character
-    return pa.array([None if value is None else ascii(value) for value in values], pa.string())
+    return pa.array([None if value is None else _text(value) for value in values], pa.string())
+
+
+def _text(value: Any) -> str:
+    """Return a value as a text: texts as they are, but for half a character."""
+    return value if isinstance(value, str) and value.isprintable() else ascii(value)
 
 
 GEOJSON: Final = Format(

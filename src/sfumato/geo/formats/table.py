@@ -41,8 +41,18 @@ def read_text(source: Source, wanted: Wanted) -> RawVisits:
     roles = recognised(table.columns, what, wanted.named)
     text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
     content = table.load(_columns(table, roles, wanted), as_text=text)
+    if roles.user is not None and _is_rounded(content[roles.user]):
+        content = table.load(_columns(table, roles, wanted), as_text=[*text, roles.user])
     visits = visits_of(content, roles, str(source), decimal_comma=True)
     return replace(visits, notes=(*roles.notes(str(source)), *visits.notes))
+
+
+def _is_rounded(column: Any) -> bool:
+    """Return whether a column of whole numbers is one of floats that cannot hold all of its digits."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return bool(pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0) >= 2**53)
 
 
 def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
@@ -143,9 +153,10 @@ class PlaceColumns(Short):
             geometry = table[self.roles.geometry]
             whole = pa.chunked_array([geometry]) if isinstance(geometry, pa.Array) else geometry
             return points(whole, self.source, self.system, own, start=start)
-        what = "{} column {!r} of " + self.source
-        lat = degrees(table[self.roles.lat], what.format("the latitude", self.roles.lat), comma=self.comma)
-        lon = degrees(table[self.roles.lon], what.format("the longitude", self.roles.lon), comma=self.comma)
+        lat, lon = (
+            degrees(table[name], f"the {role} column {name!r} of {self.source}", comma=self.comma)
+            for role, name in (("latitude", self.roles.lat), ("longitude", self.roles.lon))
+        )
         if own is not None:
             rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
             xy, own = np.column_stack([lon[rows], lat[rows]]), [own[row] for row in rows]

@@ -228,7 +228,7 @@ class Blur:
         repeated = [number for number in range(len(reports)) if number not in fresh]
         far = sum(self._points.far(float(north[at]), float(east[at]), reports[at], outside) for at in repeated)
         if far:
-            warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=3)
+            warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
         return degrees
 
     @checked

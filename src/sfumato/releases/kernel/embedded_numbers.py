@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 
+_FEW: Final = 10  # texts with three decimals from which numbers are looked at, whatever the other texts are
 _ODD: Final = 0.05  # share of the texts that may be something else
 _NAMES: Final = 8  # values of numbers that are names next to letters
 _NUMBERS: Final = 12  # of one value that are looked at
@@ -21,6 +22,7 @@ _SHAPE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?:(?<![\d.)])[+-])?(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+)")
 _ANGLE: Final = re.compile(r"(\d+)\s*°\s*(\d+(?:\.\d+)?)\s*['′’]\s*(?:(\d+(?:\.\d+)?)\s*(?:\"|″|”|''))?")
+_DECIMALS: Final = re.compile(r"\d[.,]\d{3}")
 _GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
 _PLUS: Final = "23456789CFGHJMPQRVWX"
@@ -99,6 +101,8 @@ def _written(texts: Sequence[str]) -> Iterator[Floats]:
     rows = [_NUMBER.findall(text)[:_NUMBERS] for text in texts]
     worded = any(map(str.isalpha, "".join(texts)))
     least = (1 - _ODD) * sum(map(bool, texts))
+    if sum(bool(_DECIMALS.search(text)) for text in texts) >= _FEW:
+        least = min(least, _FEW)
     for place in range(max(map(len, rows), default=0)):
         if sum(len(row) > place for row in rows) < least:
             return

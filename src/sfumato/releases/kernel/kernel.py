@@ -50,7 +50,7 @@ class Kernel:
         user: The column of users, or None.
         disclosed: Which columns are carried over, and which are left out.
         secret: The columns that hold the secret, or the time.
-        notes: What was taken for granted about the source, and after its first batch what kept columns give away.
+        notes: What was taken for granted about the source, and after each batch what kept columns give away.
 
     Raises:
         InputError: If the wishes do not fit the mechanisms.
@@ -159,7 +159,7 @@ class Kernel:
             at = self._places.degrees(batch, start=start)
             found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
         inside, moved_m = found.inside, found.moved_m
-        if at is not None and start == 0:
+        if at is not None:
             self._check_kept(batch, inside, *at)
         if moved_m is not None:
             check_near(moved_m, inside, self._within_m, start)
@@ -201,11 +201,14 @@ class Kernel:
         return swapped if exchanged else ""
 
     def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
-        """Refuse columns that give positions away; users and times are kept under their own names."""
-        roles = {self.user, None if self._places is None else self._places.roles.time}
-        kept = {name: batch.column(name) for name in self.disclosed.kept.values() if name not in roles}
+        """Refuse columns that give positions away; users and times are kept under their own names.
+
+        Users stay near places of their own, so of their column only numbers that are positions are looked at.
+        """
+        time = None if self._places is None else self._places.roles.time
+        kept = {name: batch.column(name) for name in self.disclosed.kept.values() if name != time}
         losses = [each.loss_m for each in self._reporters]
-        notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)))
+        notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)), users=self.user)
         self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
 
     def drawn(

@@ -31,6 +31,11 @@ _EQUAL: Final = 1e-5  # degrees, about a metre
 _SITES: Final = 5  # places up to which any column may follow them
 _UNEXPLAINED: Final = 1e-4  # share of the variance that a position leaves open in its own coordinates
 _ODD: Final = 0.05  # share of the rows that may be something else, such as zeros
+_PARTS: Final = (1e5, 1e6, 1e7)  # of a degree, in which devices count
+_STARTS: Final = 16  # random fits
+_STEPS: Final = 3  # of each
+_DISTINCT: Final = 20  # different values that a surface must fit, where others are left out
+_FLAT: Final = 1e-14  # variance of numbers of size one that are all the same
 _DENSE: Final = 20  # counters rise by fewer than this from row to row
 _SHARP: Final = 0.5  # of the error without the column, from which it says little
 _ONE_WAY: Final = 0.25  # the same where only one direction counts
@@ -45,7 +50,9 @@ _CALLED: Final = re.compile(r"(?:latitude|longitude|lat|lon|lng|(?<![a-z])long)(
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float) -> tuple[str, ...]:
+def check_kept(
+    kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
+) -> tuple[str, ...]:
     """Refuse columns that locate rows as well as the reports do, and return what others give away, in words.
 
     Args:
@@ -53,6 +60,7 @@ def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float)
         lat: The true latitudes, degrees, array (n,); NaN for rows that do not count.
         lon: The true longitudes, degrees, array (n,).
         loss_m: The mean distance from a true place to its report, metres; NaN where it is not known.
+        users: The column of users, of which numbers alone are looked at, and to 100 m; None for none.
 
     Raises:
         InputError: If one does, by a thousand rows for numbers and fifty thousand for values.
@@ -68,7 +76,8 @@ def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float)
     other = _other_places(looked_at, lat[few], lon[few])
     for name, column in kept.items():
         numbers = looked_at[name]
-        located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], limit_m)
+        most_m = _LEAST_M if name == users else limit_m
+        located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], most_m)
         if located_m is None and (name == other or _named_so(name, numbers, lat[few], lon[few])):
             raise InputError(
                 f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never "
@@ -83,6 +92,8 @@ def check_kept(kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float)
                 f"the column {name!r} holds positions in another form{exactly}, so it is never kept.",
                 f"leave it out of {argument('keep')}.",
             )
+        if name == users:
+            continue
         note = _by_values(name, fresh(column, name, many), lat[many], lon[many], limit_m)
         notes += [note] if note else []
     return tuple(notes)
@@ -97,11 +108,18 @@ def _by_numbers(column: Any, lat: Floats, lon: Floats, limit_m: float) -> float 
 def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
     """Return how well numbers, or their squares, locate rows, metres; None where not to the limit."""
     known = np.isfinite(values)
-    if known.sum() < max(1, len(values) // 2):
+    if not known.any():
         return None
     values, lat, lon = values[known], lat[known], lon[known]
     if any((np.abs(values - each) <= _EQUAL).all() for each in (lat, lon)):
         return 0.0
+    if known.sum() < len(known) / 2 and len(np.unique(values)) < _DISTINCT:
+        return None
+    meant = _without_sentinel(values)
+    if meant.sum() < len(values) and len(np.unique(values[meant])) >= _DISTINCT:
+        error = _error_m(values[meant], lat[meant], lon[meant], limit_m)
+        if error is not None:
+            return error
     if len(values) < _FEW or len(np.unique(np.round(np.column_stack([lat, lon]), 6), axis=0)) <= _SITES:
         return None
     largest = np.abs(values).max()
@@ -128,6 +146,8 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
     surface = np.column_stack([np.ones_like(x), x, y, *([x * x, x * y, y * y] if many else [])])
+    if many and _is_exact(surface, values):
+        return 0.0
     off = np.abs(values - surface @ np.linalg.lstsq(surface, values, rcond=None)[0])
     usual = off <= np.quantile(off, 1 - _ODD) if many else np.ones(len(values), dtype=np.bool_)
     surface, values, x, y = surface[usual], values[usual], x[usual], y[usual]
@@ -144,6 +164,33 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     error_m = float(size * np.sqrt(left / steepness))
     sharp = left <= (_SHARP if many else _SHARP / 2) ** 2 * spread and error_m <= limit_m
     return error_m if sharp or left <= _UNEXPLAINED * spread else None
+
+
+def _is_exact(surface: Floats, values: Floats) -> bool:
+    """Return whether over half of the numbers are a plane or quadric over the position, whatever the others are.
+
+    Random fits to few rows are fitted again to the half that they fit best, as in least trimmed squares.
+    """
+    rng, half, terms = np.random.default_rng(0), len(values) // 2, surface.shape[1]
+    for _ in range(_STARTS):
+        rows = np.asarray(rng.choice(len(values), terms, replace=False))
+        off = np.abs(values)
+        for _ in range(_STEPS):
+            off = np.abs(values - surface @ np.linalg.lstsq(surface[rows], values[rows], rcond=None)[0])
+            rows = np.argpartition(off, half)[:half]
+        spread = float(values[rows].var())
+        if spread > _FLAT and float((off[rows] ** 2).mean()) <= _UNEXPLAINED**2 * spread:
+            places = np.unique(np.column_stack([surface[rows, 1:3], values[rows]]).round(9), axis=0)
+            return len(places) >= _DISTINCT  # fewer are fitted by any surface
+    return False
+
+
+def _without_sentinel(values: Floats) -> NDArray[np.bool_]:
+    """Return which numbers are not the most frequent one, where that is so frequent that it may mean nothing."""
+    distinct, counts = np.unique(values, return_counts=True)
+    most = int(np.argmax(counts))
+    frequent = counts[most] > max(1, _ODD * len(values))
+    return np.asarray(values != distinct[most]) if frequent else np.ones(len(values), dtype=np.bool_)
 
 
 def _named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
@@ -165,17 +212,22 @@ def _other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> str:
 
 
 def _are_near(values: Floats, there: Floats) -> bool:
-    """Return whether numbers, some of them no integers, are degrees in the region of the rows."""
+    """Return whether numbers are degrees in the region of the rows, or whole parts of degrees: 488500000."""
     known = values[np.isfinite(values)]
-    if known.size < max(1, len(values) // 2) or (known == np.round(known)).all():
+    if known.size >= _FEW:
+        known = known[_without_sentinel(known)]
+    if known.size < min(_FEW, max(1, len(values) // 2)):
         return False
-    inside = np.abs(known - np.median(there)) <= np.ptp(there) + 1
-    return bool(inside.mean() >= 1 - _ODD)
+    parts = _PARTS if (known == np.round(known)).all() else (1,)
+    inside = [np.abs(known / each - np.median(there)) <= np.ptp(there) + 1 for each in parts]
+    return any(bool(each.mean() >= 1 - _ODD) for each in inside)
 
 
 def _are_fine(values: Floats) -> bool:
-    """Return whether most numbers have more than three decimals."""
+    """Return whether most numbers have more than three decimals, or more than six digits."""
     known = values[np.isfinite(values)]
+    if known.size and (np.abs(known) >= 1e6).mean() > 1 - _SHARP:
+        return True
     return bool(known.size) and bool((np.abs(known * 1000 - np.round(known * 1000)) > 1e-6).mean() > 1 - _SHARP)
 
 

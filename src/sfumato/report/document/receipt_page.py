@@ -90,7 +90,8 @@ def _bound(bound: PersonBound) -> str:
     added = f", with {amount_at_most(bound.added_m, 'm')} added to every distance" if bound.added_m else ""
     total = "The total of one person is not known."
     if bound.one_person is not None:
-        total = f"All reports of one person: {bound.measure} {at_most(bound.one_person, 6)}{per} at most."
+        shown = f"{bound.measure} {at_most(bound.one_person, 6)}{per}"
+        total = f"All reports of one person in this release: {shown} at most."
     return f"One report: {bound.measure} {at_most(bound.one_report, 6)}{per} at most{pairs}{added}. {total}"
 
 
