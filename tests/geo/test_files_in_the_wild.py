@@ -426,3 +426,48 @@ def test_users_of_geojson_are_one_person_in_every_type(write: Write) -> None:
 def test_degrees_without_a_digit_before_the_point(write: Write) -> None:
     path = write("v.csv", ".512345,-.251234,a\n.5,-.25,b\n")
     assert places(read_visits(path, lat="f0", lon="f1")) == [(0.512345, -0.251234), (0.5, -0.25)]
+
+
+ENDS = [{"latitudeE7": 488500000, "longitudeE7": 23500000}, {"latitudeE7": 488600000, "longitudeE7": 23600000}]
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {
+            "semanticSegments": [
+                {
+                    "startTime": "2024-05-01T08:00:00Z",
+                    "endTime": "2024-05-01T09:00:00Z",
+                    "activity": {"start": {"latLng": "48.85°, 2.35°"}, "end": {"latLng": "48.86°, 2.36°"}},
+                }
+            ]
+        },
+        {
+            "timelineObjects": [
+                {
+                    "activitySegment": {
+                        "startLocation": ENDS[0],
+                        "endLocation": ENDS[1],
+                        "duration": {
+                            "startTimestamp": "2024-05-01T08:00:00Z",
+                            "endTimestamp": "2024-05-01T09:00:00Z",
+                        },
+                    }
+                }
+            ]
+        },
+    ],
+)
+def test_both_ends_of_activities_are_read(write: Write, whole: object) -> None:
+    visits = read_visits(write("t.json", json.dumps(whole)))
+    assert places(visits) == PLACES
+    assert visits.time is not None
+    assert [str(each)[11:19] for each in visits.time] == ["08:00:00", "09:00:00"]
+
+
+def test_a_record_beyond_the_poles_is_counted(write: Write) -> None:
+    wrapped = {"latitudeE7": 4294967290, "longitudeE7": 23500000, "timestamp": "2024-05-01T08:00:00Z"}
+    visits = read_visits(write("r.json", json.dumps({"locations": [*RECORDS, wrapped]})))
+    assert places(visits) == PLACES[:1]
+    assert "1 of 2 rows without a position were dropped." in visits.notes

@@ -22,12 +22,11 @@ _MARKS: Final = (
     *(b'"placeLocation"', b'"timelinePath"'),
 )
 _DEGREES: Final = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+)?)\s*°?\s*")
-_MOST_E7: Final = 10**12
 _EXPORT: Final = "export the timeline again, on the phone or with Google Takeout."
 
 
 def read(source: Source, _: Wanted) -> RawVisits:
-    """Read the positions of one person: records, or the visits and paths of a timeline.
+    """Read the positions of one person: records, or the visits, activities and paths of a timeline.
 
     Raises:
         DataError: If it is not such a file.
@@ -94,11 +93,16 @@ class _Points:
             for position in positions:
                 self.add(position.get("LatLng"), position.get("timestamp"))
         for each in whole.get("timelineObjects", ()):
-            visit, path = each.get("placeVisit", {}), each.get("activitySegment", {}).get("simplifiedRawPath", {})
+            visit, activity = each.get("placeVisit", {}), each.get("activitySegment", {})
             if visit:
                 self.add(visit.get("location"), visit.get("duration", {}).get("startTimestamp"))
-            for point in path.get("points", ()):
+            for end in ("start", "end"):
+                if f"{end}Location" in activity:
+                    self.add(activity[f"{end}Location"], activity.get("duration", {}).get(f"{end}Timestamp"))
+            for point in activity.get("simplifiedRawPath", {}).get("points", ()):
                 self.add(point, _moment(point))
+            for point in activity.get("waypointPath", {}).get("waypoints", ()):
+                self.add(point, None)
 
     def add(self, place: Any, time: Any, minutes: object = 0) -> None:
         """Add one position.
@@ -120,17 +124,20 @@ class _Points:
         place = segment.get("visit", {}).get("topCandidate", {}).get("placeLocation")
         if place is not None:
             self.add(place.get("latLng") if isinstance(place, dict) else place, start)
+        for end in ("start", "end"):
+            if (place := segment.get("activity", {}).get(end)) is not None:
+                self.add(place.get("latLng") if isinstance(place, dict) else place, segment.get(f"{end}Time"))
         for point in segment.get("timelinePath", ()):
             later = point.get("durationMinutesOffsetFromStartTime", 0)
             self.add(point.get("point"), point.get("time", start), later)
 
 
 def _degrees(place: Any) -> Iterator[tuple[float, float]]:
-    """Return the degrees of a position, if it has some."""
+    """Return the degrees of a position, if it has some; the export has faulty numbers beyond 90 degrees."""
     if isinstance(place, dict):
         for names in (("latitudeE7", "longitudeE7"), ("latE7", "lngE7")):
             lat, lon = (place.get(name) for name in names)
-            if type(lat) is int and type(lon) is int and max(abs(lat), abs(lon)) < _MOST_E7:
+            if type(lat) is int and type(lon) is int and abs(lat) <= 90 * 10**7 and abs(lon) <= 180 * 10**7:
                 yield lat / 1e7, lon / 1e7
     elif isinstance(place, str) and (found := _DEGREES.fullmatch(place)):
         yield float(found[1]), float(found[2])
