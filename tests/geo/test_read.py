@@ -524,6 +524,7 @@ class TestRefused:
         with pytest.raises(DataError, match=r"holds 9,000,000 rows, which are over 100 times larger in memory"):
             read_visits(tmp_path / "9000000.parquet")
 
+    @pytest.mark.slow
     def test_a_beginning_that_repeats_is_no_bomb(self, write):
         """The ratio is that of the whole file, not of what was read so far."""
         noise = b"".join(b"48.%06d,7.8\n" % k for k in np.random.default_rng(1).integers(0, 10**6, 900_000))

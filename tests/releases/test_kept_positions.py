@@ -361,6 +361,7 @@ def test_the_other_ends_of_trips_are_not_kept(names):
                 sf.release(NOISE, trips, keep=[name])
 
 
+@pytest.mark.slow
 def test_few_false_alarms_over_many_columns():
     alarms = 0
     for seed in range(60):

@@ -176,7 +176,7 @@ def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
     assert "Warning" not in run("design", *FAST).err
 
 
-@pytest.mark.parametrize("keep", ["program", "better"])
+@pytest.mark.parametrize("keep", ["program", pytest.param("better", marks=pytest.mark.slow)])
 def test_ctrl_c_while_reports_are_moved_is_said_and_ends_with_3(run, tmp_path, monkeypatch, keep):
     def interrupted(*_, **__):
         os.kill(os.getpid(), signal.SIGINT)
