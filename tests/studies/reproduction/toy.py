@@ -45,6 +45,7 @@ def paper(pause=0.0, make=counted):
         name="toy",
         title="Counting",
         source="Anonymous, Counting, 2020",
+        version="Quoted from its second edition.",
         about=("Numbers are counted.",),
         parts=lambda setting: [StudyPart(f"Number {each}", make, (each, pause)) for each in range(PARTS)],
         claims=claims,

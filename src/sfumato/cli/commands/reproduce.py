@@ -38,7 +38,7 @@ def command(
     The folder gets a page (index.html), tables, figures and claims. After an interruption the same command goes on
     with the parts that are missing.
     """
-    from ...studies.reproduction import NAMES, Judgement, Setting, paper_of, run
+    from ...studies.reproduction import NAMES, Setting, paper_of, run
 
     if name is None:
         for each in map(paper_of, NAMES):
@@ -64,10 +64,10 @@ def command(
         say(f"Interrupted. The parts that are done are kept in {folder}; the same command goes on.", err=True)
         raise typer.Exit(130) from None
     for claim in found.claims:
-        say(f"{claim.where}: {claim.verdict}. {claim.says} {claim.found}")
-    shown = [verdict for verdict in Judgement if found.count(verdict) or verdict is not Judgement.FOLLOWS]
-    counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in shown)
-    say(f"Claims: {counts}. Written: {folder / 'index.html'}")
+        source = f"{claim.where} (ours)" if claim.ours else claim.where
+        quoted = f" In its words: \u201c{claim.quote}\u201d" if claim.quote else ""
+        say(f"{source}: {claim.verdict}. {claim.says}{quoted} {claim.found}")
+    say(f"{found.counts} Written: {folder / 'index.html'}")
 
 
 def _data(

@@ -83,6 +83,7 @@ PAPER: Final = Paper(
     title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
     source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.2.6 and "
     "2.2.9",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "Each notion of privacy limits how far a report may move the probability of a fact. Figures 2.1, 2.2 and "
         "2.8 show these limits, computed here and as they were published.",

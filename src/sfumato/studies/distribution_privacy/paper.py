@@ -22,6 +22,7 @@ PAPER: Final = Paper(
     title="Distribution privacy: hiding which group of people a report comes from",
     source='Y. Kawamoto and T. Murakami, "Local Obfuscation Mechanisms for Hiding Probability Distributions", '
     "ESORICS 2019 (arXiv 1812.00939), Tables I to III, Figure 1, sections III to VI",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "A mechanism keeps (epsilon, delta)-distribution privacy (DistP) for two groups if no set of reports is "
         "more "

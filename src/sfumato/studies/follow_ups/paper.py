@@ -206,6 +206,7 @@ PAPER: Final = Paper(
     'location privacy", CCS 2014; S. Oya, C. Troncoso and F. Pérez-González, "Back to the drawing board", CCS '
     '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
     'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "
         "visited at random and on the most visited spots of each city. Every promise is proved on the integers "

@@ -67,6 +67,7 @@ PAPER: Final = Paper(
     title="Privacy mechanisms, an introduction: noise, choices, and what several of them cost",
     source='"Privacy Mechanisms", an introductory article on the Laplace and the exponential mechanism; F. '
     "McSherry and K. Talwar, FOCS 2007; I. Mironov, CCS 2012",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "Two data sets are neighbours if one is the other and one record more. The tables have what each "
         "mechanism keeps between neighbours, measured on the integers that are sampled, beside what is promised.",

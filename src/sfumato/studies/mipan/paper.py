@@ -17,6 +17,7 @@ PAPER: Final = Paper(
     source='M. Romanelli, C. Palamidessi and K. Chatzikokolakis, "Generating optimal privacy-protection '
     "mechanisms via "
     'machine learning", CSF 2020, sections II to IV',
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "A generator reports places with noise, within a limit of the mean distance, and a classifier guesses who "
         "reports. The Bayes error is the probability that the best guess is wrong; more is better. A learned "

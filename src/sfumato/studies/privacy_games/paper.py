@@ -145,6 +145,7 @@ PAPER: Final = Paper(
     title="Privacy games: what optimal privacy costs each user, and what attackers still find",
     source='R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, sections 6 to 9 and '
     "appendix C",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "Users are drawn at random of those who have enough visits on one map; they are not those of the "
         "paper, whose data are not public. Each has a map of their own where they have most visits. Their "

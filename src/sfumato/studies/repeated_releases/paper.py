@@ -121,6 +121,7 @@ PAPER: Final = Paper(
     title="Repeated releases: what an attacker learns from many reports of one place",
     source="C. Dwork and A. Roth, 2014 (composition); U. Erlingsson, V. Pihur and A. Korolova, RAPPOR, CCS 2014 "
     "(memos, and noise on memos)",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "The person with most visits reports one place again and again through planar geometric noise of 2/km. "
         "The attacker knows how often the person is where. Errors are expected distances in metres; where reports "

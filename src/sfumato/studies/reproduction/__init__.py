@@ -1,6 +1,6 @@
 """Reproduction: a paper's study in parts that survive a kill, its claims judged, and a folder that shows all."""
 
-from .claim import Judgement, PaperClaim, follows, judged, unchecked
+from .claim import Judgement, PaperClaim, counts, follows, judged, ours, unchecked
 from .interval import interval
 from .paper import SECONDS, Equation, Made, Paper, Setting, StudyPart
 from .papers import NAMES, paper_of
@@ -21,9 +21,11 @@ __all__ = [
     "Setting",
     "StudyPart",
     "claim_words",
+    "counts",
     "follows",
     "interval",
     "judged",
+    "ours",
     "paper_of",
     "paper_words",
     "run",

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...report.document import Page, PageFigure, PageSection, PageTable
 from ...report.theme import as_svg, inline_svg
-from .claim import Judgement
+from .claim import Judgement, counts
 from .paper import SECONDS, Paper
 from .tables import RunTables
 
@@ -48,7 +48,7 @@ def run_page(paper: Paper, folder: Path, figures: Sequence[str], command: str) -
             PageSection("Where each equation is", tables=(_equations(paper),)),
             PageSection(
                 "How this was made",
-                (f"Source: {paper.source}.",),
+                (f"Source: {paper.source}. {paper.version}",),
                 tables=(_run(paper, tables, folder, about, command),),
             ),
         ),
@@ -61,23 +61,28 @@ def _texts(name: str, paper: Paper) -> dict[str, str]:
 
 
 def _counted(tables: RunTables) -> tuple[str, ...]:
-    verdicts = [row["verdict"] for row in tables.texts(_SHOWN)]
-    said = [f"{words}: {verdicts.count(each)}." for each, words in _WORDS.items()]
-    if Judgement.FOLLOWS in verdicts:
-        count = verdicts.count(Judgement.FOLLOWS)
-        said.append(f"By construction, and counted apart: {count}.")
-    return (" ".join(said),)
+    rows = tables.texts(_SHOWN)
+    return (
+        counts([(_is_ours(row), Judgement(row["verdict"])) for row in rows]),
+        'Only quoted words are "refuted". A claim known by a summary and a statement of ours are "not confirmed" '
+        "where the run contradicts them.",
+    )
 
 
-_WORDS: Final = {
-    Judgement.CONFIRMED: "Confirmed by this run",
-    Judgement.REFUTED: "Refuted by it",
-    Judgement.OPEN: "Not checkable",
-}
+def _is_ours(row: Mapping[str, str]) -> bool:
+    return row["ours"] == str(True)
 
 
 def _claims(paper: Paper, tables: RunTables) -> PageTable:
-    rows = tuple((row["where"], row["says"], row["verdict"], row["found"]) for row in tables.texts(_SHOWN))
+    rows = tuple(
+        (
+            f"{row['where']} (ours)" if _is_ours(row) else row["where"],
+            f"{row['says']} In its words: \u201c{row['quote']}\u201d" if row["quote"] else row["says"],
+            row["verdict"],
+            row["found"],
+        )
+        for row in tables.texts(_SHOWN)
+    )
     return PageTable(
         f"The claims of {paper.called} (claims.csv).",
         ("where", "claim", "verdict", "what was found"),

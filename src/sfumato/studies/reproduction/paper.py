@@ -86,6 +86,8 @@ class Paper(Short):
         name: Its name at the command line.
         title: Its title.
         source: Authors, title, venue and year, with sections.
+        version: The text that claims are quoted from, in a sentence: ``Quoted from arXiv 1812.00939v5.``; or the
+            sentence that no text is at hand, and claims are known by summaries.
         about: Sentences that say what is done, on what, and with what units.
         parts: Returns the parts for a setting; it fails before any work where data lack something.
         claims: Returns the claims, from the tables that the run wrote.
@@ -103,6 +105,7 @@ class Paper(Short):
     name: str
     title: str
     source: str
+    version: str
     about: tuple[str, ...]
     parts: Callable[[Setting], Sequence[StudyPart]]
     claims: Callable[[RunTables], Sequence[PaperClaim]]

@@ -18,7 +18,7 @@ from ...report.document import check_pages
 from ...report.theme import blank, save_picture
 from ...tables import write_rows
 from ..results import TableRow, columns_of
-from .claim import Judgement, PaperClaim
+from .claim import PaperClaim, counts
 from .environment import environment
 from .page import run_page
 from .paper import Made, Paper, Setting, StudyPart
@@ -49,9 +49,10 @@ class Reproduction(Short):
     parts: int
     done: int
 
-    def count(self, verdict: Judgement) -> int:
-        """Return how many claims have a verdict."""
-        return sum(claim.verdict is verdict for claim in self.claims)
+    @property
+    def counts(self) -> str:
+        """The number of claims with each verdict, in a sentence; statements of ours are counted apart."""
+        return counts([(claim.ours, claim.verdict) for claim in self.claims])
 
 
 def run(

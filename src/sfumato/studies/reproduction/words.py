@@ -20,7 +20,10 @@ def claim_words(rows: Sequence[Mapping[str, str]]) -> str:
         rows: Of ``claims.csv``.
     """
     return "".join(
-        f"- **{row['where']}.** {row['says']} *{row['verdict'].capitalize()}.* {row['found']}\n" for row in rows
+        f"- **{row['where']}{', ours' if row['ours'] == str(True) else ''}.** {row['says']} "
+        + (f"In its words: \u201c{row['quote']}\u201d " if row["quote"] else "")
+        + f"*{row['verdict'].capitalize()}.* {row['found']}\n"
+        for row in rows
     )
 
 
@@ -30,7 +33,7 @@ def _words(paper: Paper) -> str:
     lines = [
         f"### {paper.name}",
         "",
-        f"{paper.title}. {paper.source}.",
+        f"{paper.title}. {paper.source}. {paper.version}",
         "",
         f"    sfumato reproduce {paper.name}{files} -o {paper.name}",
         "",

@@ -15,6 +15,7 @@ PAPER: Final = Paper(
     name="wild",
     title="In the wild: what deployed obfuscation hides, and what it does not",
     source="the documents, papers and open sources that facts.csv lists, one for each fact",
+    version="No text of it is at hand: its claims are known to us by summaries.",
     about=(
         "Each scheme is a channel as its makers document it: facts.csv gives the source of each fact, "
         "schemes.csv the model, and not-known.csv what is not known. Nothing here was tried on anyone's product.",

@@ -37,11 +37,19 @@ def claim_words(claims: Sequence[PaperClaim]) -> str:
         claims: The statements, judged.
     """
     heads = {
-        "Published statements, and comments of makers": (Judgement.CONFIRMED, Judgement.REFUTED),
+        "Published statements, and comments of makers": (
+            Judgement.CONFIRMED,
+            Judgement.REFUTED,
+            Judgement.UNCONFIRMED,
+        ),
         "By construction": (Judgement.FOLLOWS,),
         "Not checkable here": (Judgement.OPEN,),
     }
-    verdicts = {Judgement.CONFIRMED: "*This run agrees.* ", Judgement.REFUTED: "*This run does not agree.* "}
+    verdicts = {
+        Judgement.CONFIRMED: "*This run agrees.* ",
+        Judgement.REFUTED: "*This run does not agree.* ",
+        Judgement.UNCONFIRMED: "*Not confirmed by this run.* ",
+    }
     sections = []
     for head, kinds in heads.items():
         own = [each for each in claims if each.verdict in kinds]
