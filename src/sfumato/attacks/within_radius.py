@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..core import Bracket, Mechanism
 from ..core.arguments import checked
@@ -18,7 +17,7 @@ from ..geo.projection import LIMIT_KM
 from ..geo.true_points import TruePoints
 from ..rounding import UNIT, amount, down, up
 
-_CHUNK: Final = 256  # squares at a time
+_CHUNK: Final = 64  # squares at a time: neighbours, with few points around
 _MOST: Final = 60_000  # squares in all
 _PAD_M: Final = 1e-5  # float arithmetic of projected points errs by less,
 _RELATIVE: Final = 1e-12  # and that of distances
@@ -165,6 +164,6 @@ def _masses(points: TruePoints, squares: Floats, near: float, far: float) -> tup
     box = (points.xy >= squares.min(axis=0) - far) & (points.xy <= squares.max(axis=0) + far)
     kept = np.flatnonzero(box.all(axis=1))
     xy, joint = points.xy[kept], points.masses[kept]
-    apart = np.hypot(squares[:, :1] - xy[:, 0], squares[:, 1:] - xy[:, 1])
-    found = [(csr_array((apart <= radius).astype(np.float64)) @ joint).toarray() for radius in (near, far)]
-    return found[0], found[1]
+    apart = (xy[:, :1] - squares[:, 0]) ** 2 + (xy[:, 1:] - squares[:, 1]) ** 2
+    within_near, within_far = ((joint.T @ (apart <= radius**2).astype(np.float64)).T for radius in (near, far))
+    return within_near, within_far
