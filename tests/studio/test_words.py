@@ -20,9 +20,9 @@ def numbers(sentence):
     return [float(digits.replace(",", "")) * FACTORS[unit] for digits, unit in NUMBER.findall(sentence)]
 
 
-@pytest.fixture(params=["city", "ages"])
-def anyone(request, city, ages):
-    return {"city": city, "ages": ages}[request.param]
+@pytest.fixture(params=[pytest.param("city", marks=pytest.mark.slow), "ages"])
+def anyone(request):
+    return request.getfixturevalue(request.param)
 
 
 def measured(found, role):

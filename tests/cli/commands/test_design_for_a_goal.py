@@ -13,6 +13,7 @@ FAST = ("--spacing", "1.5 km", "--no-picture")
 FOUND = re.compile(r"Epsilon was searched for: ([\d.]+)(?:/km)? is the (smallest|largest) of (\d+) tried")
 
 
+@pytest.mark.slow
 def test_a_loss_finds_the_smallest_epsilon(run):
     done = run("design", *FAST, "--loss", "1.2 km", "--keep", "program")
     assert done.code == 0, done.err

@@ -75,7 +75,11 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
     ("options", "sentence"),
     [
         (("--distortion", "1200 m"), "errs by at least 1.2 km on average from wh"),
-        (("--max-loss", "1500 m", "--epsilon", "2/km"), "makes the best attacker err by more than"),
+        pytest.param(
+            ("--max-loss", "1500 m", "--epsilon", "2/km"),
+            "makes the best attacker err by more than",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(("--loss", "manhattan"), "manhattan", marks=pytest.mark.slow),
         (("--epsilon", "1/mi"), "e^(0.62137"),
         pytest.param(("--pairs", "spanner"), "epsilon is at most", marks=pytest.mark.slow),
@@ -253,7 +257,7 @@ def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"region.sfm", "region.md"}
 
 
-@pytest.mark.parametrize("cells", ["4x3", "7x5"])
+@pytest.mark.parametrize("cells", ["4x3", pytest.param("7x5", marks=pytest.mark.slow)])
 def test_the_prior_of_cells_of_a_region_is_even(run, cells):
     options = ("--region", "4 km x 3 km around 52.5,13.4", "--cells", cells, "-o", "m.sfm", "--no-picture")
     done = run("design", *options)

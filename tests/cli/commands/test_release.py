@@ -1,5 +1,6 @@
 """``sfumato release`` with a file that ``sfumato design`` wrote."""
 
+import functools
 import hashlib
 import json
 import os
@@ -253,18 +254,25 @@ def test_receipts_as_json_and_as_a_page_to_sign(run, tmp_path):
     assert (tmp_path / "r.html").stat().st_mode & 0o777 == 0o600
 
 
+@functools.cache
+def noise_for(path):
+    return CoordinateNoise.for_visits(sf.read_visits(path), "10/km")
+
+
 @pytest.mark.parametrize(
     ("people", "said"),
     [
         ((), "120 reports of one person: 120 times epsilon, 1200/km"),
-        (("--people", "one"), "120 reports of one person: 120 times epsilon, 1200/km"),
+        pytest.param(
+            ("--people", "one"), "120 reports of one person: 120 times epsilon, 1200/km", marks=pytest.mark.slow
+        ),
         (("--people", "folder"), "120 reports of one person: 120 times epsilon, 1200/km"),
         (("--people", "file"), "60 reports of one person: 60 times epsilon, 600/km"),
     ],
 )
 def test_rides_are_of_the_people_that_are_stated(run, shared_data, people, said):
     rides = shared_data.parent / "cases" / "readers" / "rides"
-    sf.save(CoordinateNoise.for_visits(sf.read_visits(rides), "10/km"), "n.sfm")
+    sf.save(noise_for(rides), "n.sfm")
     done = run("release", "n.sfm", rides, "out.csv", *people)
     assert done.code == 0, done.err
     assert said in done.out
@@ -274,7 +282,7 @@ def test_rides_are_of_the_people_that_are_stated(run, shared_data, people, said)
 
 def test_a_ledger_needs_to_know_whose_files_are(run, shared_data):
     rides = shared_data.parent / "cases" / "readers" / "rides"
-    sf.save(CoordinateNoise.for_visits(sf.read_visits(rides), "10/km"), "n.sfm")
+    sf.save(noise_for(rides), "n.sfm")
     sf.Ledger.create("l.db", "700/km")
     refused = run("release", "n.sfm", rides, "out.csv", "--ledger", "l.db")
     assert refused.code == 1
