@@ -7,7 +7,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.mechanisms import rate_distortion
-from sfumato.studies.follow_ups import CityCells, stepped
+from sfumato.studies.follow_ups import CityCells, box_name, stepped
+from sfumato.studies.follow_ups.grounds import SAN_FRANCISCO
 from sfumato.studies.follow_ups.rounds import BLAHUT, NOISE, collected, compared, sloped
 
 LINE = sf.Space.numbers(range(4))
@@ -49,13 +50,31 @@ def test_tight_epsilons_are_proved_below_twice_the_slope(city):
     made_of: Any = sloped("a city", city, 0.5, (8,))["privic-slopes"]
     eight, best = made_of
     cells = CityCells.of(city)
-    assert not cells.published
+    assert not cells.box
     made = stepped(cells.prior.probabilities, cells.distance, 0.5, 8)
     assert tight(made, cells.distance.array) == pytest.approx(eight["epsilon_proved"], rel=1e-6)
     for row in (eight, best):
         assert row["kept"]
         assert row["epsilon_proved"] <= 1.0 + 1e-9
     assert best["loss"] < eight["loss"]
+
+
+def test_published_boxes_are_known_by_where_visits_lie(city):
+    """The invented city, moved from 40, -30 to the middle of San Francisco."""
+    there = sf.Visits(city.lat - 2.2413, city.lon - 92.4471, city.user)
+    cells = CityCells.of(there)
+    assert (cells.box, cells.shape, len(cells.prior)) == ("San Francisco", (24, 17), 408)
+    columns = np.arange(408) % 24
+    rows = np.arange(408) // 24
+    apart = np.hypot(columns[:, None] - columns, rows[:, None] - rows)
+    np.testing.assert_allclose(cells.distance.array, apart)
+    few = there.select(np.flatnonzero(there.inside(SAN_FRANCISCO.region).lat > 0)[:999])
+    assert [box_name(visits) for visits in (city, there, few)] == ["", "San Francisco", ""]
+
+
+def test_check_ins_of_paris_are_in_the_published_cells(shared_data):
+    cells = CityCells.of(sf.read_visits(shared_data / "gowalla_paris.parquet"))
+    assert (cells.box, cells.shape) == ("Paris", (16, 12))
 
 
 def test_noise_of_two_cells(city):

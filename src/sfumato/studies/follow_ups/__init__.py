@@ -9,7 +9,7 @@ from .anchors_beside import AnchorRow
 from .claims_drawing_board import Mean, means
 from .drawing_board import CityRow, LimitedRow, TownRow
 from .figures import CAPTIONS, figures
-from .grounds import CityCells, VisitedPlaces, grid_ground, spots
+from .grounds import CityCells, VisitedPlaces, box_name, grid_ground, spots
 from .measure import Measure, bits_below, of_mechanism, of_noise
 from .rounds import CellNoiseRow, EstimateRow, RateRow, RoundRow, stepped
 from .spanners import SpannerRow, spanned
@@ -36,6 +36,7 @@ __all__ = [
     "anchored",
     "bits_below",
     "board_table",
+    "box_name",
     "broken",
     "figures",
     "grid_ground",

@@ -13,26 +13,35 @@ from .anchors_beside import AIPO, AIPO_WIDE, ANCHORS, BOUND, CERTIFIED, EM, LP, 
 from .published import ROME, ROME_EPSILONS
 
 _WHO: Final = "AIPO"
-_SIXTY: Final = 0.6
-_NEAR: Final = 0.1  # of the least loss
+_ABSTRACT: Final = f"{_WHO}, abstract"
+_README: Final = f"{_WHO}, README of the artifact"
+_ROUNDED: Final = 1e-9  # of epsilon, for slopes in floats
+_DATA: Final = (
+    "The loss there is of travel distances on maps that are not available, so the numbers do not compare."
+)
 
 
 def anchor_claims(tables: RunTables) -> list[PaperClaim]:
     """Return the claims of AIPO, judged."""
     rows = tables.rows(ANCHORS, AnchorRow)
     return [
-        _kept(rows),
-        _broken(rows, LP, "A program on cells breaks the promise between points."),
-        _broken(rows, RELAXED, "Without the correction of epsilon (AIPO-R) the promise is broken."),
-        _noise(rows),
+        _promise(rows),
+        _broken(rows, LP, _README, "A program on cells breaks the promise between points.", ""),
+        _broken(
+            rows,
+            RELAXED,
+            _ABSTRACT,
+            "Interpolation in two dimensions without the correction of epsilon (AIPO-R) breaks the promise.",
+            "privacy violations caused by naive interpolation in high-dimensional spaces",
+        ),
+        *_noise(rows),
         _program(rows),
         _bound(rows),
         unchecked(
             f"{_WHO}, Table 3",
             "The losses in Rome, New York and London.",
-            "The road maps and the travel distances that are the loss there are not at hand. The README of the "
-            f"artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} for epsilon "
-            f"{ROME_EPSILONS[0]:g} to {ROME_EPSILONS[-1]:g}.",
+            f"{_DATA} The README of the artifact prints Rome's: from {ROME['AIPO'][0]:g} to {ROME['AIPO'][-1]:g} "
+            f"for epsilon {ROME_EPSILONS[0]:g} to {ROME_EPSILONS[-1]:g}.",
         ),
     ]
 
@@ -41,32 +50,34 @@ def _pick(rows: Sequence[AnchorRow], name: str) -> list[AnchorRow]:
     return [row for row in rows if row.mechanism == name]
 
 
-def _kept(rows: Sequence[AnchorRow]) -> PaperClaim:
+def _promise(rows: Sequence[AnchorRow]) -> PaperClaim:
     found = [*_pick(rows, AIPO), *_pick(rows, AIPO_WIDE)]
-    beyond = [row for row in found if row.broken or (row.epsilon_upper or 0.0) > row.epsilon * (1 + 1e-9)]
+    beyond = [row for row in found if row.broken or (row.epsilon_upper or 0.0) > row.epsilon * (1 + _ROUNDED)]
     seen = max(found, key=lambda row: (row.epsilon_seen or 0.0) / row.epsilon)
     return judged(
-        f"{_WHO}, main result 1",
+        _ABSTRACT,
         "AIPO breaks its promise between no two points.",
         not beyond,
-        f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of "
-        "its logarithms bound epsilon for all points. But it uses little of what it may: the largest epsilon "
-        f"between two points is {percent((seen.epsilon_seen or 0.0) / seen.epsilon)} of the promise at most.",
+        f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of its "
+        "logarithms bound epsilon for all points. The largest epsilon between two points is "
+        f"{percent((seen.epsilon_seen or 0.0) / seen.epsilon)} of the promise.",
+        quote="a corrected formulation that enforces lp-norm mDP by design",
     )
 
 
-def _broken(rows: Sequence[AnchorRow], name: str, says: str) -> PaperClaim:
+def _broken(rows: Sequence[AnchorRow], name: str, where: str, says: str, quote: str) -> PaperClaim:
+    """Judge that a promise is broken: one pair of points shows it, and none shows nothing."""
     found = _pick(rows, name)
-    kept = [row for row in found if not row.broken]
-    most = max(found, key=lambda row: row.broken or 0.0)
-    least = min(found, key=lambda row: row.broken or 0.0)
+    least, most = (pick(found, key=lambda row: row.broken or 0.0) for pick in (min, max))
+    if not most.broken:
+        return unchecked(where, says, f"No pair of the points of {len(found)} cases breaks it.", quote=quote)
     return judged(
-        f"{_WHO}, main result 1",
+        where,
         says,
-        not kept,
-        f"It is broken for {percent(least.broken or 0.0)} to {percent(most.broken or 0.0)} of the pairs of "
-        f"points. At {most.epsilon:g}/km in {most.city} two points have epsilon "
-        f"{about(most.epsilon_seen or 0.0, 3)}/km.",
+        True,
+        f"It is broken for {percent(least.broken or 0.0)} to {percent(most.broken)} of the pairs of points. At "
+        f"{most.epsilon:g}/km in {most.city} two points have epsilon {about(most.epsilon_seen or 0.0, 3)}/km.",
+        quote=quote,
     )
 
 
@@ -79,39 +90,40 @@ def _ratios(rows: Sequence[AnchorRow], name: str, other: str) -> list[float]:
     ]
 
 
-def _noise(rows: Sequence[AnchorRow]) -> PaperClaim:
+def _noise(rows: Sequence[AnchorRow]) -> list[PaperClaim]:
     ratios = _ratios(rows, AIPO, EM)
-    mean = interval([1 - ratio for ratio in ratios])
-    published = 1 - float(np.mean(ROME["AIPO"])) / float(np.mean(ROME["EM"]))
-    losses: dict[float, list[float]] = {}
-    for row in _pick(rows, EM):
-        losses.setdefault(row.epsilon, []).append(row.loss)
-    ends = [(epsilon, interval(each).value) for epsilon, each in sorted(losses.items())]
+    less = interval([1 - ratio for ratio in ratios]).value
     words = (
-        f"Beside the exponential mechanism with the same 20 reports it loses {percent(mean.value)} less on "
-        f"average over {len(ratios)} cases ({percent(1 - max(ratios))} to {percent(1 - min(ratios))}). In its "
-        f"own table of Rome it is {percent(published)}; that mechanism there loses {ROME['EM'][0]:g} at epsilon "
-        f"{ROME_EPSILONS[0]:g} and {ROME['EM'][-1]:g} at {ROME_EPSILONS[-1]:g}."
+        f"Beside the exponential mechanism with the same 20 reports AIPO loses {percent(less)} less on average "
+        f"over {len(ratios)} cases ({percent(1 - max(ratios))} to {percent(1 - min(ratios))})."
     )
-    if len(ends) > 1:
-        words += (
-            f" Here it loses {about(ends[0][1], 3)} km at {ends[0][0]:g}/km and {about(ends[-1][1], 3)} km at "
-            f"{ends[-1][0]:g}/km."
-        )
-    return judged(
-        f"{_WHO}, main result 2",
-        "AIPO loses about 60 % less than noise of a fixed law.",
-        mean.lower <= _SIXTY <= mean.upper,
-        words,
+    where, says, quote = (
+        _ABSTRACT,
+        "AIPO loses less than noise of a fixed law.",
+        "outperforming baseline mechanisms",
     )
+    better = max(ratios) < 1
+    published = 1 - float(np.mean(ROME["AIPO"])) / float(np.mean(ROME["EM"]))
+    return [
+        judged(where, says, True, words, quote=quote)
+        if better
+        else unchecked(where, says, f"{words} {_DATA}", quote=quote),
+        unchecked(
+            _README,
+            "AIPO loses about 60 % less than noise of a fixed law.",
+            f"{_DATA} In its own table of Rome it is {percent(published)}, where the exponential mechanism loses "
+            f"{ROME['EM'][0]:g} at epsilon {ROME_EPSILONS[0]:g} and {ROME['EM'][-1]:g} at {ROME_EPSILONS[-1]:g}. "
+            f"Here, in straight distances, it is {percent(less)}.",
+        ),
+    ]
 
 
 def _program(rows: Sequence[AnchorRow]) -> PaperClaim:
     ratios = _ratios(rows, AIPO, LP)
     published = [each / other for each, other in zip(ROME["AIPO"], ROME["LP"], strict=True)]
     return judged(
-        f"{_WHO}, main result 2",
-        "AIPO loses more than the program on cells, which does not keep the promise between points.",
+        _README,
+        "AIPO loses more than the program on cells, which breaks the promise between points.",
         min(ratios) > 1,
         f"It loses {percent(min(ratios) - 1)} to {percent(max(ratios) - 1)} more here; in its own table of Rome "
         f"{percent(min(published) - 1)} to {percent(max(published) - 1)}.",
@@ -123,11 +135,10 @@ def _bound(rows: Sequence[AnchorRow]) -> PaperClaim:
     theirs, certified = (
         [row.loss / least[row.city, row.epsilon] - 1 for row in _pick(rows, name)] for name in (AIPO, CERTIFIED)
     )
-    return judged(
-        f"{_WHO}, main result 2",
+    return unchecked(
+        _README,
         "AIPO is near the least loss of any mechanism.",
-        max(theirs) <= _NEAR,
-        "The README breaks off before it says how near, and its bound in Rome is 0. Beside a proved bound AIPO "
-        f"loses about {percent(min(theirs))} to {percent(max(theirs))} more; certified noise with the same "
-        f"promise {percent(min(certified))} to {percent(max(certified))}.",
+        "The stored README breaks off before it says how near, and its bound in Rome is 0. Here AIPO loses about "
+        f"{percent(min(theirs))} to {percent(max(theirs))} more than a proved bound; certified noise with the "
+        f"same promise {percent(min(certified))} to {percent(max(certified))}.",
     )

@@ -39,9 +39,10 @@ _SIDE: Final = 5  # cells of the small town, along each side
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CityRow(Short):
-    """The spots of a city: how many, with how many visits, their entropy, and the error without a report."""
+    """The spots of a city: the published box of its visits, how many, their entropy, and the blind error."""
 
     city: str
+    box: str
     spots: int
     prior_bits: float
     blind_km: float
@@ -74,8 +75,13 @@ class TownRow(Short):
     entropy_bits: float
 
 
-def described(ground: VisitedPlaces) -> Made:
-    """Return the size of a city, and the coin at several losses."""
+def described(ground: VisitedPlaces, box: str = "") -> Made:
+    """Return the size of a city, and the coin at several losses.
+
+    Args:
+        ground: The spots.
+        box: The city of the published box of its visits; "" for none.
+    """
     prior = ground.prior
     metric = prior.space.metric("euclidean", unit="km")
     most = blind(prior, metric).error
@@ -84,7 +90,7 @@ def described(ground: VisitedPlaces) -> Made:
         for target in COIN_KM
         if target < most
     ]
-    row = CityRow(ground.name, len(prior), prior.entropy_bits, most)
+    row = CityRow(ground.name, box, len(prior), prior.entropy_bits, most)
     return {CITIES: [columns_of(row)], BOARD: [columns_of(each) for each in coins]}
 
 

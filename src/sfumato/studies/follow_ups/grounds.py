@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...core import Metric, Prior, Space
+from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import DataError, InputError
 from ...geo import Grid, Projection, Region, Visits
@@ -15,9 +16,8 @@ from ...geo import Grid, Projection, Region, Visits
 GRID: Final = "grid"
 _DEGREES: Final = 4  # decimals of a degree: spots are some 10 m wide
 _TRIM: Final = 0.02  # of the visits, left out at each side where the whole city is meant
-_PARIS: Final = Region(48.8286, 2.2855, 48.8798, 2.3909)
-_SHAPE: Final = (16, 12)  # columns and rows of the cells
-_FEWEST: Final = 1_000  # visits in the box of Paris for which it is taken
+_SHAPE: Final = (16, 12)  # columns and rows of the cells of other cities
+_FEWEST: Final = 1_000  # visits in a published box for which it is taken
 _SPREAD: Final = 0.5  # of the random prior on a grid: how uneven it is
 
 
@@ -89,35 +89,91 @@ def around(visits: Visits, width_km: float, height_km: float) -> Region:
     return Region.around(lat, lon, f"{width_km} km", f"{height_km} km")
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class PublishedBox(Short):
+    """A rectangle whose check-ins a paper uses.
+
+    Attributes:
+        city: The name of its city.
+        region: The rectangle.
+        shape: Columns and rows of its cells.
+    """
+
+    city: str
+    region: Region
+    shape: tuple[int, int]
+
+    @property
+    def request(self) -> str:
+        """The visits that a claim on this city needs, and the command that takes them."""
+        return (
+            f"It needs a file with {_FEWEST:,} visits or more in {self.city} (the box {self.region}): "
+            "`sfumato reproduce follow-ups visits.csv`. Those of Gowalla are public "
+            "(snap.stanford.edu/data/loc-gowalla.html)."
+        )
+
+
+PARIS: Final = PublishedBox("Paris", Region(48.8286, 2.2855, 48.8798, 2.3909), (16, 12))
+SAN_FRANCISCO: Final = PublishedBox("San Francisco", Region(37.7228, -122.5153, 37.7946, -122.3789), (24, 17))
+BOXES: Final = (PARIS, SAN_FRANCISCO)
+"""The boxes of PRIVIC, from the README of its code."""
+
+
+def box_of(visits: Visits) -> PublishedBox | None:
+    """Return the published box with most of the visits; None where each has fewer than a thousand."""
+    counts = {box: int(box.region.contains(visits.lat, visits.lon).sum()) for box in BOXES}
+    box = max(BOXES, key=lambda each: counts[each])
+    return box if counts[box] >= _FEWEST else None
+
+
+def box_name(visits: Visits) -> str:
+    """Return the city of the published box of visits; "" for none."""
+    box = box_of(visits)
+    return "" if box is None else box.city
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CityCells(Short):
-    """A city in 16 x 12 cells, with distances counted in cells, as PRIVIC does.
+    """A city in cells, with distances counted in cells, as PRIVIC does.
 
     Attributes:
         city: The cells.
         prior: How often each is visited.
         distance: Between cells that are a and b columns and rows apart: sqrt(a^2 + b^2).
-        published: Whether these are the cells of the published study: the box of Paris.
+        shape: Columns and rows.
+        box: The city of the published box that the cells divide; "" for the whole region of other visits.
     """
 
     city: Grid
     prior: Prior
     distance: Metric
-    published: bool
+    shape: tuple[int, int]
+    box: str
 
     @classmethod
     def of(cls, visits: Visits) -> CityCells:
-        """Return the cells of the published box of Paris, or of the whole region where hardly a visit is in it."""
-        published = int(_PARIS.contains(visits.lat, visits.lon).sum()) >= _FEWEST
-        city = Grid.covering(_PARIS if published else visits.region(trim=_TRIM), shape=_SHAPE)
+        """Return the cells of the published box of visits, or of their whole region where they are in none."""
+        box = box_of(visits)
+        shape = _SHAPE if box is None else box.shape
+        city = Grid.covering(visits.region(trim=_TRIM) if box is None else box.region, shape=shape)
         prior = Prior.from_visits(city, visits)
-        positions = cell_positions(0)
-        between = np.hypot(*(positions[:, None] - positions[None]).transpose(2, 0, 1))
-        return cls(city, prior, Metric(between, name="distance in cells", triangle=True), published)
+        between = Metric(cell_distances(shape, 0), name="distance in cells", triangle=True)
+        return cls(city, prior, between, shape, "" if box is None else box.city)
 
 
-def cell_positions(margin: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return column and row of each of the 16 x 12 cells, with some more on each side, array (cells, 2)."""
-    columns, rows = _SHAPE
-    x, y = np.arange(-margin, columns + margin), np.arange(-margin, rows + margin)
+def cell_distances(shape: tuple[int, int], margin: int) -> Floats:
+    """Return distances from cells to the same cells and some more on each side, array (cells, more cells).
+
+    Args:
+        shape: Columns and rows of the cells.
+        margin: The width of the further cells.
+    """
+    near, wide = _positions(shape, 0), _positions(shape, margin)
+    apart: Floats = np.hypot(*(near[:, None] - wide[None]).transpose(2, 0, 1))
+    return apart
+
+
+def _positions(shape: tuple[int, int], margin: int) -> Floats:
+    """Return column and row of each cell, array (cells, 2)."""
+    x, y = (np.arange(-margin, count + margin) for count in shape)
     return np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x))]).astype(np.float64)

@@ -17,7 +17,7 @@ from .claims_rounds import rounds_claims
 from .claims_spanners import spanner_claims
 from .drawing_board import BOARD, LIMITED, TOWN, described, finer, limited, measured, town
 from .figures import CAPTIONS, figures
-from .grounds import GRID, VisitedPlaces, around, grid_ground, spots, spots_ground
+from .grounds import GRID, VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
 from .rounds import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, sloped
 from .spanners import SPANNERS, spanned
 
@@ -134,7 +134,7 @@ def _board(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
     box = around(visits, *_BOX_KM)
     ground, fewer = (VisitedPlaces(city, spots(visits, box, count)) for count in (size.spots, size.limited_spots))
     return [
-        StudyPart(f"drawing board, {city}", described, (ground,)),
+        StudyPart(f"drawing board, {city}", described, (ground, box_name(visits))),
         StudyPart(f"drawing board, {city}, ExPost", finer, (ground, _between(size.levels))),
         *(
             StudyPart(f"drawing board, {city}, {level} km", measured, (ground, level, *size.noise))
@@ -206,18 +206,20 @@ PAPER: Final = Paper(
     'location privacy", CCS 2014; S. Oya, C. Troncoso and F. Pérez-González, "Back to the drawing board", CCS '
     '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
     'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    version="Quoted from the abstracts of arXiv 1402.5029 (spanners; the stored copy does not print its version), "
+    "1705.08779v2 (drawing board), 2206.10525v4 (PRIVIC) and 2601.09946v1 (AIPO), and from PRIVIC's code; the "
+    "other claims are known to us by summaries.",
     about=(
         "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "
         "visited at random and on the most visited spots of each city. Every promise is proved on the integers "
         "that are sampled.",
         "The drawing board: the most visited spots in a box of 27.7 km x 12 km around the middle of each city, "
         "the size of the published one. Noise in the plane is simulated with several seeds; all else is summed.",
-        "PRIVIC: 16 x 12 cells, those of the published box of Paris where visits are in it. Distances, slopes "
-        "and epsilons are per cell, as in the authors' code, and earth mover's distances in km. Each round asks "
-        "as many as a tenth of the check-ins, drawn independently.",
+        "PRIVIC: the published cells of Paris (16 x 12) or San Francisco (24 x 17) where visits lie there, and 16 "
+        "x 12 cells of other cities. Distances, slopes and epsilons are per cell, as in the authors' code, and "
+        "earth mover's distances in km. Each round asks as many as a tenth of the check-ins, drawn independently.",
         "AIPO: points in a box of 8 km x 6 km around the middle of each city, anchors 1 km apart, loss in km "
-        "from the true point. The published loss is that of travel distances on maps that are not at hand.",
+        "from the true point. The published loss is of travel distances on maps that are not available.",
     ),
     parts=_parts,
     claims=_claims,
@@ -242,7 +244,10 @@ PAPER: Final = Paper(
         Equation("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", f"{ROUNDS}.csv"),
         Equation("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", f"{PLACES}.csv"),
         Equation(
-            "AIPO, step 1 to 3", "anchors and interpolated logarithms", "sf.optimal.design", f"{ANCHORS}.csv"
+            "AIPO, steps 1 to 3",
+            "anchors and interpolated logarithms",
+            "sfumato.studies.follow_ups.anchored",
+            f"{ANCHORS}.csv",
         ),
         Equation("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", f"{ANCHORS}.csv"),
         Equation("Beside AIPO", "a certified promise between points", "sf.optimal.design", f"{ANCHORS}.csv"),

@@ -52,10 +52,13 @@ COIN_KM: Final = tuple(lost for lost, _ in PUBLISHED_COIN)
 
 PUBLISHED_PRIOR_BITS: Final = 11.474
 
-PRIVIC_EPSILONS: Final[Mapping[float, float]] = MappingProxyType(
-    {0.2: 0.3928, 0.4: 0.7814, 1.0: 1.9202, 2.0: 3.9462, 3.0: 5.9678, 5.0: 9.7194}
+PRIVIC_EPSILONS: Final[Mapping[str, Mapping[float, float]]] = MappingProxyType(
+    {
+        "Paris": {0.2: 0.3928, 0.4: 0.7814, 1.0: 1.9202, 2.0: 3.9462, 3.0: 5.9678, 5.0: 9.7194},
+        "San Francisco": {0.2: 0.3987, 0.4: 0.7884, 1.0: 1.9816, 2.0: 3.9866, 3.0: 5.9938, 5.0: 9.9958},
+    }
 )
-"""Tight epsilons that PRIVIC's code has for Paris, by the slope; both per cell of 16 x 12."""
+"""Tight epsilons that PRIVIC's code lists, by city and slope; both per cell."""
 
 ROME_EPSILONS: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 

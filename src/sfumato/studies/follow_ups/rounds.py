@@ -1,6 +1,6 @@
 """PRIVIC: mechanisms of Blahut and Arimoto, collected in rounds, each made for the estimate of the round before.
 
-Distances are counted in cells of 16 x 12, and so are slopes and epsilons, as in the code of its authors; earth
+Distances are counted in cells, and so are slopes and epsilons, as in the code of its authors; earth
 mover's distances are in km.
 
 Source: Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental collection of location data",
@@ -25,7 +25,7 @@ from ...releases.estimate import Reports, bayesian_updates, incremental, maximum
 from ...transport import wasserstein
 from ..reproduction import Made
 from ..results import columns_of
-from .grounds import CityCells, cell_positions
+from .grounds import CityCells, cell_distances
 
 SLOPES: Final = "privic-slopes"
 ROUNDS: Final = "privic-rounds"
@@ -40,8 +40,8 @@ ISOLATED: Final = "isolated"
 BUSIEST: Final = "busiest"
 
 FIRST: Final = 2.0  # epsilon of the first round's noise, per cell
-_STEPS: Final = 8  # of Blahut and Arimoto, in the published rounds
-_UPDATES: Final = 10  # of an estimate
+STEPS: Final = 10  # of Blahut and Arimoto, in the published comparison with noise
+UPDATES: Final = 10  # of an estimate
 _SHARE: Final = 0.1  # of the check-ins, in each round
 _MARGIN: Final = 5  # cells around the map to which noise may report
 _NEAR: Final = 2.0  # cells: who is within that is near
@@ -54,7 +54,7 @@ class RateRow(Short):
 
     Attributes:
         city: Where the cells are.
-        published: Whether they are those of the published study.
+        box: The city whose published box they divide; "" for none.
         slope: b of exp(-b d).
         steps: Steps of Blahut and Arimoto, or *converged*.
         epsilon: Its tight epsilon in floating point.
@@ -64,7 +64,7 @@ class RateRow(Short):
     """
 
     city: str
-    published: bool
+    box: str
     slope: float
     steps: str
     epsilon: float
@@ -174,7 +174,7 @@ def sloped(city: str, visits: Visits, slope: float, steps: tuple[int, ...]) -> M
         rows.append(
             RateRow(
                 city,
-                cells.published,
+                cells.box,
                 slope,
                 str(each or CONVERGED),
                 tight(exact, cells.distance),
@@ -208,13 +208,13 @@ def collected(city: str, visits: Visits, slope: float, steps: int | None, rounds
         took_part.append(rng.choice(len(cells.prior), size=users, p=cells.prior.probabilities))
         return _reports(mechanism, took_part[-1], rng)
 
-    first = Mechanism(_noise(FIRST, 0), cells.city, cells.city)
+    first = Mechanism(_noise(FIRST, cells.shape, 0), cells.city, cells.city)
     done = incremental(
         collect,
         first,
         lambda estimate: _mechanism(cells, estimate, slope, steps),
         rounds,
-        iterations=_UPDATES,
+        iterations=UPDATES,
         pooled=False,
     )
     km = cells.city.metric("euclidean", unit="km")
@@ -244,17 +244,17 @@ def compared(city: str, visits: Visits, slope: float, seeds: int) -> Made:
     km = cells.city.metric("euclidean", unit="km")
     estimates: list[EstimateRow] = []
     places: list[CellNoiseRow] = []
-    for steps in (_STEPS, None):
+    for steps in (STEPS, None):
         best = _mechanism(cells, cells.prior, slope, steps)
         epsilon = prove_metric_privacy(best, asked).upper
-        noise = Mechanism(_noise(epsilon, _MARGIN), cells.city)
+        noise = Mechanism(_noise(epsilon, cells.shape, _MARGIN), cells.city)
         for seed in range(1, seeds + 1):
             for number, (name, mechanism) in enumerate(((BLAHUT, best), (NOISE, noise))):
                 rng = np.random.default_rng([seed, number])
                 people = rng.choice(len(cells.prior), size=len(visits), p=cells.prior.probabilities)
                 reports = _reports(mechanism, people, rng)
                 for updates, found in (
-                    (str(_UPDATES), bayesian_updates(reports, _UPDATES)),
+                    (str(UPDATES), bayesian_updates(reports, UPDATES)),
                     (CONVERGED, maximum_likelihood(reports)),
                 ):
                     apart = wasserstein(cells.prior, found.prior, km).distance.value
@@ -274,7 +274,7 @@ def _places(
     """Return the noise of the visited cell with fewest visits near it, and of the most visited cell."""
     near = (cells.distance.array <= _NEAR) @ cells.prior.probabilities
     visited = cells.prior.support
-    wide = np.hypot(*(cell_positions(0)[:, None] - cell_positions(_MARGIN)[None]).transpose(2, 0, 1))
+    wide = cell_distances(cells.shape, _MARGIN)
     rows = []
     for place, cell in (
         (ISOLATED, int(visited[np.argmin(near[visited])])),
@@ -295,10 +295,9 @@ def _mechanism(cells: CityCells, prior: Prior, slope: float, steps: int | None) 
     return Mechanism(stepped(prior.probabilities, cells.distance, slope, steps), cells.city, cells.city)
 
 
-def _noise(epsilon: float, margin: int) -> Floats:
+def _noise(epsilon: float, shape: tuple[int, int], margin: int) -> Floats:
     """Return exp(-epsilon d), normalised in each row, with reports to so many cells around the map, too."""
-    apart = np.hypot(*(cell_positions(0)[:, None] - cell_positions(margin)[None]).transpose(2, 0, 1))
-    found: Floats = np.exp(-epsilon * apart)
+    found: Floats = np.exp(-epsilon * cell_distances(shape, margin))
     shares: Floats = found / found.sum(axis=1, keepdims=True)
     return shares
 
