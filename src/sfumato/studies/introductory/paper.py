@@ -67,7 +67,8 @@ PAPER: Final = Paper(
     title="Privacy mechanisms, an introduction: noise, choices, and what several of them cost",
     source='"Privacy Mechanisms", an introductory article on the Laplace and the exponential mechanism; F. '
     "McSherry and K. Talwar, FOCS 2007; I. Mironov, CCS 2012",
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    version="Quoted from the abstract of Mironov (CCS 2012); the article's equations and the other claims are "
+    "known to us by summaries.",
     about=(
         "Two data sets are neighbours if one is the other and one record more. The tables have what each "
         "mechanism keeps between neighbours, measured on the integers that are sampled, beside what is promised.",
@@ -81,7 +82,8 @@ PAPER: Final = Paper(
     equations=(
         Equation("Definition", "differential privacy", "sf.privacy.DifferentialPrivacy", f"{NOISE}.csv"),
         Equation("Sensitivity", "sensitivity", "sf.mechanisms.sensitivity", f"{SENSITIVITIES}.csv"),
-        Equation("Laplace mechanism", "in real numbers", "sf.mechanisms.Laplace", f"{FLOATS}.csv"),
+        Equation("Laplace mechanism", "its width, in real numbers", "sf.mechanisms.Laplace", f"{NOISE}.csv"),
+        Equation("Laplace mechanism", "drawn in floats", "sf.mechanisms.Laplace", f"{FLOATS}.csv"),
         Equation("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", f"{DRAWS}.csv"),
         Equation("(4), (5)", "two queries", "sf.mechanisms.JointQueries", f"{JOINT}.csv"),
         Equation("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", f"{CHOICES}.csv"),
