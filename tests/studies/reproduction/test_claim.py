@@ -8,6 +8,7 @@ from sfumato.studies.reproduction import (
     PaperClaim,
     counts,
     follows,
+    illustrates,
     judged,
     ours,
     paper_of,
@@ -45,3 +46,10 @@ def test_every_paper_names_the_text_that_it_is_quoted_from():
         version = paper_of(name).version
         assert version.startswith(("Quoted from ", "No text of it is at hand")), version
         assert version.endswith(".")
+
+
+def test_what_a_run_can_only_show_is_not_contradicted_by_it():
+    shown = illustrates("Figure 1", "Some falls.", True, "It falls.", quote="some fall")
+    assert shown.verdict is Judgement.CONFIRMED
+    hidden = illustrates("Figure 1", "Some falls.", False, "None falls.", quote="some fall")
+    assert (hidden.verdict, hidden.quote) == (Judgement.OPEN, "some fall")

@@ -47,6 +47,19 @@ def test_the_page_has_the_facts_tables_and_statements_of_the_code():
     assert not [claim.where for claim in claims if claim.verdict is Judgement.REFUTED]
 
 
+def test_statements_are_judged_without_thresholds_of_ours():
+    claims = claims_of(TABLES)
+    assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
+    drift, mile, near = (
+        next(claim for claim in claims if claim.says.startswith(says))
+        for says in ("A slow drift", "With the centre of a cell of a mile", "A circle through the visible ends")
+    )
+    assert drift.quote.startswith("The random offset changes very slowly over time")
+    assert "The mean of 100 independent offsets would be 63 m off" in drift.found  # 627 m over the root of 100
+    assert mile.ours
+    assert "is 500 m (500 to 501) with one track, 11 m (10 to 12) with three and 3.0 m" in near.found
+
+
 def test_what_the_page_says_in_short_is_in_its_data():
     short = " ".join(PAGE.split("## In short")[1].split("![")[0].split())
 

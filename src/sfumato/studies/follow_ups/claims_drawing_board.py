@@ -9,7 +9,7 @@ from typing import Final
 from ...core import Bracket
 from ...core.frozen import Short
 from ...rounding import about, percent
-from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
 from .drawing_board import BOARD, CITIES, INTERIOR, LIMITED, SIMPLEX, TOWN, CityRow, LimitedRow, TownRow
 from .grounds import SAN_FRANCISCO
 from .measure import Measure, bits_below
@@ -124,8 +124,7 @@ def _entropy(where: str, says: str, found: Sequence[Mean]) -> PaperClaim:
             f" {each.mechanism} at {each.loss_before_km:g} km in {each.city} has {about(-less, 2)} bits more. Its "
             "reports are moved to any point of the plane and those of ExPost are spots, so this decides nothing."
         )
-        return unchecked(where, says, said, quote=_MOST_BITS)
-    return judged(where, says, True, said, quote=_MOST_BITS)
+    return illustrates(where, says, not below, said, quote=_MOST_BITS)
 
 
 def _at(each: Mean, end: str) -> tuple[float, float]:
@@ -162,8 +161,6 @@ def _remap(found: Sequence[Mean]) -> PaperClaim:
 
 def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
     """Judge that optima of average error differ in entropy: one coin with less than ExPost shows it."""
-    where, says = _ABSTRACT, "Mechanisms that force as much error as any may leave less entropy: the coin does."
-    quote = "not all of them offer the same protection when looking at other dimensions of privacy"
     words, less_of_all = [], []
     for city in cities:
         own = [each for each in found if each.city == city.city]
@@ -178,9 +175,13 @@ def _coin(found: Sequence[Mean], cities: Sequence[CityRow]) -> PaperClaim:
             )
     lost, published = PUBLISHED_COIN[1]
     words.append(f"As published at {lost:g} km: {published:g} bits.")
-    if max(less_of_all, default=0.0) <= 0:
-        return unchecked(where, says, " ".join(words), quote=quote)
-    return judged(where, says, True, " ".join(words), quote=quote)
+    return illustrates(
+        _ABSTRACT,
+        "Mechanisms that force as much error as any may leave less entropy: the coin does.",
+        max(less_of_all, default=0.0) > 0,
+        " ".join(words),
+        quote="not all of them offer the same protection when looking at other dimensions of privacy",
+    )
 
 
 def _limited(rows: Sequence[LimitedRow]) -> PaperClaim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...rounding import about, about_percent, at_most, counted
-from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours
 from .choices import ANY, BLOG, CLASSIC, MONOTONE, STEEP, SYMMETRIC, ChoiceRow
 from .noise import DrawRow, FloatRow, NoiseRow
 from .queries import JointRow, SensitivityRow
@@ -72,28 +72,22 @@ def _laplace(rows: Sequence[NoiseRow], draws: Sequence[DrawRow]) -> list[PaperCl
 
 def _floats(rows: Sequence[FloatRow]) -> PaperClaim:
     """Judge that privacy is breached: reports that only one answer can make show it."""
-    where, says = (
-        "Mironov (2012), abstract",
-        "Textbook Laplace noise in floating point is not differentially private.",
-    )
-    quote = (
-        "the textbook sampling procedure results in a porous distribution over double-precision numbers that "
-        "allows one to breach differential privacy"
-    )
     epsilons = [row.epsilon for row in rows]
     first, last = min(epsilons), max(epsilons)
     shares = [
         about_percent(interval([row.told_0 for row in rows if row.epsilon == epsilon]).value)
         for epsilon in (first, last)
     ]
-    words = (
+    return illustrates(
+        "Mironov (2012), abstract",
+        "Textbook Laplace noise in floating point is not differentially private.",
+        any(row.told_0 for row in rows),
         f"Of reports of the answer 0, {shares[0]} at epsilon {first:g} and {shares[1]} at epsilon {last:g} can "
         "never come from the answer 1: they are between -1/2 and 1/2 and no multiple of 2^-53. Of the reports of "
-        f"the answer 1 it is {about_percent(max(row.told_1 for row in rows))}. No epsilon covers that."
+        f"the answer 1 it is {about_percent(max(row.told_1 for row in rows))}. No epsilon covers that.",
+        quote="the textbook sampling procedure results in a porous distribution over double-precision numbers "
+        "that allows one to breach differential privacy",
     )
-    if not any(row.told_0 for row in rows):
-        return unchecked(where, says, words, quote=quote)
-    return judged(where, says, True, words, quote=quote)
 
 
 def _sensitivity(rows: Sequence[SensitivityRow]) -> PaperClaim:

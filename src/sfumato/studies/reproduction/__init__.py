@@ -1,6 +1,6 @@
 """Reproduction: a paper's study in parts that survive a kill, its claims judged, and a folder that shows all."""
 
-from .claim import Judgement, PaperClaim, counts, follows, judged, ours, unchecked
+from .claim import Judgement, PaperClaim, counts, follows, illustrates, judged, ours, unchecked
 from .interval import interval
 from .paper import SECONDS, Equation, Made, Paper, Setting, StudyPart
 from .papers import NAMES, paper_of
@@ -23,6 +23,7 @@ __all__ = [
     "claim_words",
     "counts",
     "follows",
+    "illustrates",
     "interval",
     "judged",
     "ours",

@@ -106,6 +106,19 @@ def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim
     return PaperClaim(where, says, quote, False, Judgement.OPEN, why)
 
 
+def illustrates(where: str, says: str, holds: bool, found: str, *, quote: str = "") -> PaperClaim:
+    """Return a claim that the run may confirm and cannot contradict, such as one that something exists.
+
+    Args:
+        where: Its place in the paper.
+        says: The claim, in a sentence of ours.
+        holds: Whether the run shows it.
+        found: The evidence, and what differs from the paper.
+        quote: The paper's own words.
+    """
+    return judged(where, says, True, found, quote=quote) if holds else unchecked(where, says, found, quote=quote)
+
+
 _OF_THE_PAPER: Final = (Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNCONFIRMED, Judgement.OPEN)
 _OF_OURS: Final = (Judgement.CONFIRMED, Judgement.UNCONFIRMED)
 

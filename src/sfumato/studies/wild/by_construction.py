@@ -64,9 +64,9 @@ def built(borders: Sequence[BorderRow], zones: Sequence[ZoneRow], close: Sequenc
             "The law of OpenBikeSensor's shift",
             "The middle of the circle is as far from home as the centre was moved. So the circle alone does not "
             "show home; ends of tracks that crowd on one side do.",
-            abs(circle.value / _SHIFT_M - 1) < 0.1 and hundred.upper < circle.lower,
+            circle.lower <= _SHIFT_M <= circle.upper and hundred.upper < circle.lower,
             f"With 100 tracks the middle of the circle is {metres(circle)} from home in the median; by its law "
-            f"the centre is moved by {_SHIFT_M:g} m. Somebody who knows this law, and that tracks leave home "
+            f"the centre is moved by {_SHIFT_M:g} m. An attacker who knows this law, and that tracks leave home "
             f"in even directions, is {metres(hundred)} off, and within 100 m of {shares(near)} of homes; with "
             f"ten tracks they are {metres(ten)} off.",
         ),

@@ -31,31 +31,28 @@ def scheme_words() -> str:
 
 
 def claim_words(claims: Sequence[PaperClaim]) -> str:
-    """Return statements in Markdown: what was published, what follows by construction, and what cannot be checked.
+    """Return statements in Markdown: published ones, ours, those by construction, and those not checkable.
 
     Args:
         claims: The statements, judged.
     """
-    heads = {
-        "Published statements, and comments of makers": (
-            Judgement.CONFIRMED,
-            Judgement.REFUTED,
-            Judgement.UNCONFIRMED,
-        ),
-        "By construction": (Judgement.FOLLOWS,),
-        "Not checkable here": (Judgement.OPEN,),
-    }
     verdicts = {
         Judgement.CONFIRMED: "*This run agrees.* ",
         Judgement.REFUTED: "*This run does not agree.* ",
         Judgement.UNCONFIRMED: "*Not confirmed by this run.* ",
     }
-    sections = []
-    for head, kinds in heads.items():
-        own = [each for each in claims if each.verdict in kinds]
-        lines = [f"- **{each.where}.** {each.says} {verdicts.get(each.verdict, '')}{each.found}" for each in own]
-        sections.append("\n".join([f"### {head}", "", *lines]) + "\n")
-    return "\n".join(sections)
+    heads: dict[str, list[str]] = {
+        "Published statements, and comments of makers": [],
+        "Our own statements": [],
+        "By construction": [],
+        "Not checkable here": [],
+    }
+    published, own, built, lost = heads.values()
+    for each in claims:
+        lines = {Judgement.FOLLOWS: built, Judgement.OPEN: lost}.get(each.verdict, own if each.ours else published)
+        quote = f"In its words: \u201c{each.quote}\u201d " if each.quote else ""
+        lines.append(f"- **{each.where}.** {each.says} {quote}{verdicts.get(each.verdict, '')}{each.found}")
+    return "\n".join("\n".join([f"### {head}", "", *lines]) + "\n" for head, lines in heads.items())
 
 
 def close_table(rows: Sequence[CloseRow], attacker: str = ALONE) -> str:
