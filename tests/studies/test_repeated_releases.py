@@ -8,7 +8,9 @@ from sfumato.attacks import blind, optimal
 from sfumato.errors import DataError
 from sfumato.studies.repeated_releases import BOTH, FRESH, MEMO, figures, repetition
 from sfumato.studies.repeated_releases.paper import PAPER
-from sfumato.studies.reproduction import Setting
+from sfumato.studies.reproduction import Judgement, RunTables, Setting, counts
+from sfumato.studies.results import columns_of
+from sfumato.tables import write_rows
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", cell="500 m")
 BELIEF = sf.Prior(GRID, np.array([4, 0, 1, 2, 3, 1, 0, 5]) / 16)  # two places are never visited
@@ -59,6 +61,19 @@ def test_figure(found):
         np.asarray(upper.lines[0].get_ydata(), dtype=float), found.optimal[FRESH].error / 1000
     )
     assert lower.get_yscale() == "log"
+
+
+def test_thresholds_of_ours_judge_no_claim(found, tmp_path):
+    rows = [columns_of(row) for row in found.rows]
+    write_rows(list(rows[0]), (row.values() for row in rows), tmp_path / "repeated-releases.csv")
+    claims = PAPER.claims(RunTables(tmp_path))
+    assert counts([(claim.ours, claim.verdict) for claim in claims]) == (
+        "Published claims: 0 confirmed, 0 refuted, 0 not confirmed, 0 not checkable; 3 by construction; "
+        "statements of ours: 1 confirmed, 1 not confirmed."  # 400 trials do not settle the mean of the reports
+    )
+    assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
+    (worn,) = (claim for claim in claims if claim.says.startswith("Fresh noise wears off"))
+    assert (worn.ours, worn.verdict) == (True, Judgement.CONFIRMED)
 
 
 def test_a_file_without_users_is_refused_before_the_work():

@@ -124,7 +124,7 @@ PAPER: Final = Paper(
         Equation("Definition 39", "ANPr", "sf.privacy.AposterioriNoiselessPrivacy", f"{RELATIONS}.csv"),
         Equation("Definition 40", "SemPr", "sf.privacy.SemanticPrivacy", f"{RELATIONS}.csv"),
         Equation("Section 2.2.6", "range-bounded privacy", "sf.privacy.BoundedRange", f"{RELATIONS}.csv"),
-        Equation("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy", f"{RELATIONS}.csv"),
+        Equation("Section 2.2.6", "inferential privacy", "sf.privacy.InferentialPrivacy"),
         Equation("Definition 41", "InfPr", "sf.privacy.InformationPrivacy", f"{RELATIONS}.csv"),
         Equation("Definition 35", "Pufferfish privacy", "sf.privacy.Pufferfish", f"{RELATIONS}.csv"),
         Equation("Section 2.2.2", "KL privacy", "sf.privacy.KLPrivacy", f"{RELATIONS}.csv"),

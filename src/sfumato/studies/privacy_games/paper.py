@@ -166,7 +166,7 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=(
-        Equation("(2), (10)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
+        Equation("(10)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
         Equation("(3)", "expected cost", "sf.core.hamming", f"{GAMES}.csv"),
         Equation("(7)", "distortion privacy", "sf.core.DistortionPrivacy", f"{GAMES}.csv"),
         Equation("(9), (23)", "near secrets alone", "sf.core.ThresholdPrivacy"),
@@ -177,7 +177,7 @@ PAPER: Final = Paper(
         Equation("(27)", "the attack without weights", "sf.attacks.unweighted"),
         Equation("(28)", "the attack without a prior", "sf.attacks.prior_free"),
         Equation("(29)", "the same for each guess apart", "sf.attacks.per_guess"),
-        Equation("Section 9.2", "attackers who know more", "sf.attacks.misinformed", f"{INFORMED}.csv"),
+        Equation("Section 9.2", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
         Equation("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", f"{PRICES}.csv"),
         Equation("Dual of (21), (24)", "prices beside slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
         Equation("Dual of (21), (24)", "the attacker's strategy", "sf.optimal.equilibrium", f"{GUESSES}.csv"),

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...geo import Visits
 from ...rounding import about, amount, at_most
-from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, judged
+from ..reproduction import Equation, Made, Paper, PaperClaim, RunTables, Setting, StudyPart, follows, ours
 from .figure import repeated_figure
 from .study import BOTH, FRESH, MEMO, REPORTS, RepeatedRow, study
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 _TABLE: Final = "repeated-releases"
 _EPSILON: Final = "2/km"
-_CLOSE: Final = 1e-6  # relative
-_LITTLE: Final = 0.2  # of the error after one report
+_CLOSE: Final = 1e-6  # relative, of errors that are summed in floats
 
 
 def _parts(setting: Setting) -> Sequence[StudyPart]:
@@ -66,25 +65,25 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
                 and _same(row.error_m, memo[0].error_m)
                 for row in memo
             ),
-            f"After {memo[-1].reports} reports the best attacker errs by {_metres(memo[-1].error_m)}, as after "
+            f"The best attacker's error after {memo[-1].reports} reports is {_metres(memo[-1].error_m)}, as after "
             f"one, and {at_most(memo[-1].epsilon_upper_per_km)}/km is spent.",
         ),
-        judged(
-            "RAPPOR (Erlingsson, Pihur and Korolova 2014)",
+        follows(
+            "RAPPOR (Erlingsson, Pihur and Korolova 2014), section not known",
             "Fresh noise on a memo never tells more than the memo.",
             all(row.upper_m >= memo[0].error_m * (1 - _CLOSE) for row in both)
             and all(row.epsilon_upper_per_km <= memo[0].epsilon_upper_per_km * (1 + _CLOSE) for row in both),
-            f"The best attacker errs by {_metres(both[0].error_m)} after one report and by {_between(both[-1])} "
+            f"The best attacker's error is {_metres(both[0].error_m)} after one report and {_between(both[-1])} "
             f"after {both[-1].reports}, against {_metres(memo[0].error_m)} for the memo itself.",
         ),
-        judged(
+        ours(
             "Averaging",
-            "Fresh noise wears off: after many reports little is left of the attacker's error.",
-            last.upper_m < _LITTLE * once.error_m,
-            f"The best attacker errs by {_metres(once.blind_error_m)} without a report, by "
-            f"{_metres(once.error_m)} after one and by {_between(last)} after {last.reports}.",
+            "Fresh noise wears off: the attacker's error after many reports is smaller than after one.",
+            last.upper_m < once.lower_m,
+            f"The best attacker's error is {_metres(once.blind_error_m)} without a report, "
+            f"{_metres(once.error_m)} after one and {_between(last)} after {last.reports}.",
         ),
-        judged(
+        ours(
             "Averaging",
             "The mean of the reports needs no knowledge of the person, and comes closer with each fresh report.",
             last.averaging_upper_m < once.averaging_lower_m
@@ -136,9 +135,8 @@ PAPER: Final = Paper(
         "(dotted), against the number of reports. Right: the proved epsilon of all reports together."
     },
     equations=(
-        Equation(
-            "Composition", "reports of one place together", "sf.releases.budget.errors_after", f"{_TABLE}.csv"
-        ),
+        Equation("Composition", "epsilon of t reports", "sf.releases.budget.Scheme", f"{_TABLE}.csv"),
+        Equation("Attack", "t reports of one place", "sf.releases.budget.errors_after", f"{_TABLE}.csv"),
         Equation("Averaging", "the mean of the reports", "sf.releases.budget.averaging_errors", f"{_TABLE}.csv"),
         Equation("RAPPOR", "a memo, and noise on it", "sf.releases.budget.Scheme", f"{_TABLE}.csv"),
     ),
