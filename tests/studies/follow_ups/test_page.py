@@ -135,6 +135,11 @@ def test_with_visits_in_san_francisco_its_claims_are_judged(changed):
     assert judged("PRIVIC, abstract, Paris", "In Paris", tables).verdict is Judgement.OPEN
 
 
+def test_a_tie_of_tight_and_loose_epsilon_refutes_nothing(changed):
+    tables = changed("privic-slopes", lambda row: row.update(epsilon=str(2 * float(row["slope"]))))
+    assert judged("PRIVIC, code, Paris", "In Paris 2 b", tables).verdict is Judgement.OPEN
+
+
 def test_strong_promises_are_judged_at_the_strongest_published(changed):
     other = {"Blahut-Arimoto": "Laplace", "Laplace": "Blahut-Arimoto"}
     tables = changed("privic-estimates", lambda row: row.update(mechanism=other[row["mechanism"]]))

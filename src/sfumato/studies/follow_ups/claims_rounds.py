@@ -7,8 +7,8 @@ from typing import Final
 
 from ...core import Bracket
 from ...rounding import about, percent
-from ..reproduction import PaperClaim, RunTables, follows, interval, judged, ours, unchecked
-from .grounds import BOXES, PublishedBox
+from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
+from .grounds import BOXES, SAN_FRANCISCO, PublishedBox
 from .published import PRIVIC_EPSILONS
 from .rounds import (
     BLAHUT,
@@ -79,7 +79,7 @@ def _promise(rows: Sequence[RateRow]) -> PaperClaim:
 def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     where = f"PRIVIC, code, {box.city}"
     says = f"In {box.city} 2 b is a loose epsilon of the mechanism of slope b: the tight one is smaller."
-    quote = f"#Empirical tight epsilon for {'Paris' if box.city == 'Paris' else 'SF'}"
+    quote = f"#Empirical tight epsilon for {'SF' if box is SAN_FRANCISCO else box.city}"
     if not rows:
         return unchecked(where, says, box.request, quote=quote)
     published = PRIVIC_EPSILONS[box.city]
@@ -87,7 +87,7 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
     for slope in sorted({row.slope for row in rows}):
         own = ", ".join(f"{about(row.epsilon, 4)} ({_steps(row.steps)})" for row in rows if row.slope == slope)
         words.append(f"b {slope:g}: listed {published[slope]:g}, here {own}.")
-    return judged(
+    return illustrates(
         where,
         says,
         all(row.epsilon < 2 * row.slope for row in rows),
@@ -99,9 +99,7 @@ def _tight(rows: Sequence[RateRow], box: PublishedBox) -> PaperClaim:
 def _elastic(rows: Sequence[CellNoiseRow]) -> PaperClaim:
     by = {(row.city, row.slope, row.place, row.mechanism): row.distance for row in rows}
     cases = list(dict.fromkeys((row.city, row.slope) for row in rows))
-    more = [
-        (*case, ISOLATED, BLAHUT) for case in cases if by[*case, ISOLATED, BLAHUT] > by[*case, ISOLATED, NOISE]
-    ]
+    more = sum(by[*case, ISOLATED, BLAHUT] > by[*case, ISOLATED, NOISE] for case in cases)
     city, slope = cases[-1]
     alone, noise, busy = (
         about(by[city, slope, *key], 3) for key in ((ISOLATED, BLAHUT), (ISOLATED, NOISE), (BUSIEST, BLAHUT))
@@ -110,8 +108,8 @@ def _elastic(rows: Sequence[CellNoiseRow]) -> PaperClaim:
         _ABSTRACT,
         "The visited cell with fewest visits within two cells gets more noise than from Laplace noise of equal "
         "tight epsilon: so isolation is mitigated.",
-        len(more) == len(cases),
-        f"So in {len(more)} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} cells of noise "
+        more == len(cases),
+        f"So in {more} of {len(cases)} cases. In {city} (b {slope:g}) this cell gets {alone} cells of noise "
         f"on average, Laplace noise {noise}; the most visited cell gets {busy}.",
     )
 

@@ -12,6 +12,7 @@ from .spanners import ASKED, EXACT, REALISED, SPANNERS, SpannerRow
 
 _WHO: Final = "Bordenabe et al. (2014)"
 _ABSTRACT: Final = f"{_WHO}, abstract"
+_ROUNDED: Final = 1e-12  # of an error that is summed in floats
 _UNKNOWN: Final = f"{_WHO}, section not known"
 
 
@@ -120,7 +121,7 @@ def _utility(rows: Sequence[SpannerRow]) -> PaperClaim:
 def _attacker(rows: Sequence[SpannerRow]) -> PaperClaim:
     """Judge by the proved bracket of the optimum: its error is the least loss itself."""
     exact = [row for row in rows if row.kind == EXACT]
-    below = [row for row in exact if row.error_best < row.least]
+    below = [row for row in exact if row.error_best < row.least * (1 - _ROUNDED)]
     worst = min(exact, key=lambda row: row.error_best / row.loss)
     return judged(
         _ABSTRACT,
