@@ -105,7 +105,7 @@ def test_claims_on_a_city_need_visits_there():
     assert paris.verdict is Judgement.CONFIRMED
     assert "b 2: listed 3.9462, here 3.925 (8 steps), 3.931 (10 steps), 3.946 (converged)" in paris.found
     noise = judged("PRIVIC, abstract, Paris", "In Paris, for strong promises")
-    assert noise.verdict is Judgement.REFUTED
+    assert noise.verdict is Judgement.UNCONFIRMED  # these are not the authors' check-ins
     assert noise.quote == "better than LAP for high privacy levels"
     assert "b 0.2: 0.78 km (0.77 to 0.79) with Blahut and Arimoto, 0.31 km (0.3 to 0.32) with noise" in noise.found
     for where, says in (
@@ -131,7 +131,7 @@ def test_with_visits_in_san_francisco_its_claims_are_judged(changed):
     listed = judged("PRIVIC, code, San Francisco", "In San Francisco 2 b", tables)
     assert listed.verdict is Judgement.CONFIRMED
     assert "b 1: listed 1.9816, here 1.929 (8 steps)" in listed.found
-    assert judged("PRIVIC, abstract, San Francisco", "In San Fr", tables).verdict is Judgement.REFUTED
+    assert judged("PRIVIC, abstract, San Francisco", "In San Fr", tables).verdict is Judgement.UNCONFIRMED
     assert judged("PRIVIC, abstract, Paris", "In Paris", tables).verdict is Judgement.OPEN
 
 

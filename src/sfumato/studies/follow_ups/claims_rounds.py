@@ -157,7 +157,7 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
     """Judge with the steps and updates of the authors' code, beyond the intervals over seeds.
 
     "High privacy levels" have no number. The claim holds if the estimate is better at the authors' least slope,
-    and fails if it is worse at this slope and at all others.
+    and is not confirmed if it is worse at this slope and at all others: the authors' check-ins are other ones.
     """
     where = f"{_ABSTRACT}, {box.city}"
     says = f"In {box.city}, for strong promises, the distribution is estimated better than from Laplace noise."
@@ -181,7 +181,7 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
     if strongest and all(best.upper < noise.lower for best, noise in strongest):
         return judged(where, says, True, words, quote=quote)
     if strongest and all(best.lower > noise.upper for best, noise in pairs.values()):
-        return judged(where, says, False, words, quote=quote)
+        return judged(where, says, False, words, quote=quote, on_other_data=True)
     return unchecked(
         where, says, f"{words} That decides nothing: the abstract does not say how high.", quote=quote
     )

@@ -30,8 +30,9 @@ class PaperClaim(Short):
         says: The claim in a sentence of ours.
         quote: The paper's own words or formula, from the text that the study names; "" where they are not at hand.
         ours: Whether the statement is ours and not the paper's.
-        verdict: The outcome. Only quoted words are refuted; a claim that is known by a summary alone, and a
-            statement of ours, are "not confirmed" where the run contradicts them.
+        verdict: The outcome. Only quoted words are refuted, on what they are about. A claim that is known by a
+            summary alone or was tried on other data, and a statement of ours, are "not confirmed" where the run
+            contradicts them.
         found: The evidence in numbers of the run's tables; of a refuted claim, the instance; of one that cannot
             be checked, why.
 
@@ -53,7 +54,9 @@ class PaperClaim(Short):
             raise ValueError(f"{self.where}: a statement of ours has no quotation.")
 
 
-def judged(where: str, says: str, holds: bool, found: str, *, quote: str = "") -> PaperClaim:
+def judged(
+    where: str, says: str, holds: bool, found: str, *, quote: str = "", on_other_data: bool = False
+) -> PaperClaim:
     """Return a claim of the paper that was checked.
 
     Args:
@@ -62,8 +65,9 @@ def judged(where: str, says: str, holds: bool, found: str, *, quote: str = "") -
         holds: Whether the run confirms it. No cap, threshold, tolerance or default of ours may decide this.
         found: The evidence, or the instance that contradicts it.
         quote: The paper's own words.
+        on_other_data: Whether the run is on data other than the paper's, which refutes no words about those.
     """
-    contradicted = Judgement.REFUTED if quote else Judgement.UNCONFIRMED
+    contradicted = Judgement.REFUTED if quote and not on_other_data else Judgement.UNCONFIRMED
     return PaperClaim(where, says, quote, False, Judgement.CONFIRMED if holds else contradicted, found)
 
 

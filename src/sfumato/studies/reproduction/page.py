@@ -64,8 +64,8 @@ def _counted(tables: RunTables) -> tuple[str, ...]:
     rows = tables.texts(_SHOWN)
     return (
         counts([(_is_ours(row), Judgement(row["verdict"])) for row in rows]),
-        'Only quoted words are "refuted". A claim known by a summary and a statement of ours are "not confirmed" '
-        "where the run contradicts them.",
+        'Only quoted words are "refuted", on what they are about. A claim that is known by a summary or was tried '
+        'on other data, and a statement of ours, are "not confirmed" where the run contradicts them.',
     )
 
 
