@@ -58,3 +58,7 @@ def test_the_quick_run_makes_the_kept_files_again(tmp_path):
     assert told
     kinds = (Judgement.CONFIRMED, Judgement.REFUTED, Judgement.OPEN)
     assert [int(each) for each in told.groups()] == [verdicts.count(kind) for kind in kinds]
+    assert sum(map(verdicts.count, kinds)) == len(verdicts)
+    assert len({(claim.where, claim.says) for claim in done.claims}) == len(verdicts)
+    (advpr,) = (claim for claim in done.claims if claim.says == "AdvPr generalises (epsilon, delta)-DP.")
+    assert (advpr.verdict, advpr.quote) == (Judgement.REFUTED, "(ε, δ)-DP ⊂ (Θ, ε, δ)-AdvPr")

@@ -3,10 +3,11 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from sfumato.studies.change_in_formalism import ENTRIES, errata, property_rows
-from sfumato.studies.change_in_formalism.claims import _properties
+from sfumato.studies.change_in_formalism.claims import _erratum, _properties
 from sfumato.studies.reproduction import Judgement
 
 WORDS = {
@@ -50,14 +51,14 @@ def test_counterexamples_by_hand():
         assert composed.after == pytest.approx(after)
 
 
-def test_a_table_with_another_word_is_refuted():
+def test_a_table_with_another_word_is_not_confirmed():
     rows = property_rows(ENTRIES[0], 1, 12)
     (right,) = _properties(rows)
     assert right.verdict is Judgement.CONFIRMED
     (wrong,) = _properties([dataclasses.replace(row, table="no") for row in rows])
-    assert wrong.verdict is Judgement.REFUTED
+    assert wrong.verdict is Judgement.UNCONFIRMED  # the table's marks are no words
     (broken,) = _properties([dataclasses.replace(row, violations=3) for row in rows])
-    assert broken.verdict is Judgement.REFUTED
+    assert broken.verdict is Judgement.UNCONFIRMED
     assert "broken by 3 of" in broken.found
 
 
@@ -71,8 +72,31 @@ def test_errata_have_the_numbers_of_closed_forms():
         "or equivalently": (math.log(1.02 / 0.98), math.inf),
         "region": (1 - 0.81 / (2 * math.e), 2 * share[1.0] - 1),
         "xi twice": (0.0, renyi),
-        "1 / (1 - delta)": (1 / 0.9, math.log(1 / 0.9)),
+        "1 / (1 - delta)": (1 / 0.9, math.log(1.4)),
     }
     assert set(found) == set(expected)
     for name, pair in expected.items():
         assert found[name] == pytest.approx(pair, abs=1e-9), name
+
+
+def test_the_mixture_of_proposition_13_satisfies_what_the_proof_denies():
+    """By sums over reports: at the printed epsilon nothing is left out, at its logarithm too much is."""
+    delta = 0.1
+    one, other = np.array([1 - 2 * delta, 2 * delta]), np.array([0.72, 0.28])
+
+    def left_out(epsilon):
+        """The probability of reports beyond the factor, from either input."""
+        beyond = (one > math.exp(epsilon) * other) | (other > math.exp(epsilon) * one)
+        return max(one[beyond].sum(), other[beyond].sum())
+
+    assert left_out(1 / (1 - delta)) == 0
+    assert left_out(math.log(1 / (1 - delta))) > delta
+    assert math.log(1 / (1 - delta)) < 1 / (1 - delta)  # so the parts satisfy the printed number, too
+
+
+def test_errata_are_refuted_by_their_words():
+    for row in errata():
+        claim = _erratum(row)
+        assert claim.verdict is Judgement.REFUTED
+        assert claim.quote == row.quote
+        assert row.quote

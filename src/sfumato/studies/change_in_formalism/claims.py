@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from ...rounding import about, counted
 from ..reproduction import PaperClaim, RunTables, judged, unchecked
@@ -15,17 +16,32 @@ from .relation import KnownRow, RelationRow
 from .summary import RelationSummary, summaries
 from .tables import BANDS, ERRATA, FIGURE, KNOWN, PROPERTIES, RELATIONS
 
-_TABLE = "2.2.9, table 2.20"
+_TABLE: Final = "2.2.9, table 2.20"
+_RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
+_QUOTES: Final = {
+    "PMPr to AdvPr": "(Θ, ε, δ)-AdvPr ≺ (Θ, ε)-PMPr",
+    "InfPr to DP, twice": "if Θ contains a distribution whose support is D, then (Θ, ε)-InfPr implies 2ε-DP",
+    "bounded range to DP": _RANGE,
+    "DP to bounded range": _RANGE,
+}
+"""The words of the thesis, by relation."""
+_AXIOMS: Final = (
+    (("PMPr", "NMPr", "MPr", "AdvPr", "ANPr"), "All variants of MPr, AdvPr, and ANPr satisfy both axioms."),
+    (("InfPr",), "As a direct corollary, InfPr also satisfies both axioms."),
+)
+"""The words of proposition 16, by definition. Axioms are about processing and mixtures."""
 
 
 def claims(tables: RunTables) -> Sequence[PaperClaim]:
     """Return the claims, judged."""
     related = summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
+    properties = tables.rows(PROPERTIES, PropertyRow)
     return [
         *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(FIGURE, BandValue)),
         *(_relation(each) for each in related if each.published),
         _generalised({each.relation: each for each in related}),
-        *_properties(tables.rows(PROPERTIES, PropertyRow)),
+        *_properties(properties),
+        *(_axioms([row for row in properties if row.definition in names], quote) for names, quote in _AXIOMS),
         *(_erratum(row) for row in tables.rows(ERRATA, ErratumRow)),
     ]
 
@@ -72,7 +88,7 @@ def _relation(found: RelationSummary) -> PaperClaim:
         )
     else:
         evidence = f"No violation on {counted(found.instances, 'random channel')}. {reached(found)}"
-    return judged(found.where, found.says, not found.fails, evidence)
+    return judged(found.where, found.says, not found.fails, evidence, quote=_QUOTES.get(found.relation, ""))
 
 
 def reached(found: RelationSummary) -> str:
@@ -90,7 +106,7 @@ def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
     there, back = related["(epsilon, delta)-DP to AdvPr"], related["AdvPr to (epsilon, delta)-DP"]
     at_zero = related["AdvPr of every prior to DP"]
     return judged(
-        _TABLE,
+        f"{_TABLE}, with definition 11",
         "AdvPr generalises (epsilon, delta)-DP.",
         not (there.fails or back.fails),
         "For delta = 0 it does: against every prior it is epsilon-DP "
@@ -101,6 +117,7 @@ def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
         "choice is (epsilon, delta)-DP. In the other "
         f"direction, rows {back.known_channel} need a delta of {about(back.known_allowed, 3)} for AdvPr and of "
         f"{about(back.known_found, 3)} for DP at the same epsilon.",
+        quote="(ε, δ)-DP ⊂ (Θ, ε, δ)-AdvPr",
     )
 
 
@@ -120,6 +137,20 @@ def _properties(rows: Sequence[PropertyRow]) -> list[PaperClaim]:
         holds = all(row.table == row.here and not row.violations for row in stated)
         found.append(judged(_TABLE, says, holds, evidence))
     return found
+
+
+def _axioms(rows: Sequence[PropertyRow], quote: str) -> PaperClaim:
+    own = [row for row in rows if row.property in ("processing", "mixtures")]
+    names = ", ".join(dict.fromkeys(row.definition for row in own))
+    broken = [row for row in own if row.here != YES or row.violations]
+    return judged(
+        "2.2.9, proposition 16",
+        f"Closed under processing and mixtures: {names}.",
+        not broken,
+        " ".join(f"{row.definition}: {_evidence(row)}" for row in broken)
+        or f"No violation on {counted(sum(row.instances for row in own), 'random pair')}.",
+        quote=quote,
+    )
 
 
 def _evidence(row: PropertyRow) -> str:
@@ -142,6 +173,7 @@ def _erratum(row: ErratumRow) -> PaperClaim:
         row.where,
         row.printed,
         math.isclose(row.by_print, row.found, rel_tol=1e-9),
-        f"Wrong as printed. {row.right} For {row.instance}, {row.what} is {_number(row.found)}; by the print it "
-        f"would be {_number(row.by_print)}.",
+        f"Wrong as printed. {row.right} For {row.instance}, {row.what} is {_number(row.found)}; the print gives "
+        f"{_number(row.by_print)}.",
+        quote=row.quote,
     )

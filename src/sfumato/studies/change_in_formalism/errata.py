@@ -1,4 +1,4 @@
-"""Statements of the thesis that are wrong as printed, each with the number as printed and the right one."""
+"""Statements of the thesis that are wrong as printed: their words, the number as printed and the right one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class ErratumRow(Short):
     Attributes:
         erratum: A name of its own.
         where: Its place in the thesis.
-        printed: The statement as it is printed.
+        printed: The statement, in a sentence of ours.
+        quote: The words of the thesis.
         right: What is right.
         instance: The channel that tells, in words.
         what: What the numbers are.
@@ -39,6 +40,7 @@ class ErratumRow(Short):
     erratum: str
     where: str
     printed: str
+    quote: str
     right: str
     instance: str
     what: str
@@ -52,18 +54,18 @@ def errata() -> list[ErratumRow]:
 
 
 def _two_names() -> ErratumRow:
-    errors = TestingRegion.of(coin(_EPSILON).rows).vertices
-    grown = math.exp(_EPSILON)
-    least = float(((1 + grown) * errors[:, 0]).min())
+    first, second = coin(_EPSILON).rows
     return ErratumRow(
         "P_FA twice",
         "2.2.6, hypothesis testing",
-        "The probability of a missed detection is called P_FA, as that of a false alarm is.",
-        "P_MD = P[M(D2) is not in S]; epsilon-DP is P_FA + e^epsilon P_MD >= 1 and e^epsilon P_FA + P_MD >= 1.",
+        "The probability of a missed detection has the name of that of a false alarm, P_FA.",
+        "The probability of missed detection (type II error), when the null hypothesis is false but retained, is "
+        "P_FA = P[M(D2) ∈ O∕S]",
+        "It is P_MD, as the next sentence calls it.",
         "randomised response at epsilon 1, and the test that never rejects",
-        "the least P_FA + e^epsilon P_FA",
-        1.0,
-        least,
+        "P_FA",
+        float(second.sum()),
+        float(first[:0].sum()),
     )
 
 
@@ -73,7 +75,9 @@ def _total_error() -> ErratumRow:
     return ErratumRow(
         "or equivalently",
         "2.2.6, hypothesis testing",
-        "epsilon-DP, or equivalently P_FA + P_MD >= 2 / (1 + e^epsilon).",
+        "A total error P_FA + P_MD of at least 2 / (1 + e^epsilon) for every test is equivalent to epsilon-DP.",
+        "a mechanism is ε-DP iff for all S ⊆ O, P_FA + e^ε P_MD ≥ 1 and e^ε P_FA + P_MD ≥ 1; or equivalently, iff "
+        "P_FA + P_MD ≥ 2 / (1 + e^ε)",
         "The total error follows from epsilon-DP, and does not give it back.",
         f"two rows that share .98, with a least total error of {least:.2f}",
         "the least epsilon",
@@ -86,7 +90,8 @@ def _region() -> ErratumRow:
     return ErratumRow(
         "region",
         "2.2.6, hypothesis testing",
-        "The errors of all tests are the set of (a, b) with 1 - a <= e^epsilon b + delta.",
+        "(epsilon, delta)-DP makes the errors of all tests the set of (a, b) with 1 - a <= e^epsilon b + delta.",
+        "a mechanism is (ε, δ)-DP iff (P_FA, P_MD) = {(α, β) ∈ [0, 1] × [0, 1] | (1 − α ≤ e^ε β + δ)}",
         "They are a part of it, of the same set with a and b exchanged, and of those of 1 - a and 1 - b.",
         "randomised response at epsilon 1, which is (1, .1)-DP",
         "the area of the possible errors",
@@ -100,9 +105,10 @@ def _concentrated() -> ErratumRow:
     together = [np.kron(rows[0][s], rows[1][s]) for s in (0, 1)]
     return ErratumRow(
         "xi twice",
-        "2.2.9, proposition 18, items 8 to 10",
+        "2.2.9, proposition 18, item 8",
         "Two mechanisms of (xi1, rho1) and (xi2, rho2) compose to (xi1 + xi2, xi1 + xi2).",
-        "They compose to (xi1 + xi2, rho1 + rho2).",
+        "(ξ1, ρ1)-zCoDP and (ξ2, ρ2)-zCoDP, then M1+2 is (ξ1 + ξ2, ξ1 + ξ2)-zCoDP",
+        "They compose to (xi1 + xi2, rho1 + rho2); item 9 repeats the slip.",
         "two answers by randomised response, at epsilon .5 and 1, both with xi = 0",
         "the Renyi divergence of order 2, at most xi + 2 rho,",
         0.0,
@@ -112,15 +118,17 @@ def _concentrated() -> ErratumRow:
 
 def _logarithm() -> ErratumRow:
     delta = _SUPPRESSED
-    rows = np.array([[1.0, 0.0], [1 - delta, delta]])
-    found = ProbabilisticDifferentialPrivacy(delta=delta + 1e-9).measure(rows)
+    parts = np.array([[1.0, 0.0], [1 - delta, delta]]), np.array([[0.0, 1.0], [0.0, 1.0]])
+    mixture = (1 - 2 * delta) * parts[0] + 2 * delta * parts[1]
     return ErratumRow(
         "1 / (1 - delta)",
         "2.2.9, proof of proposition 13",
-        "A report suppressed with probability delta makes epsilon 1 / (1 - delta).",
-        "The ratio is 1 / (1 - delta), and epsilon is its logarithm.",
-        "a report suppressed with probability .1",
-        "the least epsilon of probabilistic DP",
+        "A mixture of two mechanisms has a least epsilon of probabilistic DP above 1 / (1 - delta).",
+        "M is a convex combination of M1 and M2, but the reader can verify that it is not (1/(1−δ), δ)-ProDP",
+        "Its least epsilon is smaller, but above ln(1 / (1 - delta)), which the two mechanisms satisfy: with this "
+        "logarithm the proof is right.",
+        "reports suppressed with probability .1, mixed with 20 % of the report 1",
+        "the least epsilon at delta .1",
         1 / (1 - delta),
-        found.value,
+        ProbabilisticDifferentialPrivacy(delta=delta).measure(mixture).value,
     )

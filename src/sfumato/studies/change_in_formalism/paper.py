@@ -83,7 +83,9 @@ PAPER: Final = Paper(
     title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
     source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.2.6 and "
     "2.2.9",
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    version="Quoted from the author's HTML edition (desfontain.es/thesis, its archive in github.com/TedTed/"
+    "personal-website at 2376b7d), sections 2.2.1, 2.2.6 and 2.2.9, with formulas in plain signs. What has no "
+    "quotation is our summary of these sections or of the papers that they cite.",
     about=(
         "Each notion of privacy limits how far a report may move the probability of a fact. Figures 2.1, 2.2 and "
         "2.8 show these limits, computed here and as they were published.",

@@ -56,8 +56,8 @@ class FormalRelation(Short):
         says: The relation, in a sentence.
         check: What it allows of a channel, and what is found; None where its premise does not apply.
         known: A channel that attains it or, if it fails, one on which it fails.
-        published: Whether the thesis, or a paper that it cites, states it; else it is a sharper constant, or a
-            converse that may be read into it.
+        published: Whether the thesis, or a paper that it cites, states it; else it is a sharper constant, has a
+            condition of ours, or is a converse that may be read into it.
     """
 
     name: str

@@ -142,6 +142,7 @@ RECORDS: Final = (
         "(1/2 - 1 / (e^epsilon + 1))-semantic privacy is epsilon-DP, where the default can make every report.",
         implied(_one_default, _from_default, _artanh(2, 2), positive=True),
         coin(0.01),
+        published=False,
     ),
     FormalRelation(
         "SemPr to DP, up to 1.35",
@@ -150,6 +151,7 @@ RECORDS: Final = (
         "report.",
         implied(_one_default, _from_default, _six, positive=True),
         coin(0.01),
+        published=False,
     ),
     FormalRelation(
         "SemPr to DP, sharp",

@@ -54,8 +54,8 @@ def property_table(rows: Sequence[PropertyRow]) -> str:
 def erratum_words(rows: Sequence[ErratumRow]) -> str:
     """Return the errata as a list."""
     lines = [
-        f"- **{row.where}.** Printed: {row.printed} Right: {row.right} For {row.instance}, {row.what} is "
-        f"{_number(row.found)}; by the print it would be {_number(row.by_print)}."
+        f"- **{row.where}.** {row.printed} Printed: \u201c{row.quote}\u201d. Right: {row.right} For "
+        f"{row.instance}, {row.what} is {_number(row.found)}; the print gives {_number(row.by_print)}."
         for row in rows
     ]
     return "\n".join(lines) + "\n"
