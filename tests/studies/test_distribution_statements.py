@@ -1,4 +1,4 @@
-"""Statements of Tables I to III: measured again by enumeration, closed forms and another solver."""
+"""Statements of section V and Tables I and III: measured again by enumeration, closed forms, another solver."""
 
 import itertools
 import math
@@ -10,12 +10,15 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.studies.distribution_privacy import statements as about
+from sfumato.studies.distribution_privacy.claims_theorems import theorem_claims
 from sfumato.studies.distribution_privacy.counterexamples import counterexamples
 from sfumato.studies.distribution_privacy.couplings import coupled
 from sfumato.studies.distribution_privacy.generators import PRINTED, generators
 from sfumato.studies.distribution_privacy.groups import Groups
 from sfumato.studies.distribution_privacy.real import tried_on
 from sfumato.studies.distribution_privacy.theorems import STATEMENTS, random_instances, tried_at_random
+from sfumato.studies.reproduction import Judgement, RunTables
+from sfumato.tables import write_rows
 
 FALSE = {"xdp-mean", "mean Rényi divergence of order 2", "mean Rényi divergence of order 8", "pdistp-back"}
 FALSE |= {
@@ -176,6 +179,31 @@ def test_couplings_cost_what_a_linear_program_finds(people):
         assert sum(row["mass"] for row in moved) == pytest.approx(1)
         cost = sum(row["mass"] * math.hypot(row["to_x"] - row["x"], row["to_y"] - row["y"]) for row in moved)
         assert cost == pytest.approx(rows[where, 1.0]["upper_km"])
+
+
+@pytest.fixture(scope="module")
+def claims(tried, people, tmp_path_factory):
+    grid, groups = people
+    folder = tmp_path_factory.mktemp("claims")
+    for made in (tried, counterexamples(), generators(2, 40), coupled(groups, grid)):
+        for name, rows in made.items():
+            write_rows(list(rows[0]), [list(row.values()) for row in rows], folder / f"{name}.csv")
+    return theorem_claims(RunTables(folder))
+
+
+def test_nothing_is_refuted_without_words_of_the_paper(claims):
+    """A statement that the paper does not make is ours: two reports promised for a pair of distributions alone."""
+    assert {claim.verdict for claim in claims} == {Judgement.CONFIRMED, Judgement.UNCONFIRMED}
+    assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
+    assert not any(claim.where == "Table II" for claim in claims)
+    by = {claim.says: claim for claim in claims}
+    pair = by["Two reports about one secret, promised for a pair of distributions alone: epsilons do not add."]
+    assert (pair.ours, pair.verdict) == (True, Judgement.CONFIRMED)
+    assert "The number is infinite where 0 would be allowed." in pair.found
+    lifted = next(claim for says, claim in by.items() if "for the lifting of Phi: epsilons" in says)
+    assert (lifted.ours, lifted.verdict, lifted.where) == (False, Judgement.CONFIRMED, "Table III")
+    (open_one,) = (claim for claim in claims if claim.verdict is Judgement.UNCONFIRMED)
+    assert open_one.says == "A mechanism with delta above 0 is of no use where the domain is large."
 
 
 def test_statements_on_groups_of_people(people):

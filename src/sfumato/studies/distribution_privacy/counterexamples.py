@@ -1,4 +1,4 @@
-"""Counterexamples: small instances on which printed statements fail, or say nothing."""
+"""Counterexamples: small instances on which statements fail, of the paper or that readers may take from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EVERY: Final = Relation.all(4)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CounterexampleRow(Short):
-    """An instance on which a printed number is exceeded, or far from needed.
+    """An instance on which a stated number is exceeded, or far from needed.
 
     Attributes:
         key: The statement.
@@ -64,17 +64,16 @@ def counterexamples() -> Made:
     found = [
         _row(
             "xdp-mean",
-            "Table II",
+            "Section V",
             "(epsilon, d)-XDP gives XDistP for W_1.",
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
-            "secret to "
-            "an even mixture of both W_1 is 1/2, and the reports differ by ln 2 instead of at most half of ln 3; "
-            "value and bound are per unit of W_1.",
+            "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2 instead of at most "
+            "half of ln 3; value and bound are per unit of W_1.",
             about.metric_lifted_by_mean(_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
         ),
         _row(
             "mean Renyi",
-            "Table II",
+            "Section V",
             "(epsilon, d, D)-XDP gives XDistP for W_1, D a Rényi divergence of order above 1.",
             "Order 2, two secrets a unit apart, reports (0.99, 0.01) and (0.01, 0.99); one quarter of the first "
             "secret and three of the second, against the second alone: W_1 is 1/4. Value and bound are per unit.",
@@ -85,8 +84,7 @@ def counterexamples() -> Made:
             "Section III",
             "(epsilon, delta)-DistP gives (epsilon, delta)-PDistP.",
             "Reports (0.6, 0.4) and (0.5, 0.5) of two secrets, delta 0.1: epsilon 0 for every event, but no set "
-            "of "
-            "reports of probability 0.1 can be left out.",
+            "of reports of probability 0.1 can be left out.",
             about.probabilistic_back(_two((0.6, 0.4), (0.5, 0.5), (1.0, 0.0), (0.0, 1.0), delta=0.1)),
         ),
         _bits(),
@@ -145,8 +143,7 @@ def _bits() -> CounterexampleRow:
         "Table III",
         "Two reports about one secret, promised for a pair of distributions: epsilons and deltas add.",
         "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
-        "the other "
-        "the second. Each hides the pair (epsilon 0); together they tell it for certain.",
+        "the other the second. Each hides the pair (epsilon 0); together they tell it for certain.",
         about.together_for_pairs(Instance(*_BITS, family, metric, (0.0, 0.0), np.eye(2), np.eye(4))),
     )
 
@@ -167,8 +164,8 @@ def _two_relations() -> CounterexampleRow:
         "Table III",
         "Two reports about one secret, each promised for a lifting that holds the pair: epsilons and deltas add.",
         "Secrets and reports as before. The pair is in the lifting of 'differ in the second bit', for which the "
-        "first "
-        f"bit keeps epsilon 0, and of 'differ in the first bit', for which the second does. {_refused(promises)}",
+        "first bit keeps epsilon 0, and of 'differ in the first bit', for which the second does. "
+        f"{_refused(promises)}",
         Checked(both.lower, sum(promise.value for promise in promises)),
     )
 
@@ -190,8 +187,7 @@ def _merged() -> CounterexampleRow:
         "Table III",
         "Post-processing keeps (epsilon, delta)-PDistP.",
         "Reports (1/8, 0, 1/8, 3/4) and (0, 1/8, 1/8, 3/4), delta 0.13: epsilon 0. With the first and third "
-        "merged, "
-        "and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
+        "merged, and the second and fourth, they are (1/4, 3/4) and (1/8, 7/8), which need ln 2.",
         about.probabilistic_processed(merged),
     )
 
@@ -212,16 +208,14 @@ def _observables() -> CounterexampleRow:
         "With eta the share of observables of probability above beta, delta is 2 exp(-2 alpha^2 / (k beta^2)) + "
         "eta.",
         "Ten observables, two groups whose reports are two different ones of them, one dummy: beta as small as "
-        "one "
-        "likes, eta 1/10, epsilon nearly 0. With the probability of a report above beta in the place of eta it "
-        "is a "
-        f"theorem, whose delta here is {kept.delta:g}.",
+        "one likes, eta 1/10, epsilon nearly 0. With the probability of a report above beta in the place of eta "
+        f"it is a theorem, whose delta here is {kept.delta:g}.",
         Checked(account.delta(epsilon).lower, printed),
     )
 
 
 def _domain() -> CounterexampleRow:
-    """A delta that the printed factor makes useless, although the mechanism keeps it."""
+    """A delta that the factor |Phi| makes useless, although the mechanism keeps it."""
     n, delta = 400, 1e-3
     matrix = np.full((n, n), (1 - delta) / n) + delta * np.eye(n)
     family = Family({"west": np.repeat([2 / n, 0.0], n // 2), "east": np.repeat([0.0, 2 / n], n // 2)})
@@ -230,9 +224,9 @@ def _domain() -> CounterexampleRow:
         "domain",
         "Section V",
         "A mechanism with delta above 0 is of no use where the domain is large.",
-        "400 places; the true one with probability 0.001, else an even one: (0, 0.001)-DP. The printed bound of "
-        "delta for all pairs is 0.001 times 159,600, more than 1. The true delta between the western and the "
-        "eastern half is at most 0.001 at epsilon 0.",
+        "400 places; the true one with probability 0.001, else an even one: (0, 0.001)-DP. With the factor "
+        "|Phi| the delta for all pairs is 0.001 times 159,600, more than 1. The true delta between the western "
+        "and the eastern half is at most 0.001 at epsilon 0.",
         needed,
         min(1.0, delta * n * (n - 1)),
         needed <= delta * (1 + 1e-9),

@@ -1,4 +1,4 @@
-"""Figures of Table II and III and of Figure 1: how tight the statements are, and what a coupling moves."""
+"""Figures of section V, Table III and Figure 1: how tight the statements are, and what a coupling moves."""
 
 from __future__ import annotations
 

@@ -30,38 +30,27 @@ if TYPE_CHECKING:
 
 CAPTIONS: Final = {
     "figure-1": "Figure 1: two groups of people, from west to east; the coupling that moves one distribution to "
-    "the "
-    "other at the least mean distance, on this line and on the map. Larger marks and wider arrows carry more "
-    "mass; "
-    "arrows of less than 0.2 % are left out.",
-    "tightness": "Tables II and III: the number that each statement is about, over its bound, for random "
-    "instances "
-    "and for groups of people (theorems.csv says what each name stands for). At 1 a bound is attained; to the "
-    "right "
-    "of the line the statement is false.",
+    "the other at the least mean distance, on this line and on the map. Larger marks and wider arrows carry "
+    "more mass; arrows of less than 0.2 % are left out.",
+    "tightness": "Section V and Table III: the number that each statement is about, over its bound, for random "
+    "instances and for groups of people (theorems.csv says what each name stands for). At 1 a bound is "
+    "attained; to the right of the line the statement is false.",
     "experiments": "Epsilon against loss for the first groups: a panel for each of five lines of mechanisms, by "
-    "the "
-    "number of dummies, and one that compares the lines. Solid lines have dummies like the groups' reports, "
-    "dotted "
-    "ones uniform dummies. Mechanisms that no epsilon is enough for are left out.",
+    "the number of dummies, and one that compares the lines. Solid lines have dummies like the groups' reports, "
+    "dotted ones uniform dummies. Mechanisms that no epsilon is enough for are left out.",
     "groups": "Epsilon against loss for all groups: each source by its attributes, without dummies and among "
-    "dummies "
-    "of the mixture.",
+    "dummies of the mixture.",
     "tupling": "Restricted Laplace noise among dummies: epsilon against the number of dummies, the radius and the "
     "epsilon of the noise, the two others being held. Noise that reaches everywhere is in tupling.csv.",
     "bounds": "The bound of the paper at its best alpha and beta beside the exact epsilon, at delta 0.001, with "
-    "uniform "
-    "dummies. Where the bound has no mark it says nothing.",
+    "uniform dummies. Where the bound has no mark it says nothing.",
     "success": "The share of right guesses of the best attacker against loss. They learned the distributions "
-    "from one "
-    "half of the users, and are judged on these and on the others. Lines are means over halves drawn anew, shades "
-    "intervals of 95 % over them.",
+    "from one half of the users, and are judged on these and on the others. Lines are means over halves drawn "
+    "anew, shades intervals of 95 % over them.",
     "triangle": "Privacy, loss and dummies: the fewest dummies that an epsilon needs, and the loss that is "
-    "left, over "
-    "noise of several strengths. Each line is an epsilon; to the right noise is weaker.",
+    "left, over noise of several strengths. Each line is an epsilon; to the right noise is weaker.",
     "confidence": "What estimated distributions are worth: the epsilon that holds with 95 % confidence, by the "
-    "number "
-    "of samples. Dots are the samples that there are.",
+    "number of samples. Dots are the samples that there are.",
 }
 
 

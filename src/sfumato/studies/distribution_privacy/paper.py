@@ -21,27 +21,25 @@ PAPER: Final = Paper(
     name="distribution-privacy",
     title="Distribution privacy: hiding which group of people a report comes from",
     source='Y. Kawamoto and T. Murakami, "Local Obfuscation Mechanisms for Hiding Probability Distributions", '
-    "ESORICS 2019 (arXiv 1812.00939), Tables I to III, Figure 1, sections III to VI",
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    "ESORICS 2019 (arXiv 1812.00939), Tables I and III, Figure 1, sections III to VI",
+    version="Quoted from the abstract of arXiv 1812.00939 under its title of 2019. We know its theorems, tables "
+    "and experiments by summaries and from memory: their wording and the numbers of sections, which are those "
+    "of the first version, were not read.",
     about=(
         "A mechanism keeps (epsilon, delta)-distribution privacy (DistP) for two groups if no set of reports is "
-        "more "
-        "than e^epsilon times, plus delta, as likely from one group as from the other. With XDistP epsilon is per "
-        "unit of a Wasserstein distance. Tupling sends a noisy report among k dummies.",
-        "Statements of the tables are tried on random mechanisms and distributions, and on groups of people; each "
-        "number is measured on the reports themselves, with bounds of its rounding. Those that fail have a small "
-        "counterexample.",
+        "more than e^epsilon times, plus delta, as likely from one group as from the other. With XDistP epsilon "
+        "is per unit of a Wasserstein distance. Tupling sends a noisy report among k dummies.",
+        "Statements of the tables are tried on random mechanisms and distributions, and on groups of people; "
+        "each number is measured on the reports themselves, with bounds of its rounding. Those that fail have a "
+        "small counterexample.",
         "Groups are the two values of an attribute with most visits on a map of 8 km x 8 km around the middle "
-        "of the "
-        "visits (groups.csv). They are not those of the paper, whose files are public, but not at hand; "
+        "of the visits (groups.csv). They are not those of the paper, whose files are public, but not at hand; "
         "examples/home_area.py derives the attribute home_area from them.",
-        "Epsilon at delta 0.001 is an upper bound that the exact accountant proves, at most 0.0001 above a proved "
-        "lower bound. Loss is the expected distance to the best of the k + 1 answers, in km; the k + 1 requests "
-        "are "
-        "not part of it.",
+        "Epsilon at delta 0.001 is an upper bound that the exact accountant proves, at most 0.0001 above a "
+        "proved lower bound. Loss is the expected distance to the best of the k + 1 answers, in km; the k + 1 "
+        "requests are not part of it.",
         "Attackers' success on other users is an estimate: the dummies of 4,000 tuples are drawn, the rest is "
-        "exact. "
-        "Intervals are of 95 %, over halves of the same users drawn anew.",
+        "exact. Intervals are of 95 %, over halves of the same users drawn anew.",
     ),
     parts=parts_of,
     claims=claims,
@@ -71,10 +69,10 @@ PAPER: Final = Paper(
             "sfumato.evidence.observed.total_variation_radius",
             f"{COVERAGE}.csv",
         ),
-        Equation("Table II", "from DP to DistP", "sf.privacy.lifted_differential_privacy", f"{THEOREMS}.csv"),
-        Equation("Table II", "from XDP to XDistP", "sf.privacy.lifted_metric_privacy", f"{THEOREMS}.csv"),
+        Equation("Section V", "from DP to DistP", "sf.privacy.lifted_differential_privacy", f"{THEOREMS}.csv"),
+        Equation("Section V", "from XDP to XDistP", "sf.privacy.lifted_metric_privacy", f"{THEOREMS}.csv"),
         Equation(
-            "Table II", "the same with a divergence", "sf.privacy.lifted_divergence_privacy", f"{THEOREMS}.csv"
+            "Section V", "the same with a divergence", "sf.privacy.lifted_divergence_privacy", f"{THEOREMS}.csv"
         ),
         Equation("Table III", "one secret, two reports", "sf.privacy.same_input", f"{THEOREMS}.csv"),
         Equation("Table III", "where that fails", "sf.privacy.product_channel", f"{COUNTEREXAMPLES}.csv"),

@@ -13,7 +13,7 @@ from .counterexamples import counterexamples
 from .couplings import coupled
 from .generators import generators
 from .lines import LAPLACE, RADII_KM, SLOPES, TUPLED, line_names
-from .real import described, neighbours, swept, tried_on
+from .real import among_many, described, neighbours, swept, tried_on
 from .success import attacked
 from .theorems import tried_at_random
 from .tupled import EVERYWHERE, accounted, bounds, fewest, tupled
@@ -33,6 +33,7 @@ class _Size:
     instances: int
     pairs: int
     dummies: tuple[int, ...]
+    many: tuple[int, ...]
     slopes: tuple[float, ...]
     radii: tuple[float, ...]
     widths: tuple[float, ...]
@@ -60,6 +61,7 @@ _FULL: Final = _Size(
     instances=150,
     pairs=5000,
     dummies=(0, 5, 10, 20, 50, 100),
+    many=(3000,),
     slopes=SLOPES,
     radii=RADII_KM,
     widths=(0.6, 1.0, 2.0, 4.0, 8.0, EVERYWHERE),
@@ -86,6 +88,7 @@ _QUICK: Final = _Size(
     instances=4,
     pairs=100,
     dummies=(0, 10),
+    many=(3000,),
     slopes=(1.0, 4.0),
     radii=(2.0,),
     widths=(2.0, EVERYWHERE),
@@ -152,6 +155,7 @@ def _of_split(split: Split, coarse: Split, size: _Size, *, first: bool) -> list[
         if first or name in (LAPLACE, TUPLED)
         for more in (size.optimised if first and name == TUPLED else (),)
     ]
+    parts.append(StudyPart(f"{who}, many dummies", among_many, (groups, city, size.slopes, size.radii, size.many)))
     if first:
         parts += [
             StudyPart(f"{who}, tupling", tupled, (groups, city, size.tuples, size.widths, size.noises)),

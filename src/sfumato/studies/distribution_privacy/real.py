@@ -1,4 +1,4 @@
-"""Groups of real people: the statements of Tables II and III, and what hides a group beside a person."""
+"""Groups of real people: the statements of section V and Table III, and what hides a group beside a person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..reproduction import Made
 from ..results import columns_of
 from .attributes import Split
 from .groups import Groups
-from .lines import LAPLACE, RADII_KM, Line, published_lines
+from .lines import LAPLACE, RADII_KM, TUPLED, Line, published_lines
 from .rows import of_neighbours, sweep
 from .statements import Instance
 from .theorems import tried
@@ -26,6 +26,8 @@ NEIGHBOURS: Final = "neighbours"
 GROUPS: Final = "groups"
 SWEEP: Final = "distribution-privacy"
 """The table of mechanisms with and without dummies."""
+MANY: Final = "many-dummies"
+"""The table of restricted Laplace noise among many dummies of the mixture."""
 
 _DELTAS: Final = (1e-3, 1e-3)
 
@@ -158,6 +160,22 @@ def swept(
     if optimised:
         rows += sweep(groups, [Line(name, line.build, line.parameters[::2])], optimised, sources=("optimised",))
     return {SWEEP: [columns_of(row) for row in rows]}
+
+
+def among_many(
+    groups: Groups, city: Grid, slopes: Sequence[float], radii_km: Sequence[float], dummies: Sequence[int]
+) -> Made:
+    """Measure restricted Laplace noise among many dummies of the mixture.
+
+    Args:
+        groups: The groups.
+        city: Their cells.
+        slopes: Of the noise, per km.
+        radii_km: Of the noise, among them that of the line.
+        dummies: The numbers k.
+    """
+    line = _line(groups, city, TUPLED, slopes, radii_km)
+    return {MANY: [columns_of(row) for row in sweep(groups, [line], dummies, sources=("mixture",))]}
 
 
 def neighbours(groups: Groups, city: Grid, slopes: Sequence[float], dummies: Sequence[int]) -> Made:

@@ -1,4 +1,4 @@
-"""Tables II and III as checked tables: statements tried on random and on real distributions."""
+"""Statements of section V and Table III, tried on random and on real distributions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .statements import ADDING, FIVE, Instance, Statement
 THEOREMS: Final = "theorems"
 TIGHTNESS: Final = "tightness"
 
-LIFTING, COMPOSITION = "Table II", "Table III"
+LIFTING, COMPOSITION = "Section V", "Table III"
 _SHOWN: Final = 60  # ratios of each statement that a part keeps
 _LARGE: Final = 1e-12
 _DISTINCT: Final = 1e-3
