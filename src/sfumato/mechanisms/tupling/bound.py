@@ -25,11 +25,11 @@ class PublishedBound:
     at most kappa (`mass_above`), whatever the inner mechanism. It is often vacuous where the exact
     values of `FamilyAccountant` are small: show it, but do not plan with it.
 
-    The published theorem has eta, the *share of the observables* whose probability is above
-    beta, in the place of kappa, the *probability of a report* there. That is false: where the
-    reports of two distributions are two different observables out of m > 2, beta may be as near to
-    0 as one likes, eta is 1/m, and the theorem promises delta 1/m near epsilon 0; with one dummy
-    it is 1 - 1/m. With eta = kappa = 0 both statements are the same.
+    The published theorem is known here from memory: with eta, the *share of the observables* whose
+    probability is above beta, in the place of kappa, the *probability of a report* there. In that form
+    it is false: where the reports of two distributions are two different observables out of m > 2,
+    beta may be as near to 0 as one likes, eta is 1/m, and the theorem promises delta 1/m near
+    epsilon 0; with one dummy it is 1 - 1/m. With eta = kappa = 0 both statements are the same.
 
     Attributes:
         dummies: k.

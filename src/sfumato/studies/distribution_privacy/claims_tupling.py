@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf, isfinite
 from typing import Final
@@ -272,14 +272,18 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
         for k in (0, most)
     }
     known, judged_on, best = (
-        {k: interval([value(row) for row in own]) for k, own in by.items()}
-        for value in (_learned_from, _judged_on, _at_most)
+        {k: interval([getattr(row, column) for row in own]) for k, own in by.items()}
+        for column in ("learned_from", "judged_on", "at_most")
     )
-    cases = [
-        (interval([row.judged_on for row in own]), interval([row.learned_from for row in own]))
-        for own in _by_case(rows).values()
+    by_case: dict[tuple[str, int, float], list[SuccessRow]] = {}
+    for row in rows:
+        by_case.setdefault((row.groups, row.dummies, row.slope_per_km), []).append(row)
+    cases = list(by_case.values())
+    short = [
+        own
+        for own in cases
+        if interval([row.judged_on for row in own]).upper < interval([row.learned_from for row in own]).lower
     ]
-    short = [case for case in cases if case[0].upper < case[1].lower]
     return [
         ours(
             "Attack success rate",
@@ -299,25 +303,6 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
             "are partly chance.",
         ),
     ]
-
-
-def _learned_from(row: SuccessRow) -> float:
-    return row.learned_from
-
-
-def _judged_on(row: SuccessRow) -> float:
-    return row.judged_on
-
-
-def _at_most(row: SuccessRow) -> float:
-    return row.at_most
-
-
-def _by_case(rows: Iterable[SuccessRow]) -> dict[tuple[str, int, float], list[SuccessRow]]:
-    found: dict[tuple[str, int, float], list[SuccessRow]] = {}
-    for row in rows:
-        found.setdefault((row.groups, row.dummies, row.slope_per_km), []).append(row)
-    return found
 
 
 def _shares(found: Bracket) -> str:
