@@ -111,7 +111,8 @@ _TRIED: Final = (
     ),
     _Tried(
         COMPOSITION,
-        "It gives c epsilon with delta (1 + e^epsilon + ... + e^((c - 1) epsilon)), which is no larger.",
+        "A c-stable transformation gives c epsilon with the smaller delta (1 + e^epsilon + ... + e^((c - 1) "
+        "epsilon)).",
         ("pre",),
         ours=True,
     ),
