@@ -125,13 +125,6 @@ def test_catalogue(case: Case):
     assert listed.value == max(own.value, single.value)
 
 
-def test_golden_values_at_one_half():
-    for rho, epsilon in ((3, 0.693147), (2, 0.405465), (10, 1.704748)):
-        matrix = np.array([[rho, 1], [1, rho]]) / (1 + rho)
-        half = Prior.uniform(Space(range(2)))
-        assert PositiveMembershipPrivacy(Priors.of(half)).measure(matrix).value == pytest.approx(epsilon, abs=1e-6)
-
-
 def test_only_the_upward_ratio_is_bounded():
     matrix = [[0.0, 1.0], [0.5, 0.5]]
     space = Space(["a", "b"])
