@@ -1,4 +1,4 @@
-"""Write the golden designs, their files and what is proved of files.
+"""Write the golden designs, their files, what is proved of files, and the data of commands.
 
     python -m tests.doors
 
@@ -6,11 +6,17 @@ A difference to the committed files is a change that users see.
 """
 
 import json
+import re
+import tempfile
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 import sfumato as sf
 
+from .commands import COMMANDS, LONGER, facts, prepare
+from .conftest import runner
 from .designs import DESIGNS, KEPT, optimum
 from .proofs import FILES, VECTORS, proved, tupling
 
@@ -18,7 +24,16 @@ FOLDER: Final = Path(__file__).parent
 
 
 def _write(name: str, value: object) -> None:
-    (FOLDER / name).write_text(json.dumps(value, indent=1) + "\n", encoding="ascii")
+    text = json.dumps(value, indent=1)
+    text = re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text)  # a list on one line
+    (FOLDER / name).write_text(text + "\n", encoding="ascii")
+
+
+def _commands() -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        prepare(Path(name))
+        run = runner(patch, Path(name))
+        return {line: facts(run, Path(name), line) for line in (*COMMANDS, *LONGER)}
 
 
 if __name__ == "__main__":
@@ -29,3 +44,4 @@ if __name__ == "__main__":
     sf.save(tupling(), VECTORS / "tuple.sfm")
     _write("designs.json", {name: optimum(design) for name, design in made.items()})
     _write("proofs.json", {name: proved(path) for name, path in FILES.items()})
+    _write("commands.json", _commands())
