@@ -1,4 +1,4 @@
-"""Write the golden designs, their files, what is proved of files, and the data of commands.
+"""Write the golden designs, their files, what is proved of files, reports, and the data of commands.
 
     python -m tests.doors
 
@@ -19,6 +19,7 @@ from .commands import COMMANDS, LONGER, facts, prepare
 from .conftest import runner
 from .designs import DESIGNS, KEPT, optimum
 from .proofs import FILES, VECTORS, proved, tupling
+from .reports import golden
 
 FOLDER: Final = Path(__file__).parent
 
@@ -44,4 +45,5 @@ if __name__ == "__main__":
     sf.save(tupling(), VECTORS / "tuple.sfm")
     _write("designs.json", {name: optimum(design) for name, design in made.items()})
     _write("proofs.json", {name: proved(path) for name, path in FILES.items()})
+    _write("releases.json", golden())
     _write("commands.json", _commands())
