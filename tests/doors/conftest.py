@@ -8,10 +8,12 @@ import os
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pytest
+
+GENERATOR: Final = np.random.default_rng
 
 
 class Outcome(NamedTuple):
@@ -34,23 +36,23 @@ class Tape:
 
 def repeat_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all that asks for random bytes or generators get the same ones in each test."""
-    seeds, generator = itertools.count(1), np.random.default_rng
+    seeds = itertools.count(1)
     monkeypatch.setattr(os, "urandom", Tape())
     monkeypatch.setattr(
-        np.random, "default_rng", lambda seed=None: generator(next(seeds) if seed is None else seed)
+        np.random, "default_rng", lambda seed=None: GENERATOR(next(seeds) if seed is None else seed)
     )
 
 
 def runner(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Callable[..., Outcome]:
-    """Return a function that runs the command line in a folder, with chance that repeats."""
+    """Return a function that runs the command line in a folder, each time with the same chance."""
     (entry,) = entry_points(group="console_scripts", name="sfumato")
     main = entry.load()
-    repeat_chance(monkeypatch)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments: object) -> Outcome:
         out, err = io.StringIO(), io.StringIO()
+        repeat_chance(monkeypatch)
         monkeypatch.setattr("sys.argv", ["sfumato", *map(str, arguments)])
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
