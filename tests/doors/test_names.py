@@ -3,6 +3,7 @@
 `python -m tests.doors.test_names` writes the list, so that a change of the names is a change of this file.
 """
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -37,6 +38,21 @@ def test_each_name_is_there():
         home = importlib.import_module(module)
         assert all(hasattr(home, name) for name in home.__all__), module
         assert len(set(home.__all__)) == len(home.__all__), module
+
+
+def test_these_tests_reach_no_private_path():
+    """They and their helpers import public packages only, so that they hold while modules move."""
+    tests = Path(__file__).parents[1]
+    helpers = [tests / "files" / "forging.py", tests / "releases" / "forks.py"]
+    public = {"sfumato", *documented()}
+    for path in [*Path(__file__).parent.glob("*.py"), *helpers]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [str(node.module)]
+                assert node.level < 2 or node.module in ("files.forging", "releases.forks"), path
+            ours = {name for name in names if name.partition(".")[0] == "sfumato"}
+            assert ours <= public, path
 
 
 if __name__ == "__main__":
