@@ -204,7 +204,7 @@ def test_the_attacker_is_they_and_no_sentence_is_quaint():
 @pytest.mark.parametrize(
     ("matrix", "told"),
     [
-        ([[0.75, 0.25], [0.25, 0.75]], ("at most 75 % of the time", "0.189 bits")),
+        ([[0.75, 0.25], [0.25, 0.75]], ("at most 75 % of the time", "0.1888 bits")),
         ([[0.5, 0.5], [0.5, 0.5]], ("at most 50 % of the time", "0 bits")),
         ([[1.0], [1.0]], ("at most 50 % of the time", "0 bits")),
         (np.eye(4), ("every time", "2 bits")),
@@ -276,7 +276,7 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
     mechanism = Mechanism(row / row.sum(axis=1, keepdims=True), places, places)
     sentences = attack_sentences(mechanism, prior, None, visits)
     assert sentences[0].startswith(
-        "The best attacker's guess is within 1850 ft (564 m) of where you truly are at most"
+        "The best attacker's guess is within 1850 ft (563.88 m) of where you truly are at most"
     )
     assert sentences[1].startswith("Wherever they guess, the best attacker errs")
     assert "finds" in sentences[2]

@@ -15,7 +15,9 @@ from sfumato.rounding import (
     amount_at_least,
     amount_at_most,
     at_least,
+    at_least_against,
     at_most,
+    at_most_against,
     briefly_at_most,
     factor_at_most,
     gap_at_most,
@@ -85,6 +87,16 @@ def test_bounds_in_words(value, most, least):
     assert at_least(value) == least
 
 
+def test_as_many_digits_as_tell_a_number_from_its_limit():
+    assert at_most_against(0.0499999912345678, 0.05) == "0.05"
+    assert at_most_against(0.04999999123456781, 0.049999999999) == "0.04999999123456781"
+    assert at_most_against(0.5, 0.5) == "0.5"
+    assert at_most_against(0.1994698, 0.2) == "0.1995"
+    assert at_most_against(math.inf, 0.5) == "infinite"
+    assert at_least_against(0.30001, 0.3) == "0.30001"
+    assert at_least_against(0.3123456, 0.3) == "0.3123"
+
+
 @given(st.floats(0, 19.99))
 def test_factors_are_never_below_the_exponential(epsilon):
     with ctx.workprec(300):
@@ -127,8 +139,10 @@ def test_shares_keep_their_side(share):
         (0.12, "12 %", "12 %", "12 %"),
         (0.1234, "12 %", "13 %", "12 %"),
         (0.07213, "7.2 %", "7.3 %", "7.2 %"),
-        (0.99335, "99 %", "99.34 %", "99 %"),
+        (0.99335, "99.34 %", "99.34 %", "99.33 %"),
         (0.99, "99 %", "99 %", "99 %"),
+        (0.9627, "96 %", "97 %", "96 %"),
+        (0.9951, "99.51 %", "99.51 %", "99.51 %"),
         (0.9999, "99.99 %", "99.99 %", "99.99 %"),
         (0.999999, "99.99 %", "100 %", "99.99 %"),
         (1.0, "100 %", "100 %", "100 %"),

@@ -83,7 +83,7 @@ class Entry:
         """The number that is stated: the bound on the entry's side, or the estimate."""
         return self.bracket.at(self.side)
 
-    def amount(self, digits: int = 5) -> str:
+    def amount(self, digits: int = 4) -> str:
         """Return the stated number in at most ``digits`` digits, rounded to its side, with its unit."""
         if self.vacuous:
             return "for no pair"

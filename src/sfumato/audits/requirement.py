@@ -11,7 +11,7 @@ from ..core import Side, units
 from ..core.frozen import Short
 from ..errors import InputError, typed
 from ..privacy import KINDS
-from ..rounding import at_least
+from ..rounding import about, at_least, at_least_against, at_most_against
 from .findings import Audit, Entry
 from .measures import COORDINATE_PRIVACY, NEEDS
 from .request import Request
@@ -119,20 +119,20 @@ class Requirement(Short):
         holds = found.upper <= bound if self.at_most else found.lower >= bound
         fails = found.lower > bound if self.at_most else found.upper < bound
         if holds:
-            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, kept)}.")
+            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, kept, bound)}.")
         if fails:
             where = f", attained by {entry.witness}" if entry.witness else ""
-            reason = f"{entry.parameter} is {_bound(entry, broken)}{where}."
+            reason = f"{entry.parameter} is {_bound(entry, broken, bound)}{where}."
             return Verdict(self, Outcome.FAILS, entry, reason)
         if entry.failure and not found.knows(kept):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
-            reason += f" ({entry.parameter} is {_bound(entry, broken)})." if found.knows(broken) else "."
+            reason += f" ({entry.parameter} is {_bound(entry, broken, bound)})." if found.knows(broken) else "."
         elif not found.knows(kept):
             reason = (
                 f"{entry.parameter} is about {_quantity(found.value, entry)}, an estimate that proves nothing."
             )
         elif found.width > _APART * abs(found.value):
-            low, high = _bound(entry, Side.AT_LEAST), _bound(entry, Side.AT_MOST)
+            low, high = (_bound(entry, side, bound) for side in (Side.AT_LEAST, Side.AT_MOST))
             reason = f"{entry.parameter} is {low} and {high}."
         else:
             reason = f"{shown} lies within the rounding of the value, {_quantity(found.value, entry)}."
@@ -162,15 +162,16 @@ def _is_rate(bound: str) -> bool:
     return "/" in bound or "per " in bound
 
 
-def _bound(entry: Entry, side: Side) -> str:
-    number = side.number(entry.bracket.at(side), 6)
+def _bound(entry: Entry, side: Side, limit: float) -> str:
+    write = {Side.AT_MOST: at_most_against, Side.AT_LEAST: at_least_against}[side]
+    number = write(entry.bracket.at(side), limit)
     certain = f" with confidence {at_least(1 - entry.failure)}" if entry.failure else ""
     slack = f", with {entry.slack} of slack" if entry.slack else ""
     return f"{side.value} {number}{_unit(entry)}{certain}{slack}"
 
 
 def _quantity(value: float, entry: Entry) -> str:
-    return f"{value:.6g}{_unit(entry)}"
+    return f"{about(value)}{_unit(entry)}"
 
 
 def _unit(entry: Entry) -> str:

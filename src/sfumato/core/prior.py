@@ -148,7 +148,7 @@ class Prior(Frozen):
             ("Possible", f"{len(self.support):,}"),
             (
                 "Entropy",
-                f"about {about(self.entropy_bits, 3)} bits of at most {about(float(np.log2(len(self))), 3)}",
+                f"about {about(self.entropy_bits)} bits of at most {about(float(np.log2(len(self))))}",
             ),
             *((f"Likeliest: {cut(self.space.labels[i])}", percent(float(p[i]))) for i in likeliest if p[i] > 0),
         ]

@@ -15,8 +15,6 @@ BETTER: Final = "better"
 PROGRAM: Final = "program"
 NOISE: Final = "noise"
 
-_DIGITS: Final = 4
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Choice(Short):
@@ -55,16 +53,16 @@ class Choice(Short):
         """Sentence of what each loses, and which is kept."""
         unit = self.unit
         low, high = (
-            amount_at_least(self.noise.lower, unit, _DIGITS),
-            amount_at_most(self.noise.upper, unit, _DIGITS),
+            amount_at_least(self.noise.lower, unit),
+            amount_at_most(self.noise.upper, unit),
         )
         noise = f"planar noise {'with' if self.remapped else 'without'} a remap"
         added = amount_at_most(self.slack_m, "m")
         slack = f"Its promise has a slack: two points may seem {added} farther apart to it than they are."
         if self.program is None:
             return f"{noise[0].upper()}{noise[1:]} loses {low} to {high} on average. {slack}"
-        least = amount_at_least(self.program.lower, unit, _DIGITS)
-        most = amount_at_most(self.program.upper, unit, _DIGITS)
+        least = amount_at_least(self.program.lower, unit)
+        most = amount_at_most(self.program.upper, unit)
         if self.kept == NOISE:
             lost = f"at least {least}" if self.decided else f"{least} to {most}"
             return (

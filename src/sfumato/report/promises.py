@@ -23,7 +23,17 @@ from ..evidence import (
 from ..files import DistanceSource, promised_pairs, source_of
 from ..geo import Cells, Lattice
 from ..geo.places import TRUE_POINT
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, exactly, factor_at_most
+from ..rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_most,
+    at_most_against,
+    counted,
+    exactly,
+    factor_at_most,
+)
 
 _TELLS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
 _BORDER: Final = (
@@ -70,13 +80,14 @@ def promises(
                 sentences.append(_BORDER)
             if isinstance(mechanism.secrets, Lattice) and not isinstance(guarantee, VertexPrivacy):
                 sentences.append(_VERTICES)
+            proved = f"{at_most_against(proof.upper, proof.claimed)}{per_unit(proof.unit)}"
             of_vertices = " of vertices" if isinstance(guarantee, VertexPrivacy) else ""
             counted_in = "" if confirmed else " at these distances"
             sentences.append(
                 f"Proved on the integers that are sampled, for {_pairs(guarantee.metric)}{of_vertices}{counted_in}"
-                f" and {counted(m, 'report')}: epsilon is at most {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                f" and {counted(m, 'report')}: epsilon is at most {proved}."
                 if proof.holds
-                else f"NOT PROVED: epsilon is up to {at_most(proof.upper, 7)}{per_unit(proof.unit)}."
+                else f"NOT PROVED: epsilon is up to {proved}."
                 if math.isfinite(proof.upper)
                 else "NOT PROVED for any epsilon."
             )
@@ -84,7 +95,7 @@ def promises(
             found = next(others)
             claim, lower = (
                 amount_at_least(guarantee.minimum, found.unit),
-                amount_at_least(found.lower, found.unit, 5),
+                amount_at_least(found.lower, found.unit),
             )
             source = source_of(mechanism, guarantee)
             of_what, begin = _of_what(mechanism.secrets, guarantee, source), _BY.get(source, "")
@@ -105,21 +116,13 @@ def constraint_sentences(constraints: Sequence[LinearConstraint], proofs: Sequen
     for constraint, proof in zip(constraints, proofs, strict=True):
         what, unit = f"linear constraint called {quoted(constraint.name)}", proof.unit
         claim = f"{exactly(proof.claimed)}{unit and f' {unit}'}"
-        upper = f"{sum_at_most(proof.upper, proof.claimed)}{unit and f' {unit}'}"
+        upper = f"{at_most_against(proof.upper, proof.claimed)}{unit and f' {unit}'}"
         sentences.append(
             f"The {what} is kept: its sum is at most {claim} (proved: {upper})."
             if proof.holds
             else f"NOT PROVED: the {what} asks for a sum of at most {claim}; what is proved is {upper}."
         )
     return sentences
-
-
-def sum_at_most(upper: float, claimed: float) -> str:
-    """Write a proved upper bound in seven digits, or in all where these hide on which side of its limit it is."""
-    short = at_most(upper, 7)
-    if not math.isfinite(upper):
-        return short
-    return short if (float(short) <= claimed) == (upper <= claimed) else exactly(upper)
 
 
 def _knowing(guarantee: DistortionPrivacy) -> str:

@@ -251,10 +251,10 @@ def attack_sentences(
     else:
         sentences = [share]
     bits = _bits_above(mechanism, prior)
-    told, whole = at_most(bits, 3), about(prior.entropy_bits, 3)
+    told, whole = at_most(bits), about(prior.entropy_bits)
     sentences.append(
         f"One report tells at most {told} bits of the {noun}, of about {whole} in all."
-        if float(told) <= float(whole)
+        if bits <= prior.entropy_bits
         else f"One report may tell all that there is to know of the {noun}, about {whole} bits."
     )
     return sentences

@@ -9,7 +9,7 @@ import numpy as np
 from ..attacks import chance_within
 from ..core import Bracket, Mechanism, Space, units
 from ..geo import Places, Visits
-from ..rounding import about_percent, at_least, at_most, percent_at_most
+from ..rounding import about_percent, amount_at_least, percent_at_least, percent_at_most
 
 RADIUS: Final = "1850 ft"
 """The radius of several laws on precise locations."""
@@ -30,7 +30,7 @@ def radius_sentence(mechanism: Mechanism, visits: Visits) -> str:
         mechanism: A mechanism for places.
         visits: Where people are; the attacker knows them.
     """
-    radius = f"{RADIUS} ({units.show(units.length_m(RADIUS, 'the radius'), 'm')})"
+    radius = f"{RADIUS} ({amount_at_least(units.length_m(RADIUS, 'the radius'), 'm', 5)})"
     places = mechanism.secrets
     distinct = len(places.true_points(visits).xy) if isinstance(places, Places) else len(visits)
     if distinct * mechanism.shape[1] > _MOST:
@@ -58,11 +58,11 @@ def chance_sentence(near: Bracket, radius: float | str) -> str:
         radius: The radius it was for.
     """
     shown = units.show(units.length_m(radius, "the radius"), "m")
-    known = f"guesses are known that are at least {at_least(100 * near.lower, 4)} % of the time."
-    most = at_most(100 * near.upper, 4)
-    if float(most) >= 100:
+    known = f"guesses are known that are at least {percent_at_least(near.lower)} of the time."
+    most = percent_at_most(near.upper)
+    if most == "100 %":
         return f"No useful limit is known of how often the best attacker is within {shown} of you; {known}"
     return (
-        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most {most} % of the "
+        f"Wherever they guess, the best attacker is within {shown} of where you truly are at most {most} of the "
         f"time; {known}"
     )

@@ -18,6 +18,8 @@ _PLAIN: Final = range(-5, 9)  # powers of ten that are written out
 _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may be that number
 _DIGITS_OF_TIES: Final = 11
 _PRECISION: Final = 40  # digits of exponentials before they are rounded
+_SHARE_DIGITS: Final = 2
+_NEARLY_ALL_DIGITS: Final = 4  # of a share above 99 %
 _MILLIMETRE: Final = Decimal("0.001")
 _METRES: Final = {"m": 0, "km": 3}  # as powers of ten
 
@@ -45,6 +47,18 @@ def briefly_at_most(value: float, digits: int = 4) -> str:
 def at_least(value: float, digits: int = 4) -> str:
     """Write a lower bound in at most so many significant digits, never above it."""
     return _directed(value, digits, ROUND_FLOOR)
+
+
+def at_most_against(value: float, limit: float) -> str:
+    """Write an upper bound as `at_most`, or in all digits where fewer hide on which side of a limit it is."""
+    shown = at_most(value)
+    return shown if not math.isfinite(value) or (float(shown) <= limit) == (value <= limit) else exactly(value)
+
+
+def at_least_against(value: float, limit: float) -> str:
+    """Write a lower bound as `at_least`, or in all digits where fewer hide on which side of a limit it is."""
+    shown = at_least(value)
+    return shown if not math.isfinite(value) or (float(shown) > limit) == (value > limit) else exactly(value)
 
 
 def factor_at_most(epsilon: float, digits: int = 4) -> str:
@@ -77,12 +91,14 @@ def even_belief_at_most(epsilon: float) -> str:
     context = Context(prec=_PRECISION)
     least = context.next_minus(context.exp(Decimal(-epsilon)))
     share = context.next_plus(context.divide(Decimal(1), context.next_minus(context.add(Decimal(1), least))))
-    digits = 4 if share > Decimal("0.99") else 2
-    return f"{_text(_rounded(min(share, Decimal(1)).scaleb(2), digits, ROUND_CEILING))} %"
+    return _share(min(share, Decimal(1)).scaleb(2), ROUND_CEILING)
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage, rounded to nearest: ``12 %``, ``0.4 %``, ``under 0.01 %``."""
+    """Write a share as a percentage, rounded to nearest: ``12 %``, ``0.4 %``, ``99.97 %``, ``under 0.01 %``.
+
+    Shares have two digits wherever they are written, and four above 99 %: all but certain is not certain.
+    """
     return _percent(share, ROUND_HALF_EVEN)
 
 
@@ -92,14 +108,14 @@ def about_percent(share: float) -> str:
     return shown if shown.startswith("under") else f"about {shown}"
 
 
-def percent_at_most(share: float, digits: int = 2) -> str:
-    """Write an upper bound of a share as a percentage, never below it."""
-    return _percent(share, ROUND_CEILING, digits)
+def percent_at_most(share: float) -> str:
+    """Write an upper bound of a share as a percentage, never below it; see `percent`."""
+    return _percent(share, ROUND_CEILING)
 
 
-def percent_at_least(share: float, digits: int = 2) -> str:
-    """Write a lower bound of a share as a percentage, never above it."""
-    return _percent(share, ROUND_FLOOR, digits)
+def percent_at_least(share: float) -> str:
+    """Write a lower bound of a share as a percentage, never above it; see `percent`."""
+    return _percent(share, ROUND_FLOOR)
 
 
 def gap_at_most(gap: float) -> str:
@@ -153,16 +169,23 @@ def _amount(value: float, unit: str, digits: int, rounding: str) -> str:
     return f"{_text(_rounded(metres.scaleb(-3), digits, rounding))} km"
 
 
-def _percent(share: float, rounding: str, digits: int = 2) -> str:
+def _percent(share: float, rounding: str) -> str:
     if not math.isfinite(share):
-        return _directed(share, 2, rounding)
+        return _directed(share, _SHARE_DIGITS, rounding)
     value = _named(share).scaleb(2)
     if rounding == ROUND_HALF_EVEN and 0 < value < Decimal("0.01"):
         return "under 0.01 %"
-    if (99 if rounding == ROUND_CEILING else Decimal("99.5")) < value < 100:
-        # All but certain is not certain: rounding must not say so.
-        digits, rounding = max(4, digits), ROUND_CEILING if rounding == ROUND_CEILING else ROUND_FLOOR
-    return f"{_text(_rounded(value, digits, rounding))} %"
+    return _share(value, rounding)
+
+
+def _share(value: Decimal, rounding: str) -> str:
+    """Write a percentage: in four digits where it is nearly all, and to nearest only where that is not all."""
+    if not 99 < value < 100:
+        return f"{_text(_rounded(value, _SHARE_DIGITS, rounding))} %"
+    shown = _rounded(value, _NEARLY_ALL_DIGITS, rounding)
+    if shown == 100 and rounding == ROUND_HALF_EVEN:
+        shown = _rounded(value, _NEARLY_ALL_DIGITS, ROUND_FLOOR)
+    return f"{_text(shown)} %"
 
 
 def _directed(value: float, digits: int, rounding: str) -> str:

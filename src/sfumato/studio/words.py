@@ -29,7 +29,6 @@ from ..rounding import (
 from .answers import MeasuredAnswer
 from .grounds import PlacesGround, StudioGround, ValuesGround
 
-_NEARLY: Final = 0.99  # a share whose next digits tell it from all
 _USELESS: Final = 0.999  # a limit of a chance that limits nothing
 _USELESS_EXPONENT: Final = 6.9  # with it, 50 % may become 99.9 %
 
@@ -340,11 +339,6 @@ class StudioWords(Short):
         return at_least(value, 3) if ordered else percent_at_least(value)
 
 
-def _share(upper: float) -> str:
-    """Return an upper bound of a share, with more digits where it is nearly all."""
-    return percent_at_most(min(upper, 1.0), 4 if upper > _NEARLY else 2)
-
-
 def _measured(found: Bracket, unit: str, sentence: str) -> MeasuredAnswer:
     return MeasuredAnswer(
         lower=_json(found.lower), value=found.value, upper=_json(found.upper), unit=unit, sentence=sentence
@@ -353,3 +347,8 @@ def _measured(found: Bracket, unit: str, sentence: str) -> MeasuredAnswer:
 
 def _json(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def _share(upper: float) -> str:
+    """Return an upper bound of a share, which is no more than all."""
+    return percent_at_most(min(upper, 1.0))

@@ -53,10 +53,10 @@ def test_the_chance_to_be_near_is_proved_again_from_a_file(run, designed, visits
     done = run("attack", "m.sfm", "--visits", visits_file, "--within", "800 m")
     assert done.code == 0, done.err
     found = sf.attacks.chance_within(designed.mechanism, sf.read_visits(visits_file), "800 m")
-    most, least = sf.rounding.at_most(100 * found.upper, 4), sf.rounding.at_least(100 * found.lower, 4)
+    most, least = sf.rounding.percent_at_most(found.upper), sf.rounding.percent_at_least(found.lower)
     text = " ".join(done.text.split())
-    assert f"within 800 m of where you truly are at most {most} % of the time" in text
-    assert f"at least {least} % of the time" in text
+    assert f"within 800 m of where you truly are at most {most} of the time" in text
+    assert f"at least {least} of the time" in text
     missing = run("attack", "m.sfm", "--within", "800 m")
     assert missing.code == 1
     assert "--within was given without --visits" in missing.err

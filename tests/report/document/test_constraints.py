@@ -1,7 +1,5 @@
 """Reports of files with linear constraints: proved anew, and named in what is said of the best."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from sfumato.evidence import Multipliers, Optimality
 from sfumato.optimal import LinearConstraint
 from sfumato.report.document import OtherDesigns
 from sfumato.report.document.facts import as_json
-from sfumato.report.promises import sum_at_most
 from tests.files.honest import honest
 
 from .conftest import report_without_drawings
@@ -48,13 +45,6 @@ def test_a_constraint_is_proved_anew(design):
     assert "The sum that the file calls '0 as 2' is at most 0.02. In fact, at most 0.0" in said
     assert "that keeps this promise and the linear constraint with these reports" in said
     assert as_json(found.facts)["constraints"][0]["name"] == "0 as 2"
-
-
-def test_as_many_digits_as_tell_a_sum_from_its_limit():
-    assert sum_at_most(0.0499999912345678, 0.05) == "0.05"
-    assert sum_at_most(0.04999999123456781, 0.049999999999) == "0.04999999123456781"
-    assert sum_at_most(0.5, 0.5) == "0.5"
-    assert sum_at_most(0.30000001, 0.3) == "0.3000001"
 
 
 def test_a_constraint_that_is_broken_fails(design):
@@ -134,7 +124,3 @@ def test_other_designs_keep_the_constraints(design):
     free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("2/year", AGE))
     doubled = [each for each in found.facts.frontier if each.epsilon.value == 2.0]
     assert all(each.loss.value >= free.certificate.bound for each in doubled)
-
-
-def test_a_sum_without_a_bound_is_said():
-    assert sum_at_most(math.inf, 0.5) == "infinite"

@@ -10,6 +10,7 @@ from sfumato.geo import Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import OtherDesigns
 from sfumato.report.document.words import risk_words
+from sfumato.rounding import percent_at_most
 
 from .conftest import report_without_drawings
 
@@ -29,8 +30,9 @@ def test_the_chance_without_a_report_is_that_of_the_fullest_place():
         assert risk.blind is not None
         assert risk.blind.lower == pytest.approx(0.75, abs=1e-9)
         assert risk.blind.upper == pytest.approx(0.75, abs=5e-3)
+    blind = found.facts.risks[1].blind
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
-    assert "A guess without any report is so near at most 75" in said
+    assert f"A guess without any report is so near at most {percent_at_most(blind.upper)}" in said
     assert "FAILS. No mechanism keeps it: without any report a guess reaches more." in said
     assert "No mechanism keeps it" not in " ".join(risk_words(found.facts.risks[2], found.facts.subject))
 

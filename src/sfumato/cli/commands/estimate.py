@@ -244,21 +244,21 @@ def _print_likeliest(
     console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
 ) -> None:
     from ...geo import Places
-    from ...rounding import percent_at_least, percent_at_most
+    from ...rounding import percent, percent_at_least, percent_at_most
     from ...tables import text
     from ..screen import print_table
 
     space, sure = found.space, found.intervals
     order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
     rest = len(order) - _SHOWN
-    headings = ["value", "share"] + ([] if sure is None else [f"{100 * sure.confidence:g} % interval"])
+    headings = ["value", "share"] + ([] if sure is None else [f"{percent(sure.confidence)} interval"])
     if isinstance(space, Places):
         headings.append("middle (latitude, longitude)")
     rows = []
     for s in order[:_SHOWN]:
-        cells = [text(space.labels[s]), f"{100 * found.probabilities[s]:.2f} %"]
+        cells = [text(space.labels[s]), percent(float(found.probabilities[s]))]
         if sure is not None:
-            cells.append(f"{percent_at_least(sure.lower[s], 3)} to {percent_at_most(sure.upper[s], 3)}")
+            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
         if isinstance(space, Places):
             cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
         rows.append(cells)

@@ -22,8 +22,6 @@ from ...rounding import (
     amount,
     amount_at_least,
     amount_at_most,
-    at_least,
-    at_most,
     percent_at_least,
     percent_at_most,
 )
@@ -31,7 +29,6 @@ from ..choice import NOISE
 from ..result import Design
 
 _SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*within\s+(\S.*)", re.IGNORECASE)
-_DIGITS: Final = 4  # of a loss that is near another
 _ROUGH: Final = 0.02  # relative width of a chance that only starts the search
 
 
@@ -146,28 +143,28 @@ class LossGoal(Short, DesignGoal):
 
     def shown(self, measured: Bracket, unit: str) -> str:
         """Return what a design loses, in a few words."""
-        return f"loss at most {amount_at_most(measured.upper, unit, _DIGITS)}"
+        return f"loss at most {amount_at_most(measured.upper, unit)}"
 
     def reached(self, measured: Bracket, unit: str) -> str:
         """Return what a design loses."""
         most = units.parse(self.most, unit=unit, what="the largest loss")
-        lost = amount_at_most(measured.upper, unit, _DIGITS)
-        return f"the loss is at most {amount(most, unit, _DIGITS)} on average (at most {lost})"
+        lost = amount_at_most(measured.upper, unit)
+        return f"the loss is at most {amount(most, unit)} on average (at most {lost})"
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
         """Return what is lost with an epsilon, by every mechanism if that is proved."""
         if kind == NOISE:
             low, high = (
-                amount_at_least(measured.lower, unit, _DIGITS),
-                amount_at_most(measured.upper, unit, _DIGITS),
+                amount_at_least(measured.lower, unit),
+                amount_at_most(measured.upper, unit),
             )
             return f"planar noise loses {low} to {high}"
         if measured.lower > units.parse(self.most, unit=unit, what="the largest loss"):
             return (
                 "no mechanism on the same secrets, with the same reports and the rows that prove this epsilon, "
-                f"loses less than {amount_at_least(measured.lower, unit, _DIGITS)}"
+                f"loses less than {amount_at_least(measured.lower, unit)}"
             )
-        return f"the design could be proved to lose at most {amount_at_most(measured.upper, unit, _DIGITS)}"
+        return f"the design could be proved to lose at most {amount_at_most(measured.upper, unit)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -272,20 +269,20 @@ class AttackerGoal(Short, DesignGoal):
 
     def shown(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return how often the best attacker is near, in a few words."""
-        return f"attacker within {self.radius} at most {at_most(100 * measured.upper, _DIGITS)} % of the time"
+        return f"attacker within {self.radius} at most {percent_at_most(measured.upper)} of the time"
 
     def reached(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
         """Return how often the best attacker is near."""
         return (
             f"the best attacker's guess, anywhere on the map, is within {self.radius} of the true point at most "
-            f"{about(100 * self.share)} % of the time (at most {at_most(100 * measured.upper, _DIGITS)} %)"
+            f"{about(100 * self.share)} % of the time (at most {percent_at_most(measured.upper)})"
         )
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:  # noqa: ARG002
         """Return how often they are with the design for another epsilon."""
         if measured.lower > self.share:
-            return f"with the design of least loss it is at least {at_least(100 * measured.lower, _DIGITS)} %"
-        return f"the bound for the design of least loss is {at_most(100 * measured.upper, _DIGITS)} %"
+            return f"with the design of least loss it is at least {percent_at_least(measured.lower)}"
+        return f"the bound for the design of least loss is {percent_at_most(measured.upper)}"
 
 
 def _finer(space: Space) -> str:

@@ -105,7 +105,7 @@ class Tally:
                 f"{count:,} {what}" for count, what in ((self.moved, "moved"), (self.dropped, "dropped")) if count
             )
             raise DataError(
-                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total, 3)} ({done}): "
+                f"{outside:,} of {total:,} rows are outside, {percent_at_least(outside / total)} ({done}): "
                 f"more than the {100 * allowed:.4g} % that is allowed. Nothing was released.",
                 "check that mechanism and data belong together, and for places that latitude and longitude are "
                 "not swapped",

@@ -182,7 +182,7 @@ def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, capti
 
 
 def _span(sure: ConfidenceIntervals, s: int) -> str:
-    return f"{percent_at_least(float(sure.lower[s]), 3)} to {percent_at_most(float(sure.upper[s]), 3)}"
+    return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
 
 
 def _middle(space: Places, s: int) -> str:

@@ -10,7 +10,6 @@ from ....rounding import amount, amount_at_least, amount_at_most, percent_at_lea
 from ..quantity import Quantity
 
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
-_SHARE: Final = 4  # digits of a share
 ALL: Final = "100 %"
 """A limit of a share that limits nothing."""
 
@@ -32,12 +31,12 @@ def least_amount(value: float, unit: str, digits: int = 3) -> str:
 
 def most_share(share: float) -> str:
     """Write an upper bound of a share in percent, never below it."""
-    return percent_at_most(share, _SHARE)
+    return percent_at_most(share)
 
 
 def least_share(share: float) -> str:
     """Write a lower bound of a share in percent, never above it."""
-    return percent_at_least(share, _SHARE)
+    return percent_at_least(share)
 
 
 def often(found: Quantity) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....core.naming import quoted
-from ....rounding import exactly
-from ...promises import sum_at_most
+from ....rounding import at_most_against, exactly
 from ..facts import ConstraintFacts
 
 
@@ -28,7 +27,7 @@ def constraint_item(constraint: ConstraintFacts) -> str:
     """Return a linear constraint, and whether it is proved."""
     claimed, unit = constraint.claimed, constraint.claimed.unit
     limit = f"{exactly(claimed.value)}{unit and f' {unit}'}"
-    proved = f"{sum_at_most(constraint.proved.value, claimed.value)}{unit and f' {unit}'}"
+    proved = f"{at_most_against(constraint.proved.value, claimed.value)}{unit and f' {unit}'}"
     name = f"The sum that the file calls {quoted(constraint.name)}"
     if constraint.holds:
         return f"{name} is at most {limit}. In fact, at most {proved} is proved."

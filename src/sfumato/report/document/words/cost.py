@@ -91,8 +91,8 @@ def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
     if cost.objective == "distortion":
         return (
             f"No mechanism {others} that loses as little makes the best attacker's guess be off by more than "
-            f"{most_amount(best.value, unit, 4)} on average; with this one it is off by at least "
-            f"{least_amount(reached.value, unit, 4)}."
+            f"{most_amount(best.value, unit)} on average; with this one it is off by at least "
+            f"{least_amount(reached.value, unit)}."
         )
     if cost.kind == "hamming" and cost.objective == "expected":
         return (
@@ -103,11 +103,11 @@ def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
     if cost.objective == "expected" and _by_numbers(cost, subject):
         return (
             f"By the prior of the file, no mechanism {others} differs by less than "
-            f"{least_amount(best.value, unit, 4)} on average; this one differs by at most "
-            f"{most_amount(reached.value, unit, 4)}."
+            f"{least_amount(best.value, unit)} on average; this one differs by at most "
+            f"{most_amount(reached.value, unit)}."
         )
     mean = "for the worst one" if cost.objective == "worst-case" else "on average"
-    least, most = least_amount(best.value, unit, 4), most_amount(reached.value, unit, 4)
+    least, most = least_amount(best.value, unit), most_amount(reached.value, unit)
     return (
         f"By the prior and the loss of the file, no mechanism {others} loses less than {least} {mean}; this one "
         f"loses at most {most}."

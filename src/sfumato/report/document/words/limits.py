@@ -108,7 +108,7 @@ def prior_words(facts: ReportFacts) -> tuple[str, ...]:
 def prior_formal(facts: ReportFacts) -> tuple[str, ...]:
     """Return the prior in the words of mathematics."""
     entropy = facts.prior.entropy
-    return () if entropy is None else (f"Its entropy is about {about(entropy.value, 3)} bits.",)
+    return () if entropy is None else (f"Its entropy is about {about(entropy.value)} bits.",)
 
 
 def file_words(file: FileFacts) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from ....core.naming import called, quoted
 from ....core.units import per_unit
 from ....escaping import plain
 from ....files import DistanceSource
-from ....rounding import at_most, counted, exactly, percent_at_most
+from ....rounding import at_most_against, counted, exactly, percent_at_most
 from ..facts import BeliefFacts, PromiseFacts, SubjectFacts
 from .amounts import least_amount
 from .subject import nouns_of
@@ -23,7 +23,6 @@ _BY: Final = {
     DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
 }
 _USELESS: Final = 0.999  # a limit of belief that limits nothing
-_NEARLY: Final = 0.99  # a limit of belief whose next digits tell it from certainty
 _DIGITS: Final = 6  # of the distance that a promise is about
 
 
@@ -111,10 +110,8 @@ def _broken(promise: PromiseFacts) -> str:
     begin = f"NOT PROVED: the file claims a limit on what a report tells, epsilon {_claimed(promise)}{distance}"
     if math.isfinite(promise.proved.value):
         by = ", for the distances that the file states," if promise.distances in _BY else ""
-        return (
-            f"{begin}; what is proved{by} is epsilon at most "
-            f"{at_most(promise.proved.value, 7)}{per_unit(promise.unit)}, which is weaker."
-        )
+        proved = f"{at_most_against(promise.proved.value, promise.claimed.value)}{per_unit(promise.unit)}"
+        return f"{begin}; what is proved{by} is epsilon at most {proved}, which is weaker."
     return f"{begin}, and no epsilon is proved."
 
 
@@ -151,8 +148,7 @@ def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
 
 
 def _likely(belief: BeliefFacts) -> str:
-    upper = _upper(belief)
-    return percent_at_most(upper, 4 if upper > _NEARLY else 2)
+    return percent_at_most(_upper(belief))
 
 
 def _upper(belief: BeliefFacts) -> float:
@@ -161,7 +157,7 @@ def _upper(belief: BeliefFacts) -> float:
 
 def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     claimed = least_amount(promise.claimed.value, promise.unit)
-    proved = least_amount(promise.proved.value, promise.unit, 5)
+    proved = least_amount(promise.proved.value, promise.unit)
     what, by = _of_what(promise, subject), _BY.get(promise.distances, "")
     if not (promise.holds or promise.for_stated):
         stated = " for the distances that it states" if by else ""
