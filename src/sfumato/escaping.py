@@ -20,6 +20,16 @@ _MARKDOWN: Final = re.compile(r"[\\`*_\[\]|~$]")
 _LINE_START: Final = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FORMULA: Final = re.compile("['\\s]*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# Zero-width joiners are letters' own in Persian or Hindi, and in emoji.
+_JOINERS: Final = "\u200c\u200d"
+_UNSEEN: Final = {
+    "Cc": "a control character",
+    "Cf": "a character that is not seen",
+    "Cn": "a character that Unicode does not know here",
+    "Cs": "half of a character",
+    "Zl": "a line separator",
+    "Zp": "a paragraph separator",
+}
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
@@ -39,6 +49,22 @@ def plain(text: object) -> str:
     if given.isascii() and given.isprintable():
         return given
     return "".join(_visible(character) for character in given)
+
+
+def unseen(text: str) -> str:
+    r"""Return the first character of a text that is not seen, in words; empty where there is none.
+
+    Example:
+        >>> unseen("home\x1b[2J"), unseen("home")
+        ('a control character (U+001B)', '')
+    """
+    if text.isascii() and text.isprintable():
+        return ""
+    for character in text:
+        reason = _UNSEEN.get(unicodedata.category(character))
+        if reason and character not in _JOINERS:
+            return f"{reason} (U+{ord(character):04X})"
+    return ""
 
 
 def markdown(text: object) -> str:

@@ -3,8 +3,10 @@
 import csv
 import re
 import unicodedata
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -81,7 +83,34 @@ def test_names_and_units(run, name):
     assert not re.search(r"[<>\x1b]|(?<!\\)[\[\]`|$]|^Proved: epsilon is at most 0/km", page, re.MULTILINE)
 
 
+def test_labels_with_characters_that_are_not_seen_reach_no_table(run, labels):
+    unseen = [label for label in labels if not label.isprintable()]
+    assert len(unseen) == 6
+    for label in unseen:
+        mechanism_file(["a", "b", label], "plain", "")
+        Path("secrets.csv").write_text("place\na\n")
+        done = run("release", "m.sfm", "secrets.csv", "out.csv", "--column", "place")
+        assert done.code == 1
+        assert f"the label {plain(label)!r} has " in done.err
+        sound(done.out, done.err)
+        assert not Path("out.csv").exists()
+        with pytest.raises(sf.errors.InputError, match=r"has .* \(U\+"):
+            sf.release(sf.load("m.sfm"), pa.table({"place": ["a"]}), column="place")
+        with open("seen.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([["place"], ["a"], [label], ["b"]])
+        done = run("design", "seen.csv", "--column", "place", "--epsilon", "1", "-o", "new.sfm")
+        assert done.code == 1
+        assert "a label in the column 'place' has " in done.err
+        assert not Path("new.sfm").exists()
+        if label.splitlines() == [label]:
+            Path("labels.txt").write_text(f"a\n{label}\n", encoding="utf-8")
+            done = run("design", "--column", "place", "--labels", "labels.txt", "--epsilon", "1", "-o", "new.sfm")
+            assert done.code == 1
+            assert f"the label {plain(label)!r} has " in done.err
+
+
 def test_labels_through_every_command(run, tmp_path, labels):
+    labels = [label for label in labels if label.isprintable()]
     mechanism_file(labels, "plain", "")
     with open("secrets.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["place", "=who"], *([label, label] for label in labels * 3)])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DataError, InputError, row_value
+from ..escaping import plain, unseen
 from .messages import option, say
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def column_of(
         DataError: If the table lacks the column.
     """
     from ..core import Space
+    from ..tables import check_seen
 
     if labels is not None and numbers is not None:
         raise InputError(
@@ -78,6 +80,7 @@ def column_of(
     if labels is not None:
         found, source = _given(labels)
         with option("--labels"):
+            check_seen(found, "label")
             return Column(name, Space(found), source)
     if data is None:
         raise InputError(
@@ -264,6 +267,12 @@ def _seen(data: Path, name: str) -> list[str]:
             f"categories have 2 to {_MOST_LABELS:,}.",
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
+    for value in found:
+        if reason := unseen(value):
+            raise DataError(
+                f"a label in the column {name!r}{row_value(f', {plain(value)!r},', '')} has {reason}.",
+                "take such characters out of the column: released tables would hold them.",
+            )
     return sorted(found)
 
 

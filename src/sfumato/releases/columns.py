@@ -16,7 +16,7 @@ from ..core.degrees import released
 from ..core.frozen import Short
 from ..errors import DataError, InputError
 from ..geo import Places, Projection
-from ..tables import cause, label_column
+from ..tables import cause, check_seen, label_column
 
 WIDEST: Final = 1000
 """The largest number of reports in a tuple that become columns."""
@@ -42,6 +42,7 @@ class Labels(Short):
     def of(cls, space: Space) -> dict[str, Labels]:
         """Return the labels of a space, by the name of their column; of a joint space one column each."""
         if isinstance(space, JointSpace):
+            check_seen(space.names, "column")
             named = zip(space.names, space.parts, strict=True)
             return {name: cls(label_column(part), space.of_part(name)) for name, part in named}
         return {"label": cls(label_column(space))}

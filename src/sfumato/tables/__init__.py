@@ -6,7 +6,7 @@ from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
 from .folders import files_below, others_note
 from .ipc import ArrowFile
-from .labels import find, label_column, numeric, text
+from .labels import check_seen, find, label_column, numeric, text
 from .layout import Layout, misfit
 from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
@@ -50,6 +50,7 @@ __all__ = [
     "as_path",
     "cause",
     "check_kind",
+    "check_seen",
     "check_streamed",
     "check_suffix",
     "clocks",

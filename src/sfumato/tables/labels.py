@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Space
+from ..core.naming import quoted
 from ..errors import DataError, InputError
-from ..escaping import from_csv_cell
+from ..escaping import from_csv_cell, unseen
 from .opened import cause
 
 
@@ -35,11 +36,31 @@ def label_column(space: Space) -> Any:
     """Return the labels as an Arrow array: numbers where all are, texts otherwise.
 
     Raises:
-        InputError: If two labels have the same text.
+        InputError: If two labels have the same text, or one has a character that is not seen.
     """
     import pyarrow as pa
 
-    return pa.array(space.labels if numeric(space) else list(_positions(space)))
+    if numeric(space):
+        return pa.array(space.labels)
+    check_seen(texts := list(_positions(space)), "label")
+    return pa.array(texts)
+
+
+def check_seen(texts: Iterable[str], noun: str) -> None:
+    """Refuse texts with characters that act on a terminal, break a line or hide: tables get them as they are.
+
+    Args:
+        texts: The texts.
+        noun: What each of them is.
+
+    Raises:
+        InputError: If one has such a character; it names the text in its escaped form.
+    """
+    for each in texts:
+        if reason := unseen(each):
+            raise InputError(
+                f"the {noun} {quoted(each)} has {reason}.", f"design with {noun}s of visible characters."
+            )
 
 
 def find(space: Space, values: Any) -> NDArray[np.intp]:

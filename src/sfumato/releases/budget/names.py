@@ -9,19 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import InputError, argument, row_value
+from ...escaping import unseen
 from ...tables import without_fraction
 
 LONGEST: Final = 256
-# Zero-width joiners are letters' own in Persian or Hindi; other characters that are not seen are refused.
-_JOINERS: Final = "\u200c\u200d"
-_REFUSED: Final = {
-    "Cc": "a control character",
-    "Cf": "a character that is not seen",
-    "Cn": "a character that Unicode does not know here",
-    "Cs": "half of a character",
-    "Zl": "a line separator",
-    "Zp": "a paragraph separator",
-}
 
 
 def accepted(name: object, what: str) -> str:
@@ -55,13 +46,11 @@ def accepted(name: object, what: str) -> str:
         raise InputError(
             f"the name of {what}{row_value(f' {name!r}', '')} begins or ends with a blank.", "strip it first."
         )
-    for character in name:
-        reason = _REFUSED.get(unicodedata.category(character))
-        if reason and character not in _JOINERS:
-            raise InputError(
-                f"the name of {what}{row_value(f' {name!r}', '')} has {reason} (U+{ord(character):04X}).",
-                "take it out: two names that look alike would be two.",
-            )
+    if reason := unseen(name):
+        raise InputError(
+            f"the name of {what}{row_value(f' {name!r}', '')} has {reason}.",
+            "take it out: two names that look alike would be two.",
+        )
     found = unicodedata.normalize("NFC", name)
     if len(found) > LONGEST:
         raise InputError(

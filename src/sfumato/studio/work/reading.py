@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...core.naming import quoted
 from ...errors import DataError, InfeasibleError
-from ...escaping import csv_cell
+from ...escaping import csv_cell, unseen
 from ...geo import FORMATS, Visits, read_visits
 from ...geo.formats.columns import recognised
 from ...rounding import counted
@@ -176,13 +176,17 @@ def _check_texts(column: str, texts: Iterable[str]) -> None:
     """Refuse texts that other programs run: here they would be harmless, but not in every table made from them.
 
     Raises:
-        DataError: If one is a formula or HTML.
+        DataError: If one is a formula or HTML, or has characters that are not seen.
     """
     for text in texts:
-        what = "a formula to a spreadsheet" if csv_cell(text) != text else "HTML" if _TAG.search(text) else ""
+        what = (
+            "is a formula to a spreadsheet" if csv_cell(text) != text else "is HTML" if _TAG.search(text) else ""
+        )
+        if reason := unseen(text):
+            what = f"has {reason}"
         if what:
             raise DataError(
-                f"the column {quoted(column)} has the text {quoted(text)}, which is {what}.",
+                f"the column {quoted(column)} has the text {quoted(text)}, which {what}.",
                 "write it otherwise, such as without its first sign, or leave the column out.",
             )
 
