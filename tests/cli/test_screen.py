@@ -184,7 +184,7 @@ def test_estimates_are_read_from_one_computation(run, released):
     text = run("estimate", "m.sfm", "out.csv", "--column", "label", "-o", "e.csv").text
     with open("e.csv", newline="", encoding="utf-8") as file:
         largest = max(float(row["probability"]) for row in csv.DictReader(file))
-    assert f"{100 * largest:.2f} %" in text
+    assert percent(largest) in text
 
 
 def test_the_audit_measures_the_same_attacks(designed):

@@ -36,4 +36,6 @@ def error_between(secrets: Space) -> str:
     """Return between which places an attacker's error is counted, as the end of a clause; "" of other values."""
     if isinstance(secrets, Lattice):
         return " about the vertex that you are rounded to, if they guess a vertex"
+    if secrets.circle:
+        return f", counted {secrets.circle}"
     return ", counted between centres of cells, if they guess a centre" if isinstance(secrets, Cells) else ""

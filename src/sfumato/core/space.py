@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, argument, python
 from ..escaping import plain
+from ..rounding import exactly
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .distances import between
@@ -219,8 +220,15 @@ class Space(Frozen):
         if self.coordinates is not None:
             k = self.coordinates.shape[1]
             text += f", {k} coordinate{'s' if k > 1 else ''}" + (f" in {plain(self.unit)}" if self.unit else "")
-            text += "" if self.period is None else f", on a circle of {self.period:g}"
+            text += f", {self.circle}" if self.circle else ""
         return text
+
+    @property
+    def circle(self) -> str:
+        """The circle that numbers are on, in words: ``on a circle of 24 h``; empty where they are on none."""
+        if self.period is None:
+            return ""
+        return f"on a circle of {exactly(self.period)}" + (f" {plain(self.unit)}" if self.unit else "")
 
     def position(self, label: Hashable) -> int:
         """Return the position of a label, or raise an error that names it."""

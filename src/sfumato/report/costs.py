@@ -76,6 +76,8 @@ def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: floa
     if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
         return f"The loss ({called(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
     centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
+    if mechanism.secrets.circle and loss.name == "absolute":
+        centres = f" {mechanism.secrets.circle}"
     return (
         f"The {called(loss.name, 'loss')}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
         f"and at most {amount_at_most(worst, loss.unit)} at worst."

@@ -115,7 +115,8 @@ def summarise(
         Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits, of))),
         Section("How it was made", (*remarks, *_making(design, source))),
     ]
-    title = f"A mechanism for {len(mechanism.secrets):,} {nouns(mechanism.secrets)[1]}"
+    secrets = mechanism.secrets
+    title = f"A mechanism for {len(secrets):,} {nouns(secrets)[1]} {secrets.circle}".strip()
     return Summary(title, tuple(section for section in sections if section is not None))
 
 

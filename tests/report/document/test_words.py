@@ -5,12 +5,16 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.core import units
+from sfumato.evidence import prove
+from sfumato.files import MechanismFile
+from sfumato.report import audited
 from sfumato.report.document import OtherDesigns
-from sfumato.report.document.words import cost_words
+from sfumato.report.document.words import cost_words, subject_words
 
 from .conftest import CITY, KINDS, REGION, held, report_of, report_without_drawings, slowly
 
@@ -226,3 +230,29 @@ def test_losses_of_numbers_are_told_without_the_name_of_a_distance():
     assert "years on average" in said
     assert "absolute" not in said
     assert "The loss" not in said
+
+
+@pytest.mark.parametrize(("width", "noun"), [(1, "value"), (2, "range")])
+def test_numbers_on_a_circle_are_called_so(width, noun):
+    hours = sf.NumberBins(0, width, 24 // width, "h", period=24)
+    mechanism = sf.mechanisms.exponential(hours, hours.metric("absolute"), "0.5/h")
+    prior = sf.Prior(hours, np.arange(1, len(hours) + 1) / np.arange(1, len(hours) + 1).sum())
+    file = MechanismFile(mechanism, prior, hours.metric("absolute"))
+    found = report_without_drawings(file, require=["within 3 h: at most 99 %"], others=OtherDesigns(0))
+    said = " ".join(subject_words(found.facts.subject))
+    assert f"{24 // width} {noun}s, from 0" in said
+    assert "numbers on a circle of 24 h" in said
+    assert found.facts.subject.circle.value == 24
+    (risk,) = (each for each in found.facts.risks if each.radius.value == 3)
+    middles = np.asarray(hours.coordinates)[:, 0]
+    joint = mechanism.matrix * prior.probabilities[:, None]
+    apart = [np.abs((middles - guess + 12) % 24 - 12) for guess in np.arange(0, 24, 0.25)]
+    best = sum(max(joint[away <= 3, report].sum() for away in apart) for report in range(len(hours)))
+    assert risk.chance.lower <= best + 1e-12
+    assert best <= risk.chance.upper + 1e-12
+    assert risk.chance.upper - risk.chance.lower < 1e-9
+    if width == 1:
+        assert "the shorter way around the circle" in " ".join(cost_words(found.facts))
+    assert "on a circle of 24 h" in audited(file, *prove(mechanism, prior, file.guarantees)).markdown()
+    sentences = [entry.sentence for entry in sf.audit(mechanism, prior=prior, metric=hours.metric("absolute"))]
+    assert any("counted on a circle of 24 h" in each for each in sentences)

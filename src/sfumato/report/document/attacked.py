@@ -18,7 +18,7 @@ from .noisy import noise_seen
 from .promised import REPORTS
 from .quantity import Known, Quantity
 from .repeated import CONFIDENCE, RepeatedAttack, repeated_attacks
-from .subject import centres_m, kind_of, on_a_line
+from .subject import centres_m, kind_of, of_numbers
 
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
@@ -160,4 +160,4 @@ def _ground(mechanism: Mechanism) -> Metric | None:
         return None  # distances of vertices are not those of the points that are rounded to them
     if isinstance(space, Places):
         return space.metric("euclidean", unit="km")
-    return space.metric("absolute") if on_a_line(space) else None
+    return space.metric("absolute") if of_numbers(space) else None

@@ -29,6 +29,7 @@ class SubjectFacts(Short):
         last: The last of them.
         unit: The unit of numbers.
         chosen_reports: Whether reports are at places chosen from data, not at vertices or the centres of cells.
+        circle: The length of the circle that numbers are on, in their unit; None where they are on none.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class SubjectFacts(Short):
     last: str
     unit: str
     chosen_reports: bool = False
+    circle: Quantity | None = None
 
 
 @final

@@ -25,7 +25,7 @@ from ..within_radius import RADIUS, silent
 from .found import RiskFacts
 from .noisy import noise_seen
 from .quantity import Known, Quantity
-from .subject import on_a_line
+from .subject import of_numbers
 
 _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
@@ -166,7 +166,7 @@ def _radius(mechanism: Mechanism, radius: str) -> Quantity:
     space = mechanism.secrets
     if radius.strip() == "0":
         return Quantity.exact(0.0, space.unit, Known.STATED)
-    if not on_a_line(space):
+    if not of_numbers(space):
         raise InputError(
             f"within {radius} was asked for, but these secrets have no distances.",
             "write 'within 0: at most 60 %' for how often the very secret is found.",
@@ -183,14 +183,17 @@ def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
     A guess between two values may be near both: what counts are all windows of twice the radius.
     """
     space = mechanism.secrets
-    if not on_a_line(space):
+    if not of_numbers(space):
         return np.eye(len(space)), np.eye(len(space))
     x = np.asarray(space.coordinates, dtype=np.float64)[:, 0]
     apart = x[None, :] - x[:, None]
-    exact = not radius or _halves(np.append(x, radius))
-    slack = 0.0 if exact else _ROUNDING * max(radius, float(np.abs(x).max()))
+    turn = math.inf if space.period is None else space.period
+    apart = apart if space.period is None else np.mod(apart, turn)
+    exact = not radius or _halves(np.append(x, [radius, space.period or 0.0]))
+    slack = 0.0 if exact else _ROUNDING * max(radius, float(np.abs(x).max()), space.period or 0.0)
     surely, perhaps = (
-        ((apart >= 0) & (apart <= 2 * radius + change)).astype(np.float64) for change in (-slack, slack)
+        (((apart >= 0) & (apart <= 2 * radius + change)) | (apart >= turn - change)).astype(np.float64)
+        for change in (-slack, slack)
     )
     return np.maximum(surely, np.eye(len(x))), np.maximum(perhaps, np.eye(len(x)))
 

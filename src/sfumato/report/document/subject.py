@@ -10,6 +10,7 @@ from ...escaping import plain
 from ...files import MechanismFile, NoiseFile
 from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection
 from .facts import SubjectFacts
+from .quantity import Known, Quantity
 
 _LONGEST = 40  # characters of a label
 
@@ -33,6 +34,7 @@ def subject_of(held: MechanismFile | NoiseFile) -> SubjectFacts:
         short(secrets.labels[-1]),
         plain(secrets.unit) if not isinstance(secrets, Places) else "m",
         _of_data(secrets, mechanism.observables),
+        None if secrets.period is None else Quantity.exact(secrets.period, plain(secrets.unit), Known.STATED),
     )
 
 
@@ -42,13 +44,13 @@ def kind_of(space: Space) -> str:
         return "points" if isinstance(space, Lattice) else "cells"
     if isinstance(space, NumberBins) and space.width > 1:
         return "ranges"
-    return "numbers" if on_a_line(space) else "categories"
+    return "numbers" if of_numbers(space) else "categories"
 
 
-def on_a_line(space: Space) -> bool:
-    """Return whether values are numbers, or bins of numbers, on one line."""
+def of_numbers(space: Space) -> bool:
+    """Return whether values are numbers, or bins of numbers, on one line or circle."""
     found = space.coordinates
-    return found is not None and space.crs is None and space.period is None and found.shape[1] == 1
+    return found is not None and space.crs is None and found.shape[1] == 1
 
 
 def centres_m(space: Places) -> Floats:

@@ -70,7 +70,10 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> str
             f"count."
         )
     if _by_numbers(cost, subject):
-        return f"A report differs from the true number by at most {most_amount(upper, unit)} on average{worst}."
+        way = ", the shorter way around the circle" if subject.circle is not None else ""
+        return (
+            f"A report differs from the true number by at most {most_amount(upper, unit)} on average{worst}{way}."
+        )
     return f"The loss of a report ({called(name)}) is at most {most_amount(upper, unit)} on average{worst}."
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from ....audits import Outcome
 from ....escaping import plain
 from ....files import DistanceSource
-from ....rounding import amount, counted
+from ....rounding import amount, counted, exactly
 from ..facts import PromiseFacts, ReportFacts, SubjectFacts
 
 _NOUNS: Final = {
@@ -155,6 +155,9 @@ def _what(subject: SubjectFacts) -> str:
         )
     one, several = nouns_of(subject)
     between = f", from {subject.first} to {subject.last}" if subject.kind != "categories" else ""
+    if subject.circle is not None:
+        circle = f"{exactly(subject.circle.value)} {subject.circle.unit}".rstrip()
+        between = f"{between}, numbers on a circle of {circle}"
     return (
         f"This mechanism blurs an answer before anyone else sees it: it takes the true {one}, one of "
         f"{counted(subject.secrets, one, several)}{between}, and gives out an answer drawn at random from a "
