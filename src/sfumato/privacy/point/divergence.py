@@ -22,7 +22,7 @@ from ..search import Positions, search
 from ..witness import Witness
 from .largest_divergence import check_divergence, errors_of, measured, sentence_of
 from .least_epsilon import Scales
-from .metric import about_no_pair, far_secrets, metric_on, protected, same_place
+from .metric import ByMetric, metric_on, protected, same_place
 
 DIVERGENCE: Final = Description(
     "divergence-privacy",
@@ -104,7 +104,7 @@ DIVERGENCE_METRIC: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True)
-class DivergenceMetricPrivacy(Notion):
+class DivergenceMetricPrivacy(ByMetric):
     """Metric privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon d(s, s').
 
     Pairs at infinite distance need no protection; distinct secrets at distance zero must
@@ -166,21 +166,6 @@ class DivergenceMetricPrivacy(Notion):
         off = 0.0 if math.isinf(top.value) else top.above - top.value + 2.0**-51 * top.value
         rounding = math.inf if open_ else off
         return Finding(self, top.value, rounding, Witness(top.pair))
-
-    @property
-    def unit(self) -> str:
-        """The unit of the metric."""
-        return self.metric.unit
-
-    @property
-    def unprotected(self) -> str:
-        """Sentence on the secrets that it says nothing of, at an infinite distance."""
-        return far_secrets(self.metric)
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether no two secrets are at a finite distance."""
-        return about_no_pair(self.metric)
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""

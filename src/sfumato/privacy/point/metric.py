@@ -44,9 +44,41 @@ DESCRIPTION: Final = Description(
 )
 
 
+class ByMetric(Notion):
+    """A notion whose epsilon counts per distance of secrets, and says nothing of those infinitely far apart.
+
+    Attributes:
+        metric: The distances, on the mechanism's secrets.
+    """
+
+    __slots__ = ()
+
+    metric: Metric
+
+    @final
+    @property
+    def unit(self) -> str:
+        """The unit of the metric."""
+        return self.metric.unit
+
+    @final
+    @property
+    def unprotected(self) -> str:
+        """Sentence on the secrets that it says nothing of, at an infinite distance."""
+        if self.vacuous:
+            return NO_PAIR.format("secrets")
+        return "" if np.isfinite(self.metric.array).all() else FAR_PAIRS
+
+    @final
+    @property
+    def vacuous(self) -> bool:
+        """Whether no two secrets are at a finite distance."""
+        return bool(np.isfinite(self.metric.array).sum() == len(self.metric))
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class MetricDifferentialPrivacy(Notion):
+class MetricDifferentialPrivacy(ByMetric):
     """Metric privacy (XDP) of a mechanism: the least epsilon per unit of the metric, at a given delta.
 
     p[R | s] <= e**(epsilon d(s, s')) p[R | s'] + delta for all s, s' and all sets R of observables
@@ -134,21 +166,6 @@ class MetricDifferentialPrivacy(Notion):
                 return exact[1] if exact[0] > self.delta else None, False
         return top.pair if top.value > self.delta + error else None, top.value > self.delta - error
 
-    @property
-    def unit(self) -> str:
-        """The unit of the metric."""
-        return self.metric.unit
-
-    @property
-    def unprotected(self) -> str:
-        """Sentence on the secrets that it says nothing of, at an infinite distance."""
-        return far_secrets(self.metric)
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether no two secrets are at a finite distance."""
-        return about_no_pair(self.metric)
-
     def as_metric_privacy(self, _secrets: Space) -> Metric | None:
         """Return the metric, for delta 0."""
         return self.metric if self.delta == 0 else None
@@ -187,18 +204,6 @@ def metric_on(metric: Metric, size: int) -> Metric:
             "use a metric on the mechanism's secrets.",
         )
     return metric
-
-
-def about_no_pair(metric: Metric) -> bool:
-    """Return whether no two secrets are at a finite distance."""
-    return bool(np.isfinite(metric.array).sum() == len(metric))
-
-
-def far_secrets(metric: Metric) -> str:
-    """Return what an epsilon per distance says nothing of, in a sentence; empty if all distances are finite."""
-    if about_no_pair(metric):
-        return NO_PAIR.format("secrets")
-    return "" if np.isfinite(metric.array).all() else FAR_PAIRS
 
 
 def protected(metric: Metric) -> Mask:
