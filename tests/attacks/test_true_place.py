@@ -177,7 +177,7 @@ def test_what_cannot_be_attacked_is_refused():
     with pytest.raises(InputError, match="not places"):
         sf.attacks.true_place(coin, visits)
     mechanism = laplace(sf.Grid.covering(visits, "1 km"), 1e-3)
-    with pytest.raises(DataError, match="none of the 1 visits"):
+    with pytest.raises(DataError, match="of 1 visit none"):
         sf.attacks.true_place(mechanism, sf.Visits([10.0], [10.0]))
     with pytest.raises(DataError, match="no user column"):
         sf.attacks.true_place(mechanism, visits, user="ada")

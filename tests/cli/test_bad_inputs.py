@@ -242,7 +242,7 @@ attack labels.sfm --visits visits.csv | --visits
 attack m.sfm --user u001 | --user
 attack m.sfm --visits nowhere.csv | nowhere.csv
 attack m.sfm --visits visits.csv --user nobody | nobody
-attack m.sfm --visits elsewhere.csv | none of the 3 visits
+attack m.sfm --visits elsewhere.csv | of 3 visits none
 attack m.sfm --distance beauty | beauty
 attack m.sfm --sharper much | --sharper
 attack m.sfm extra | extra

@@ -556,3 +556,45 @@ def test_common_ways_to_write_wgs84(write, datum):
 def test_the_datum_of_a_geometry_without_degrees_is_used(write):
     found = read_visits(write(pa.table({"wkt": ["POINT(139.74 35.65)"], "geodeticDatum": ["EPSG:4301"]}), "csv"))
     assert (found.lat[0], found.lon[0]) == pytest.approx((35.65324, 139.73677), abs=1e-4)
+
+
+@pytest.mark.parametrize("datum", ["Tokyo", "Tokyo Datum", "EPSG:4301"])
+def test_the_datum_of_a_track_is_its_second_line(tmp_path, datum):
+    head = "Geolife trajectory\n{}\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
+    rows = "".join(f"{y:.9f},{x:.9f},0,492,39744.12,2008-10-23,02:53:04\n" for x, y in XY)
+    (tmp_path / "a.plt").write_text(head.format(datum) + rows)
+    shifted = read_visits(tmp_path / "a.plt")
+    np.testing.assert_allclose(shifted.lat, LAT, atol=1e-6)
+    np.testing.assert_allclose(shifted.lon, LON, atol=1e-6)
+    (tmp_path / "a.plt").write_text(head.format("WGS 84") + rows)
+    np.testing.assert_allclose(read_visits(tmp_path / "a.plt").lat, XY[:, 1], atol=1e-8)
+    (tmp_path / "a.plt").write_text(head.format("Hu-Tzu-Shan the second") + rows)
+    with pytest.raises(DataError, match=r"the CRS of 'a\.plt' is not understood"):
+        read_visits(tmp_path / "a.plt")
+
+
+@pytest.mark.parametrize("statement", ["EPSG:4978", "4978", pyproj.CRS("EPSG:4978").to_wkt()])
+def test_geocentric_coordinates_are_refused(tmp_path, statement):
+    rows = [[statement, "35.68", "139.75"], [statement, "35.69", "139.76"]]
+    table = pa.table(
+        dict(zip(("geodeticDatum", "decimalLatitude", "decimalLongitude"), zip(*rows, strict=True), strict=True))
+    )
+    parquet.write_table(table, tmp_path / "v.parquet")
+    with pytest.raises(DataError, match="centre of the Earth"):
+        read_visits(tmp_path / "v.parquet")
+
+
+def test_geometries_of_fixed_size_and_in_dictionaries(tmp_path):
+    points = [wkb(x, y) for x, y in zip(LON, LAT, strict=True)]
+    texts = [f"POINT ({x} {y})" for x, y in zip(LON, LAT, strict=True)]
+    for column in (
+        pa.array(points, pa.binary(21)),
+        pa.array([points[0], None, points[1]], pa.binary(21)),
+        pa.array(points).dictionary_encode(),
+        pa.array(texts).dictionary_encode(),
+        pa.array([point.hex() for point in points]).dictionary_encode(),
+    ):
+        parquet.write_table(pa.table({"geometry": column}), tmp_path / "v.parquet")
+        visits = read_visits(tmp_path / "v.parquet")
+        np.testing.assert_array_equal(visits.lat[[0, -1]], LAT)
+        np.testing.assert_array_equal(visits.lon[[0, -1]], LON)

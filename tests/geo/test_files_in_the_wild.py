@@ -1,12 +1,15 @@
 """Files as devices, surveys and spreadsheets write them: odd names, layouts, encodings and times."""
 
+import datetime as dt
 import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import sfumato as sf
 from sfumato.errors import DataError
@@ -252,6 +255,70 @@ class TestTimes:
         )
         assert moments(visits) == ["2008-10-23T02:53:04.000000", "2008-10-24T02:53:04.000000"]
         assert dict(visits.attributes) == {}
+
+    @pytest.mark.parametrize(
+        "day",
+        ["2008-10-23 00:00:00", "2008-10-23T00:00:00Z", "2008-10-23 00:00:00.000", "10/23/2008 12:00:00 AM"],
+    )
+    def test_clocks_with_days_that_are_whole_times(self, write: Write, day: str) -> None:
+        visits = read_visits(write("v.csv", f"Date,Time,lat,lon\n{day},02:53:04,48.85,2.35\n"))
+        assert moments(visits) == ["2008-10-23T02:53:04.000000"]
+
+    def test_days_of_typed_tables_with_clocks(self, tmp_path: Path) -> None:
+        for kind, shift in ((pa.timestamp("us"), 0), (pa.timestamp("us", "Europe/Paris"), 1), (pa.date32(), 0)):
+            midnight = dt.datetime(2008, 12, 1) - dt.timedelta(hours=shift)
+            columns = {
+                "date": pa.array([midnight if pa.types.is_timestamp(kind) else midnight.date()], kind),
+                "time": pa.array([dt.time(2, 53, 4)], pa.time64("us")),
+                "lat": [48.85],
+                "lon": [2.35],
+            }
+            parquet.write_table(pa.table(columns), tmp_path / "v.parquet")
+            visits = read_visits(tmp_path / "v.parquet")
+            assert moments(visits) == [f"2008-12-01T0{2 - shift}:53:04.000000"]
+
+    @pytest.mark.parametrize(
+        ("times", "expected"),
+        [
+            (["12/31/2024", "1/2/2024"], ["2024-12-31T00:00:00.000000", "2024-01-02T00:00:00.000000"]),
+            (["31/12/2024", "1/2/2024"], ["2024-12-31T00:00:00.000000", "2024-02-01T00:00:00.000000"]),
+            (["1.2.2024 7:05", "3.4.2024"], ["2024-02-01T07:05:00.000000", "2024-04-03T00:00:00.000000"]),
+            (
+                ["12/31/2024 12:05:06 AM", "1/2/2024 2:30 pm"],
+                ["2024-12-31T00:05:06.000000", "2024-01-02T14:30:00.000000"],
+            ),
+            (
+                ["12/31/2024 12:05 PM", "1/2/2024 24:00:00"],
+                ["2024-12-31T12:05:00.000000", "2024-01-03T00:00:00.000000"],
+            ),
+            (
+                ["2024-12-31 24:00:00", "2024-02-28T24:00Z"],
+                ["2025-01-01T00:00:00.000000", "2024-02-29T00:00:00.000000"],
+            ),
+        ],
+    )
+    def test_dates_that_begin_with_month_or_day(self, write: Write, times: list[str], expected: list[str]) -> None:
+        rows = "".join(f"{each},48.85,2.35\n" for each in times)
+        visits = read_visits(write("v.csv", f"time,lat,lon\n{rows}"))
+        assert moments(visits) == expected
+        assert visits.notes == ()
+
+    def test_dates_that_can_begin_with_either_are_named(self, write: Write) -> None:
+        path = write("v.csv", "time,lat,lon\n01/02/2024,48.85,2.35\n03/04/2024,48.86,2.36\n")
+        (note,) = read_visits(path).notes
+        assert note.endswith(
+            "is kept as it is: its dates can begin with the month or with the day. Write them as 2024-02-01."
+        )
+        with pytest.raises(DataError, match=r"can begin with the month or with the day.*\nHint: .*2024-02-01"):
+            read_visits(path, time="time")
+        both = read_visits(write("w.csv", "time,lat,lon\n13/02/2024,48.85,2.35\n03/14/2024,48.86,2.36\n"))
+        assert both.time is None
+
+    def test_the_day_that_ends_at_24(self, write: Write) -> None:
+        visits = read_visits(write("v.csv", "Date,Time,lat,lon\n2008-10-23,24:00:00,48.85,2.35\n"))
+        assert moments(visits) == ["2008-10-24T00:00:00.000000"]
+        late = read_visits(write("w.csv", "time,lat,lon\n2008-10-23T24:00:01,48.85,2.35\n2008-10-23,48.8,2.3\n"))
+        assert moments(late)[0] == "NaT"
 
     def test_whole_times_with_days(self, write: Write) -> None:
         visits = read_visits(write("v.csv", "date,time,lat,lon\n2008-10-23,2008-10-24T10:00:00Z,48.85,2.35\n"))

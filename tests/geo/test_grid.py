@@ -182,10 +182,10 @@ def test_refused_fields():
 
 def test_no_visit_inside_says_where_they_are():
     visits = Visits([40.7, 40.8], [-74.0, -73.9], user=["a", "b"])
-    with pytest.raises(DataError, match=r"none of the 2 visits falls into the 192 cells") as caught:
+    with pytest.raises(DataError, match=r"of 2 visits none falls into the 192 cells") as caught:
         Grid.covering(visits, cell="500 m", region=REGION).counts(visits)
     assert "40.70000 to 40.80000 N, -74.00000 to -73.90000 E" in caught.value.told(values=True)
-    with pytest.raises(DataError, match="none of the 1 visits of user 'a'"):
+    with pytest.raises(DataError, match="of 1 visit of user 'a' none"):
         Grid.covering(REGION, cell="500 m").counts(visits, "a")
 
 

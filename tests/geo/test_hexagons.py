@@ -84,7 +84,7 @@ def test_refusals(hexagons):
         Hexagons(["paris"], hexagons.crs)
     with pytest.raises(InputError, match="1 cells of 1 resolutions"):
         Hexagons(hexagons.labels[:1], hexagons.crs)
-    with pytest.raises(DataError, match="none of the 1 visits"):
+    with pytest.raises(DataError, match="of 1 visit none"):
         hexagons.counts(Visits([40.0], [2.0]))
 
 

@@ -56,7 +56,7 @@ def test_an_unknown_user_is_named_beside_known_ones(visits):
 
 def test_inside_keeps_borders_and_says_where_others_are(visits):
     assert len(visits.inside(Region(48.85, 2.33, 48.87, 2.35))) == 3
-    with pytest.raises(DataError, match=r"none of the 4 visits .*\nHint: choose a region") as refused:
+    with pytest.raises(DataError, match=r"of 4 visits none .*\nHint: choose a region") as refused:
         visits.inside(Region(40.0, 2.0, 41.0, 3.0))
     assert "48.80000 to 48.87000 N" in refused.value.told(values=True)
 

@@ -16,6 +16,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.space import WGS84
 from ..errors import DataError, InputError, argument, python, row_value
+from ..rounding import counted
 from .projection import Projection
 from .true_points import DISTANCES, TruePoints
 from .vertex_weights import Draw, Rounding
@@ -214,7 +215,7 @@ class Places(Space, ABC):
             whose = "" if user is None else f" of user {user!r}"
             lat, lon = self.latlon.min(axis=0), self.latlon.max(axis=0)
             raise DataError(
-                f"none of the {len(chosen):,} visits{whose} falls into {self._served_by} "
+                f"of {counted(len(chosen), 'visit')}{whose} none falls into {self._served_by} "
                 f"({lat[0]:.5f} to {lon[0]:.5f} N, {lat[1]:.5f} to {lon[1]:.5f} E).",
                 f"choose a region where they are{row_value(f' ({chosen.extent})', '')}, "
                 "or check whether lat and lon are swapped.",

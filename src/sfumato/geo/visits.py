@@ -164,7 +164,7 @@ class Visits(Frozen):
         within = region.contains(self.lat, self.lon)
         if not within.any():
             raise DataError(
-                f"none of the {len(self):,} visits is inside {region}.",
+                f"of {counted(len(self), 'visit')} none is inside {region}.",
                 f"choose a region where they are{row_value(f' ({self.extent})', '')}.",
             )
         return self.select(within)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import DataError
@@ -38,7 +39,11 @@ def check_kind(table: object) -> None:
 
 
 def read_columns(
-    path: str | os.PathLike[str] | ArrowStream, columns: Sequence[str], *, as_text: Iterable[str] = ()
+    path: str | os.PathLike[str] | ArrowStream,
+    columns: Sequence[str],
+    *,
+    as_text: Iterable[str] = (),
+    option: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
     """Return some columns of a CSV, Parquet or Arrow file, of a folder of such, or of a table in memory.
 
@@ -47,6 +52,7 @@ def read_columns(
         columns: The names of the columns; all of them if it is empty.
         as_text: Those that stay as they are written where the file is a CSV, so that
             ``007`` is not read as 7.
+        option: The arguments that name a column, where it is another one than ``column``.
 
     Returns:
         An Arrow table.
@@ -56,23 +62,23 @@ def read_columns(
         DataError: If the file does not exist, cannot be read as a table or lacks a column.
     """
     if is_frame(path):
-        return _loaded(FrameTable(path), columns, IN_MEMORY)
+        return _loaded(FrameTable(path), columns, IN_MEMORY, option)
     path = as_path(path, "a table")
     if path.is_dir():
-        return _folder(path, columns)
+        return _folder(path, columns, option)
     check_kind(path)
     source, name = Source.of(path), repr(os.fspath(path))
     if path.suffix.lower() in ARROW:
-        return _loaded(ArrowFile(source), columns, name)
+        return _loaded(ArrowFile(source), columns, name, option)
     if path.suffix.lower() == ".parquet":
-        return _loaded(ParquetTable(source), columns, name)
+        return _loaded(ParquetTable(source), columns, name, option)
     table = _text(source, tuple(as_text))
-    _check(table.column_names, columns, name)
+    _check(table.column_names, columns, name, option)
     check_distinct(table.column_names, name)
     return table.select(list(dict.fromkeys(columns))) if columns else table
 
 
-def _folder(path: Path, columns: Sequence[str]) -> Any:
+def _folder(path: Path, columns: Sequence[str], option: Mapping[str, str]) -> Any:
     """Return the tables below a folder, in the order of their paths; those of text as they are written."""
     import pyarrow as pa
 
@@ -81,7 +87,7 @@ def _folder(path: Path, columns: Sequence[str]) -> Any:
         raise DataError(
             f"the folder {name} holds no CSV, Parquet or Arrow files.", "check that it is the right folder."
         )
-    _check(stream.schema.names, columns, name)
+    _check(stream.schema.names, columns, name, option)
     wanted = list(dict.fromkeys(columns)) or stream.schema.names
     fields = [stream.schema.field(column) for column in wanted]
     return pa.Table.from_batches(stream.batches(wanted), pa.schema(fields))
@@ -109,13 +115,13 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
         ) from None
 
 
-def _loaded(table: OpenTable, columns: Sequence[str], name: str) -> Any:
-    _check(table.columns, columns, name)
+def _loaded(table: OpenTable, columns: Sequence[str], name: str, option: Mapping[str, str]) -> Any:
+    _check(table.columns, columns, name, option)
     check_distinct(table.columns, name)
     return table.load(list(dict.fromkeys(columns)) or None)
 
 
-def _check(known: Sequence[str], columns: Sequence[str], name: str) -> None:
+def _check(known: Sequence[str], columns: Sequence[str], name: str, option: Mapping[str, str]) -> None:
     for column in columns:
         if column not in known:
-            raise no_column(known, column, "column", name)
+            raise no_column(known, column, option.get(column, "column"), name)

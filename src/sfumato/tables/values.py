@@ -24,6 +24,14 @@ _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19
 _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CLOCK: Final = r"^\d{1,2}:\d\d(:\d\d([.,]\d+)?)?Z?$"
+_MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d)[T ]24(:00(?::00(?:\.0*)?)?(?:Z|[+-]\d\d:?\d\d)?)$"
+_DATE: Final = (
+    r"^(?P<first>\d{1,2})(?P<sign>[/.-])(?P<second>\d{1,2})[/.-](?P<year>\d{4})"
+    r"(?:[T,\s]\s*(?P<hour>\d{1,2})(?P<rest>:\d\d(?::\d\d(?:[.,]\d+)?)?)\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?$"
+)
+"""A date that begins with the month or the day, with or without a time of day."""
+_OF_DAY: Final = ("hour", "rest", "half", "zone")
 _BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
 _MOST_BAD: Final = 0.5  # of the values of a column of times may be no times
 _TWITTER = r"^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}$"
@@ -229,6 +237,7 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
         date = pc.binary_join_element_wise(part["year"], month, part["day"], "-")
         column = pc.binary_join_element_wise(date, "T", part["clock"], part["zone"], "")
     else:
+        column = _year_first(column)
         column = pc.replace_substring_regex(column, r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3")
         column = pc.replace_substring_regex(column, r"\s*UTC$", "Z")
         column = pc.replace_substring_regex(column, r"(:\d\d)[.,](\d{1,6})\d*", r"\1.\2")
@@ -236,6 +245,10 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
     seconds = np.asarray(pc.fill_null(leap, False)).astype(np.int64)
     if seconds.any():
         column = pc.replace_substring_regex(column, r"(:\d\d):60(\.\d*)?", r"\1:59")
+    midnight = np.asarray(pc.fill_null(pc.match_substring_regex(column, _MIDNIGHT), False))
+    if midnight.any():  # at the end of a day
+        column = pc.replace_substring_regex(column, _MIDNIGHT, r"\1 00\2")
+        seconds = seconds + 86_400 * midnight
     moments = _cast(column)
     if moments is None:
         moments = np.concatenate(
@@ -245,6 +258,68 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
     if bad > most_bad * (len(column) - column.null_count) or bad == len(column) - column.null_count:
         return None
     return TimeColumn(moments + seconds.astype("timedelta64[s]"), bad)
+
+
+def _year_first(column: Any) -> Any:
+    """Return texts whose dates begin with the month or the day as texts that begin with the year.
+
+    Which of the two comes first is known where a number above 12 says so in the column, and of dates with dots,
+    which begin with the day. Other columns stay as they are.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = pc.extract_regex(column, _DATE)
+    dates = pc.is_valid(parts)
+    order = _order_of(parts)
+    if order is None:
+        return column
+    texts = {name: pc.cast(pc.struct_field(parts, name), pa.string()) for name in ("year", *order, *_OF_DAY)}
+    date = pc.binary_join_element_wise(texts["year"], *(pc.utf8_lpad(texts[each], 2, "0") for each in order), "-")
+    timed = pc.not_equal(texts["hour"], "")
+    hour = pc.cast(pc.if_else(timed, texts["hour"], "0"), pa.int64())
+    twelve = pc.not_equal(texts["half"], "")
+    late = pc.match_substring(texts["half"], "p", ignore_case=True)
+    turned = pc.subtract(hour, pc.multiply(pc.divide(hour, 12), 12))
+    hour = pc.if_else(twelve, pc.add(turned, pc.if_else(late, 12, 0)), hour)
+    clock = pc.binary_join_element_wise(
+        " ", pc.utf8_lpad(pc.cast(hour, pa.string()), 2, "0"), texts["rest"], texts["zone"], ""
+    )
+    known = pc.binary_join_element_wise(date, pc.if_else(timed, clock, ""), "")
+    return pc.if_else(dates, known, pc.cast(column, pa.string()))
+
+
+def _order_of(parts: Any) -> tuple[str, str] | None:
+    """Return the fields of month and day of dates, in this order; None where they are unknown."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if parts.null_count == len(parts):
+        return None
+    largest = {
+        name: pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second")
+    }
+    if max(largest.values()) > 31 or min(largest.values()) > 12:
+        return None
+    if largest["second"] > 12:
+        return "first", "second"
+    dots = pc.all(pc.equal(pc.struct_field(parts, "sign"), ".")).as_py()
+    return ("second", "first") if largest["first"] > 12 or dots else None
+
+
+def ambiguous_dates(column: Any) -> bool:
+    """Return whether texts have dates that can begin with the month or with the day, such as 01/02/2024.
+
+    Args:
+        column: An Arrow array or chunked array.
+    """
+    import pyarrow.compute as pc
+
+    column = _decoded(column)
+    if not _is_text(column):
+        return False
+    parts = pc.extract_regex(_trimmed(column), _DATE)
+    return parts.null_count < len(parts) and _order_of(parts) is None
 
 
 def _cast(column: Any) -> Times | None:

@@ -240,8 +240,8 @@ def test_files_are_designed_for_only_where_they_are_stated_to_be_people(run, tmp
     assert "--user-column" in refused.err
     assert "--people file" in refused.err
     for people, said in (
-        ("file", "none of the 2 users has 20 visits"),
-        ("one", "none of the 1 users has 20 visits"),
+        ("file", "of 2 users none has 20 visits"),
+        ("one", "of 1 user none has 20 visits"),
     ):
         done = run("design", folder, *OPTIONS, "--people", people)
         assert said in done.out + done.err

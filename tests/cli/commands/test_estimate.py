@@ -243,3 +243,14 @@ def test_weights_that_a_release_did_not_keep(run, released):
     assert done.code == 1
     assert "no column 'weight'" in done.err
     assert "holds the reports" in run("estimate", "m.sfm", "r.csv", "--unmarked", "--weights", "label").err
+
+
+def test_weights_that_are_missing_are_hinted_at_by_their_option(run, tmp_path):
+    run("design", "--column", "answer", "--labels", "yes,no", "--epsilon", "1", "-o", "m.sfm")
+    (tmp_path / "v.csv").write_text("answer,weight\n" + "yes,1\nno,2\n" * 20, encoding="utf-8")
+    run("release", "m.sfm", "v.csv", "out.csv", "--column", "answer", "--keep", "weight")
+    done = run("estimate", "m.sfm", "out.csv", "--weights", "weights")
+    assert done.code == 1
+    assert "has no column 'weights'" in done.err
+    assert "--weights weight" in done.err
+    assert "--column" not in done.err

@@ -66,3 +66,20 @@ def test_an_interruption_says_how_to_go_on(run, tmp_path, monkeypatch):
     found = run(*QUICK, "-o", tmp_path)
     assert found.code == 130
     assert "the same command goes on" in found.err
+
+
+def test_the_command_that_is_printed_has_the_options_of_columns(run, monkeypatch, tmp_path):
+    commands = []
+
+    def stop(*_, command, **__):
+        commands.append(command)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduction, "run", stop)
+    (tmp_path / "v.csv").write_text("breite,laenge,wer\n48.85,2.35,a\n48.86,2.36,b\n", encoding="utf-8")
+    columns = ("--lat", "breite", "--lon", "laenge", "--people", "one")
+    study = next(name for name in reproduction.NAMES if reproduction.paper_of(name).visits)
+    done = run("reproduce", study, "v.csv", "--quick", "-o", "out", *columns)
+    assert done.code == 130, done.err
+    words = " ".join(columns)
+    assert commands == [f"sfumato reproduce {study} v.csv --quick {words} --output out"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,7 +58,13 @@ def command(
             setting,
             folder,
             processes=processes,
-            command=_typed(paper.name, files or [], quick, folder),
+            command=_typed(
+                paper.name,
+                files or [],
+                quick,
+                folder,
+                {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people},
+            ),
             progress=say,
         )
     except KeyboardInterrupt:
@@ -87,7 +94,8 @@ def _data(
     return found
 
 
-def _typed(name: str, files: list[Path], quick: bool, folder: Path) -> str:
+def _typed(name: str, files: list[Path], quick: bool, folder: Path, options: Mapping[str, str | None]) -> str:
     """Return the command line that does this again."""
     words = ["sfumato", "reproduce", name, *(path.name for path in files), *(["--quick"] if quick else [])]
+    words += [word for option, value in options.items() if value is not None for word in (option, value)]
     return shlex.join([*words, "--output", folder.name])

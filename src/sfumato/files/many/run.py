@@ -12,6 +12,7 @@ from ...core.arguments import checked
 from ...core.guarantees import as_guarantees
 from ...errors import DataError, InputError, argument
 from ...geo import Region, Visits
+from ...rounding import counted
 from .folder import DesignFolder, OnNews, filled
 from .job import DesignJob
 from .names import check_names
@@ -158,7 +159,7 @@ def design_each_user(
         jobs.append(PersonJob(name, theirs, wishes, options, workers.threads))
     if not jobs:
         raise DataError(
-            f"none of the {few:,} users has {max(least_visits, 1):,} visits"
+            f"of {counted(few, 'user')} none has {counted(max(least_visits, 1), 'visit')}"
             f"{'' if area is None else ' in the region'}.",
             f"lower {argument('least_visits', least_visits)}.",
         )

@@ -203,6 +203,12 @@ def _system(statement: Statement, source: str, *, of_row: bool = False) -> Any:
         if of_row and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
             shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
         raise DataError(f"the CRS of {source} is not understood{shown}.", *_HINTS) from None
+    if crs.is_geocentric:
+        raise DataError(
+            f"the CRS of {source} ({_name(crs)}) counts metres from the centre of the Earth on three axes: two of "
+            "them are no position.",
+            _CONVERT,
+        )
     return None if crs.to_authority() in _DEGREES else crs
 
 

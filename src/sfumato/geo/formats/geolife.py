@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...tables import Source, cause, files_below, misfit, names, parsed, times
+from .crs import ReferenceSystem, row_statements
 from .format import Format, Wanted
 from .people import person_of
 from .points import degrees
@@ -62,7 +63,8 @@ GEOLIFE: Final = Format(
 def _points(source: Source, user: str | None) -> RawVisits | None:
     """Return the points of one file, or None if it has a header alone.
 
-    A row that is no place on Earth, as in one of the published files, has no position; a note says so.
+    The second line names the datum, as in all tracks of OziExplorer. A row that is no place on Earth, as in one of
+    the published files, has no position; a note says so.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -87,7 +89,9 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
         raise DataError(f"the dates of {source} are not like 2008-10-23, 02:53:04.", "download it again.")
     lat = degrees(table["lat"], f"the latitudes of {source}")
     lon = degrees(table["lon"], f"the longitudes of {source}")
-    notes = moments.notes(str(source))
+    datum = row_statements([lines[1].decode("utf-8", "replace").strip()])
+    system = ReferenceSystem.of([("its second line", datum[0])], str(source))
+    notes = (*system.notes, *moments.notes(str(source)))
     beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
     if beyond.any():
         line = _HEADER_LINES + 1 + int(np.argmax(beyond))
@@ -96,6 +100,7 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
             raise DataError(f"there are only rows {where}.", "download it again.")
         notes += (f"{int(beyond.sum()):,} of {len(lat):,} rows {where} are read as rows without a position.",)
         lat[beyond] = lon[beyond] = np.nan
+    lon, lat = system.degrees(np.column_stack([lon, lat]), np.arange(1, len(lat) + 1), str(source)).T
     return RawVisits(
         lat, lon, None if user is None else names(pa.array([user] * len(lat))), moments.values, notes=notes
     )

@@ -76,6 +76,10 @@ def points(
     import pyarrow.compute as pc
 
     types = pa.types
+    if types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    if types.is_fixed_size_binary(column.type):
+        column = pc.cast(column, pa.binary())
     known = np.array(pc.is_valid(column).to_numpy(zero_copy_only=False), dtype=bool)
     if types.is_string(column.type) or types.is_large_string(column.type):
         blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True)

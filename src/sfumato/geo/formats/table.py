@@ -20,6 +20,7 @@ from ...tables import (
     Source,
     TextTable,
     TimeColumn,
+    ambiguous_dates,
     clocks,
     column_list,
     names,
@@ -32,6 +33,9 @@ from .format import Format, Wanted
 from .geometry_columns import geometry_columns
 from .points import degrees, points
 from .rows import RawVisits
+
+_AT_MIDNIGHT: Final = r"[T ]+(?:0?0:00(?::00(?:[.,]0+)?)?|12:00(?::00)?\s*[Aa]\.?[Mm]\.?)\s*(Z|[+-]\d\d:?\d\d)?$"
+"""End of a day that is written as a time."""
 
 
 def read_text(source: Source, wanted: Wanted) -> RawVisits:
@@ -218,13 +222,20 @@ def visits_of(
     if moments is not None:
         notes += moments.notes(f"the column {roles.time!r} of {source}")
     elif roles.time is not None:
+        unclear = _unclear(table, roles)
+        if unclear and roles.time_named:
+            raise DataError(
+                f"the dates in the column {roles.time!r} of {source} {unclear}.",
+                "write them with the year first: 2024-02-01.",
+            )
         if roles.time_named:
             raise DataError(
                 f"the column {roles.time!r} of {source} holds no readable times"
                 f"{row_value(f', but values such as {_example(table[roles.time])!r}', '')}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
-        notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is.")
+        why = f": its dates {unclear}. Write them as 2024-02-01" if unclear else ""
+        notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is{why}.")
     attributes = {}
     unused = {roles.time if moments is None else None, roles.date if date is None else None}
     used = set(roles.used) - unused
@@ -248,11 +259,24 @@ def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
         return None, None
     clock = None if roles.date is None else clocks(table[roles.time])
     if clock is not None:
+        # A day may be a whole time at midnight; what it states of a zone holds for the clock.
         day = pc.utf8_trim_whitespace(pc.cast(table[roles.date], pa.string()))
-        moments = times(pc.binary_join_element_wise(day, pc.cast(clock, pa.string()), " "))
+        whole = pc.match_substring_regex(day, _AT_MIDNIGHT)
+        zone = pc.if_else(whole, pc.replace_substring_regex(day, f"^.*{_AT_MIDNIGHT}", r"\1"), "")
+        day = pc.replace_substring_regex(day, _AT_MIDNIGHT, "")
+        clock = pc.replace_substring_regex(pc.cast(clock, pa.string()), "Z$", "")
+        moments = times(pc.binary_join_element_wise(pc.binary_join_element_wise(day, clock, " "), zone, ""))
         if moments is not None:
             return moments, roles.date
     return times(table[roles.time]), None
+
+
+def _unclear(table: Any, roles: Roles) -> str:
+    """Return why dates could not be read, if month and day can be either; "" otherwise."""
+    columns = [name for name in (roles.time, roles.date) if name is not None]
+    if any(ambiguous_dates(table[name]) for name in columns):
+        return "can begin with the month or with the day"
+    return ""
 
 
 def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:

@@ -190,7 +190,8 @@ def _positions(
         raise InputError(
             f"the column {weights!r} holds the reports.", f"name another one with {argument('weights')}."
         )
-    held = read_columns(table, [*spaces, *([] if weights is None else [weights])], as_text=texts)
+    named = {} if weights is None else {weights: "weights"}
+    held = read_columns(table, [*spaces, *named], as_text=texts, option=named)
     found = [find(space, held[name]) for name, space in spaces.items()]
     for (name, space), positions in zip(spaces.items(), found, strict=True):
         unknown = positions < 0
