@@ -354,7 +354,9 @@ def test_the_other_ends_of_trips_are_not_kept(names):
     trips = pa.table({**columns, **dict(zip(names, ends, strict=True))})
     with pytest.raises(InputError, match="holds positions of other places") as refused:
         sf.release(NOISE, trips, keep=names)
-    assert "lat='column'" in refused.value.hint
+    lat, lon = names if len(names) == 2 else ("end_lat", "end_lng")
+    assert f"also=[({lat!r}, {lon!r})]" in refused.value.hint
+    assert f"--also {lat},{lon}" in refused.value.told(lambda name, value: f"--{name} {value}")
     if len(names) == 2 and names[0] != "p":
         for name in names:
             with pytest.raises(InputError, match="holds positions of other places"):

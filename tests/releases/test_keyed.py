@@ -22,6 +22,11 @@ ANSWERS = pa.record_batch({"id": np.arange(300), "answer": [f"s{row % 8}" for ro
 COUNTS = pa.record_batch({"id": np.arange(60), "answer": np.arange(60) % 8})
 PLACES = places(300, 0.01)
 
+TRIPS = PLACES.append_column("end_lat", PLACES["lat"]).append_column(
+    "end_lng", PLACES["lon"].take(pa.array(range(299, -1, -1)))
+)
+BOTH = {"also": (("end_lat", "end_lng"),)}
+
 CASES = {
     "lattice": (mechanism(CITY), PLACES, {"outside": "drop"}),
     "moved": (mechanism(CITY), PLACES, {"outside": "nearest", "within": "9000 km"}),
@@ -31,6 +36,9 @@ CASES = {
         PLACES.slice(0, 50),
         {"outside": "drop"},
     ),
+    "trips": (mechanism(CITY), TRIPS, {"outside": "drop", **BOTH}),
+    "trips moved": (mechanism(CITY), TRIPS, {"outside": "nearest", "within": "9000 km", **BOTH}),
+    "trips of noise": (CoordinateNoise("1/km", "5 m", CITY.projection), TRIPS.slice(0, 50), BOTH),
     "noise": (CoordinateNoise("1/km", "5 m", CITY.projection), PLACES.slice(0, 50), {}),
     "labels": (mechanism(SPACE), ANSWERS, {"column": "answer"}),
     "columns": (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..core import JointSpace, Mechanism, units
 from ..core.arguments import checked
-from ..errors import DataError, InputError, argument, python
+from ..errors import DataError, InputError, argument, python, typed
 from ..geo import People, check_people
 from ..mechanisms.family import MechanismFamily
 from ..mechanisms.planar import CoordinateNoise
@@ -98,7 +98,8 @@ def wishes_of(
         if not isinstance(name, str):
             raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
     column = columns_of(mechanism, given.pop("column"))
-    wishes = Wishes(column, keep=tuple(keep), outside=outside or "error", lists=lists, **given)
+    also = _pairs(given.pop("also"))
+    wishes = Wishes(column, keep=tuple(keep), outside=outside or "error", lists=lists, also=also, **given)
     if wishes.column is not None and isinstance(mechanism, Blur):
         raise InputError(
             "only a release of places can be charged in a ledger, not one of the labels or numbers in a column.",
@@ -110,7 +111,35 @@ def wishes_of(
             f"{', '.join(map(repr, wishes.named))}.",
             f"leave out {argument('place_column')}: each row has a report of its own.",
         )
+    if also and place_column:
+        raise InputError(
+            f"{argument('place_column', place_column)} names one place of a row, but {argument('also')} names "
+            "several.",
+            f"leave out {argument('place_column')}: each row has fresh reports",
+            f"release each place by itself, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
+            "the promises of all releases add up.",
+        )
     return wishes
+
+
+def _pairs(also: Any) -> tuple[tuple[str, str], ...]:
+    """Return the columns of other places of a row, as pairs of latitude and longitude.
+
+    Raises:
+        InputError: If they are no pairs of names.
+    """
+    pairs = []
+    for each in [also] if isinstance(also, str) else also:
+        pair = (each,) if isinstance(each, str) else tuple(each)
+        if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):
+            raise InputError(
+                f"{argument('also')} names {','.join(map(str, pair))!r}, which is no pair of columns: a latitude, "
+                "a longitude.",
+                python("pass also=[('end_lat', 'end_lng')]."),
+                typed("write --also end_lat,end_lng."),
+            )
+        pairs.append(pair)
+    return tuple(pairs)
 
 
 def _check_acts(outside: str, within: float | str, allow: float) -> None:
@@ -151,6 +180,7 @@ def _options(
     by: str | None = None,
     within: float | str = WITHIN,
     people: People | None = None,
+    also: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
     return dict(locals())
 

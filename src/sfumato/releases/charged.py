@@ -69,7 +69,8 @@ class ChargedDraw:
         return self.kernel.reported(located, self.kernel.drawn(located, self._words))
 
     def _users(self, located: Located, start: int) -> list[tuple[str, int]]:
-        return reports_of_users(located.batch.column(self.kernel.user).take(located.rows), start)
+        users = reports_of_users(located.batch.column(self.kernel.user).take(located.rows), start)
+        return [(user, rows * self.kernel.places) for user, rows in users]
 
     def _charges(self, users: Iterable[tuple[str, int]]) -> list[Charge]:
         return [self.blur.charge_for(user, reports) for user, reports in users]

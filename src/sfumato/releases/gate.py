@@ -50,7 +50,7 @@ class PersonLimits(Short):
         Args:
             promises: The largest promise of one report, kind by kind; none where nothing bounds a report.
             people: The reports of each person.
-            earlier: How often the source was released before.
+            earlier: How often the source was released before, each place of its rows counted.
             same_mechanism: Whether all of these releases had this mechanism.
 
         Raises:
@@ -116,7 +116,8 @@ def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
         DataError: If rows name no user.
     """
     if people.most is not None and not people.nameless:
-        return {reports * (1 + earlier): users for reports, users in people.counts}
+        row = people.row_reports
+        return {reports // row * (row + earlier): users for reports, users in people.counts}
     lacking, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
     if people.most is not None:
         names = "names" if people.nameless == 1 else "name"

@@ -103,7 +103,8 @@ class KeyedDraw:
         found = []
         for row, key in enumerate(chosen):
             found += self._kernel.drawn(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
-        return [(found[0][0], np.arange(len(chosen)), np.concatenate([reports for _, _, reports in found]))]
+        reports = np.concatenate([reports for _, _, reports in found], axis=1)
+        return [(found[0][0], np.arange(len(chosen)), reports)]
 
 
 def _naming(column: Any) -> Any:

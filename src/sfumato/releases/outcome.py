@@ -16,7 +16,7 @@ class Release(Short):
     """The outcome of a release.
 
     Attributes:
-        rows: How many reports, or tuples of reports, were written.
+        rows: How many rows of reports, or of tuples of reports, were written.
         dropped: How many rows were left out, because they are outside the secrets.
         moved: How many rows outside were taken to be at the nearest place.
         columns: The columns of the released table.
@@ -30,7 +30,8 @@ class Release(Short):
         seconds: How long it took.
         without_position: How many of the rows that were left out have no position.
         resumed: How many reports had been drawn before an interruption.
-        earlier: How often the source had been released to the same folder.
+        earlier: How often the source had been released to the same folder, each place of its rows counted.
+        row_reports: How many reports each row has.
     """
 
     rows: int
@@ -47,10 +48,14 @@ class Release(Short):
     without_position: int = 0
     resumed: int = 0
     earlier: int = 0
+    row_reports: int = 1
 
     def __str__(self) -> str:
         shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
-        parts = [f"{counted(self.rows, 'report')} released ({', '.join(map(plain, shown))})"]
+        rows = f" in {counted(self.rows, 'row')}" if self.row_reports > 1 else ""
+        parts = [
+            f"{counted(self.rows * self.row_reports, 'report')} released{rows} ({', '.join(map(plain, shown))})"
+        ]
         if self.dropped:
             were = "was" if self.dropped == 1 else "were"
             parts.append(

@@ -167,7 +167,7 @@ class PreparedRelease(Short):
                 f"{tally.resumed:,} rows had been drawn before the interruption, and were not drawn again"
             )
         if before:
-            adds = f"{before + 1:,} releases add up"
+            adds = f"{before + self._kernel.places:,} releases add up"
             if self._remembered is not None and self._remembered.metered is not None:
                 adds = (
                     "places that the ledger remembers have the reports that they had, and all other reports add up"
@@ -188,6 +188,7 @@ class PreparedRelease(Short):
             promises=self.promises,
             mark=self._mark.mechanisms,
             seconds=clock.monotonic() - begun,
+            row_reports=self._kernel.places,
         )
 
     def _check_run(self) -> None:
@@ -272,7 +273,7 @@ class PreparedRelease(Short):
         if charged is not None:
             cost = charged.blur.sentence
         if self._known is not None:  # first: a table without a record could be released again by mistake
-            keep_record(self._known, self.target, self._mark, place.run)
+            keep_record(self._known, self.target, self._mark, place.run, self._kernel.places)
         place.publish(table, self.target, self._mark if suffix == ".csv" else None)
         with suppress(OSError):  # the table is there
             place.remove()

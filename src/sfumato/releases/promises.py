@@ -27,13 +27,13 @@ class People(Short):
 
     Attributes:
         rows: Rows with a report at most.
-        most: The largest number of rows of one user, or where places are named of their reports; None where no
-            column names the users.
+        most: The largest number of reports of one user; None where no column names the users.
         users: How many users there are; None where it is not known.
         exact: Whether both were counted, or are at most so many.
         nameless: Rows that name no user.
         counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
         assumed: Whether all rows count as one person's because nothing says whose they are.
+        row_reports: How many reports a row has: several where it has several places.
     """
 
     rows: int
@@ -43,6 +43,17 @@ class People(Short):
     nameless: int = 0
     counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     assumed: bool = False
+    row_reports: int = 1
+
+    def times(self, reports: int) -> People:
+        """Return the same people where each row has several reports.
+
+        Args:
+            reports: How many.
+        """
+        most = None if self.most is None else self.most * reports
+        counts = tuple((each * reports, users) for each, users in self.counts)
+        return replace(self, most=most, counts=counts, row_reports=reports)
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class _Rest(TypedDict, total=False):
     time: str | None
     keep: Sequence[str]
     place_column: str | None
+    also: Sequence[tuple[str, str]]
     by: str | None
     outside: Outside | None
     within: float | str
@@ -79,6 +80,7 @@ def release(
     time: str | None = None,
     keep: Sequence[str] = (),
     place_column: str | None = None,
+    also: Sequence[tuple[str, str]] = (),
     by: str | None = None,
     outside: Outside | None = None,
     within: float | str = WITHIN,
@@ -134,6 +136,10 @@ def release(
         keep: Names of further columns that are carried over unchanged.
         place_column: The column that names a user's places, such as a label or the key of a venue. Rows
             without a name are reported afresh.
+        also: Pairs of columns with the latitude and longitude of other places of a row, such as
+            ``[("end_lat", "end_lng")]`` of trips. Each place has a report of its own, which counts like that of
+            any row and replaces these columns; its label is in ``end_lat_label``. A row is outside if one of its
+            places is.
         by: The column that names each row's mechanism, where several are given.
         outside: What to do with rows that are at none of the secrets: refuse (``error``, the default), move them
             to the nearest place, or leave them out (``drop``). On a lattice that serves a convex region, and
@@ -173,6 +179,7 @@ def release(
         "time": time,
         "keep": keep,
         "place_column": place_column,
+        "also": also,
         "by": by,
         "outside": outside,
         "within": within,

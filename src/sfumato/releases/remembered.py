@@ -71,7 +71,9 @@ class Remembered:
             if self.metered is None
             else self._charged(located, shared, start, memo, run)
         )
-        return kernel.reported(located, [(self._single, np.arange(len(located.rows)), reports[shared.taken])])
+        return kernel.reported(
+            located, [(self._single, np.arange(len(located.rows)), reports[None, shared.taken])]
+        )
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """Refuse, before anybody is charged, reports for which a user has too little left.
@@ -168,7 +170,8 @@ class Remembered:
         return reports
 
     def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
-        return self.kernel.drawn(located, self._words, rows)[0][2]
+        reports: NDArray[Any] = self.kernel.drawn(located, self._words, rows)[0][2][0]
+        return reports
 
     @property
     def _single(self) -> Reporter:

@@ -76,6 +76,33 @@ def lattice_file(tmp_path, on_a_lattice):
     return "points.sfm"
 
 
+def test_both_ends_of_trips_are_released_in_one_run(run, lattice_file, tmp_path):
+    rows = "".join(f"48.85{k % 3},2.35,48.84,2.36{k % 5},u{k % 2},v\n" for k in range(20))
+    (tmp_path / "trips.csv").write_text("start_lat,start_lng,end_lat,end_lng,user,venue\n" + rows)
+    done = run("release", lattice_file, "trips.csv", "out.csv", "--also", "end_lat,end_lng")
+    assert done.code == 0, done.err
+    assert "20 reports of one person: 20 times epsilon, 20/km" in done.out
+    assert "40 reports released in 20 rows" in done.out
+    table = pyarrow.csv.read_csv(tmp_path / "out.csv")
+    assert table.column_names == ["latitude", "longitude", "label", "end_lat", "end_lng", "end_lat_label"]
+    single = run("release", lattice_file, "trips.csv", "x.csv", "--also", "end_lat")
+    assert "--also names 'end_lat', which is no pair" in single.err
+    kept = run("release", lattice_file, "trips.csv", "x.csv", "--keep", "end_lat", "--keep", "end_lng", "--again")
+    assert "--also end_lat,end_lng" in kept.err
+    assert "lat=" not in kept.err
+    limited = run(
+        *("release", lattice_file, "trips.csv", "x.csv", "--also", "end_lat,end_lng"),
+        *("--max-reports-per-person", "19", "--again"),
+    )
+    assert "2 of 2 people would exceed" in limited.err
+    placed = run(
+        "release", lattice_file, "trips.csv", "x.csv", "--also", "end_lat,end_lng", "--place-column", "venue"
+    )
+    assert "--place-column" in placed.err
+    assert "--also" in placed.err
+    assert not (tmp_path / "x.csv").exists()
+
+
 MOVED = ["--outside", "nearest", "--within", "20 km", "--allow", "0.2"]
 
 

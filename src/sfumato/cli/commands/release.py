@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,6 +68,13 @@ def command(
         str | None,
         typer.Option(
             help="The column that names a user's places: each place is reported once, and its report is repeated."
+        ),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Two columns with another place of each row, such as the end of a trip: end_lat,end_lng. It has "
+            "a report of its own, which counts. Repeatable."
         ),
     ] = None,
     by: Annotated[
@@ -160,6 +168,7 @@ def command(
         people=people,
         keep=keep or (),
         place_column=place_column,
+        also=[tuple(row) for row in csv.reader(also or ())],
         by=by,
         outside=choice,
         within=within,

@@ -117,6 +117,7 @@ class PreparedFrame(Short):
             promises=self.promises,
             mark=mark.mechanisms,
             seconds=time.monotonic() - begun,
+            row_reports=kernel.places,
         )
         return ReleasedFrame(frame, outcome)
 

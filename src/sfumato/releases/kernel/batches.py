@@ -18,7 +18,7 @@ class Located(Short):
     Attributes:
         batch: The true rows.
         rows: The numbers of those for which a report is drawn, array (k,), in order.
-        values: Their secrets, array (k, ...).
+        values: Their secrets, array (places, k, ...): of each place of a row, such as both ends of a trip.
         chosen: The number of the mechanism of each, array (k,); None where there is one.
         moved: How many of them were moved first.
         farthest_m: How far at most, metres.

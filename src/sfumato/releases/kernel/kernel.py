@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from ...sampling import SystemWords, Words
 from ...tables import no_column
 from ..columns import fresh
 from ..disclosed import Disclosed
-from ..reporters import BLOCK, Columnwise, MatrixReporter, NoiseReporter, Reporter, reporter
+from ..reporters import BLOCK, Columnwise, NoiseReporter, Reporter, Secrets, reporter
 from ..users import as_texts, holds_names
 from .batches import Located, PrivateBatch
-from .outside import check_near, misspelt, refuse_outside
+from .outside import check_near, refuse_outside
 from .positions import check_kept
-from .schema import private_schema
+from .schema import of_place, private_schema
 from .secrets import grouped, secrets_at, secrets_of
-from .wishes import Wishes, by_name, given_by
+from .wishes import Wishes, by_name, first_places, given_by, other_places
 
 
 class Kernel:
@@ -47,6 +48,7 @@ class Kernel:
         drawn_from: The columns that a row's report depends on.
         rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
         columnwise: Whether each column has a mechanism of its own, so that every row has a report of each.
+        places: How many places of a row have a report: one, and one for each pair of columns in ``wishes.also``.
         user: The column of users, or None.
         disclosed: Which columns are carried over, and which are left out.
         secret: The columns that hold the secret, or the time.
@@ -82,10 +84,17 @@ class Kernel:
         found = None
         if given == "places":
             named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
-            found = PlaceColumns.of(schema, name, named, comma=comma)
-        self._places = found
+            found = PlaceColumns.of(first_places(schema, asked, name), name, named, comma=comma)
+        pairs = () if found is None else other_places(found, asked.also)
+        self._places = () if found is None else (found, *pairs)
+        self.places = 1 + len(pairs)
         self.of_places = found is not None
         self.notes = () if found is None else found.notes
+        if pairs:
+            called = " and ".join(map(self._of_place, range(self.places)))
+            self.notes += (
+                f"each row has {self.places} reports, by {called}, drawn independently: all of them count",
+            )
         self.user = asked.user if found is None else found.roles.user
         self.people = asked.people
         if asked.people == "column" and self.user is None:
@@ -104,7 +113,10 @@ class Kernel:
                     f"the column {role!r} of {name} is of {schema.field(role).type}, which holds no names.",
                     "name a column of texts or numbers.",
                 )
-        secret = asked.named if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
+        position = (
+            (None, None, None) if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
+        )
+        secret = (*asked.named, *position, *chain(*asked.also))
         kept = {"user": self.user, "time": None if found is None else found.roles.time}
         self.disclosed = Disclosed.of(columns, asked.keep, secret, kept)
         datum = None if found is None else found.roles.datum
@@ -114,12 +126,12 @@ class Kernel:
                 f"leave it out of {argument('keep')}.",
             )
         self.secret = frozenset(each for each in (*secret, kept["time"]) if each is not None)
-        position = () if found is None else found.position
-        self.drawn_from = tuple(each for each in (*position, *asked.named, asked.by) if each is not None)
+        sources = (*chain(*(each.position for each in self._places)), *asked.named, asked.by)
+        self.drawn_from = tuple(dict.fromkeys(each for each in sources if each is not None))
         self.rowwise = all(each.rowwise for each in self._reporters)
         wanted = [*self.drawn_from, *self.disclosed.kept.values()]
         self.needs = tuple(dict.fromkeys(wanted))
-        self.schema = private_schema(self._reporters, self.disclosed, schema, lists=asked.lists)
+        self.schema = private_schema(self._reporters, self.disclosed, schema, asked.also, lists=asked.lists)
         if len({type(each) for each in self._reporters}) > 1 and given == "places":
             self.notes += ("reports have no labels, because some of the mechanisms have none",)
 
@@ -151,61 +163,61 @@ class Kernel:
             InputError: If a column to keep gives the positions away.
         """
         chosen = self._chosen(batch, start)
-        nearest = self._wishes.outside == "nearest"
-        at = None
-        if self._places is None:
-            found = secrets_of(self._reporters, [batch.column(name) for name in self._wishes.named], chosen)
+        found: list[tuple[Secrets, tuple[Floats, Floats] | None]]
+        if self._places:
+            found = [self._at(place, batch, chosen, words, start) for place in range(self.places)]
         else:
-            at = self._places.degrees(batch, start=start)
-            found = secrets_at(self._reporters, *at, chosen, words, nearest=nearest)
-        inside, moved_m = found.inside, found.moved_m
-        if at is not None:
-            self._check_kept(batch, inside, *at)
-        if moved_m is not None:
-            check_near(moved_m, inside, self._within_m, start)
-        if not inside.all() and self._wishes.outside != "drop":
-            slip = self._misspelt(batch, inside) if at is None else self._swapped(at, inside, chosen, words)
-            refuse_outside(self._reporters, inside, start, at=at, nearest=nearest, slip=slip)
+            labels = [batch.column(name) for name in self._wishes.named]
+            found = [(secrets_of(self._reporters, labels, chosen), None)]
+        moved_m = np.zeros(batch.num_rows)
+        lacking = np.zeros(batch.num_rows, dtype=np.bool_)
+        for place, (secrets, at) in enumerate(found):
+            if at is not None:
+                self._check_kept(batch, secrets.inside, *at)
+                lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
+            called = self._of_place(place) if self.places > 1 else ""
+            if secrets.moved_m is not None:
+                check_near(secrets.moved_m, secrets.inside, self._within_m, start, place=called)
+                moved_m = np.maximum(moved_m, secrets.moved_m)
+            if not secrets.inside.all() and self._wishes.outside != "drop":
+                labels = [] if at else [batch.column(name).filter(~secrets.inside) for name in self._wishes.named]
+                nearest = self._wishes.outside == "nearest"
+                refuse_outside(
+                    self._reporters, secrets.inside, start, at, chosen, labels, nearest=nearest, place=called
+                )
+        inside = np.all([secrets.inside for secrets, _ in found], axis=0)
         rows = np.flatnonzero(inside)
-        moved = np.zeros(0) if moved_m is None else moved_m[rows]
-        all_inside = len(rows) == len(inside)
+        values = np.stack([secrets.values for secrets, _ in found])
+        moved = moved_m[rows]
         return Located(
             batch,
             rows,
-            found.values if all_inside else found.values[rows],
-            chosen if chosen is None or all_inside else chosen[rows],
+            values if len(rows) == len(inside) else values[:, rows],
+            chosen if chosen is None else chosen[rows],
             int(np.count_nonzero(moved)),
             float(moved.max(initial=0.0)),
-            0 if at is None else int(np.count_nonzero(~(inside | np.isfinite(at[0] + at[1])))),
+            int(np.count_nonzero(lacking)),
         )
 
-    def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
-        """Return a hint where a label that is not there differs from one that is in its form alone."""
-        reporter = self.single
-        if len(self._wishes.named) != 1 or not isinstance(reporter, MatrixReporter):
-            return ""
-        values = batch.column(self._wishes.named[0]).filter(~inside).to_pylist()
-        return misspelt(reporter.single.secrets.labels, values)
+    def _at(
+        self, place: int, batch: Any, chosen: NDArray[np.intp] | None, words: Words, start: int
+    ) -> tuple[Secrets, tuple[Floats, Floats]]:
+        """Return the secrets of one place of each row, and the degrees that they are of."""
+        at = self._places[place].degrees(batch, start=start)
+        nearest = self._wishes.outside == "nearest"
+        return secrets_at(self._reporters, *at, chosen, words, nearest=nearest), at
 
-    def _swapped(
-        self, at: tuple[Floats, Floats], inside: NDArray[np.bool_], chosen: NDArray[np.intp] | None, words: Words
-    ) -> str:
-        """Return a hint where all points that are outside would be inside with their coordinates exchanged."""
-        lat, lon = (each[~inside] for each in at)
-        known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
-        if not known.all():
-            return ""
-        own = None if chosen is None else chosen[~inside]
-        exchanged = secrets_at(self._reporters, lon, lat, own, words, nearest=False).inside.all()
-        swapped = "see whether latitude and longitude are swapped: exchanged, these rows are inside"
-        return swapped if exchanged else ""
+    def _of_place(self, place: int) -> str:
+        """Return the columns of a place of each row, for messages."""
+        roles = self._places[place].roles
+        return repr(roles.geometry) if roles.geometry is not None else f"{roles.lat!r}, {roles.lon!r}"
 
     def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
         """Refuse columns that give positions away; users and times are kept under their own names.
 
         Users stay near places of their own, so of their column only numbers that are positions are looked at.
         """
-        time = None if self._places is None else self._places.roles.time
+        time = self._places[0].roles.time if self._places else None
         kept = {name: batch.column(name) for name in self.disclosed.kept.values() if name != time}
         losses = [each.loss_m for each in self._reporters]
         notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)), users=self.user)
@@ -215,6 +227,8 @@ class Kernel:
         self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
     ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
         """Return fresh reports: for each mechanism, which of the located rows are its, and their reports.
+
+        Reports are arrays (places, rows, ...). All rows have the report of their first place drawn first.
 
         Args:
             located: The rows.
@@ -227,12 +241,14 @@ class Kernel:
         if located.chosen is not None:
             groups = [(number, wanted[rows]) for number, rows in grouped(located.chosen[wanted])]
         for number, mine in groups:
-            each = self._reporters[number]
-            values = located.values if mine.size == len(located.values) else located.values[mine]
-            if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
-                values = values[:, 0].astype(np.intp)  # positions, beside the points of noise
-            parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
-            found.append((each, mine, np.concatenate(parts)))
+            each, reports = self._reporters[number], []
+            for secrets in located.values:
+                values = secrets if mine.size == len(secrets) else secrets[mine]
+                if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
+                    values = values[:, 0].astype(np.intp)  # positions, beside the points of noise
+                parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
+                reports.append(np.concatenate(parts))
+            found.append((each, mine, np.stack(reports)))
         return found
 
     def reported(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
@@ -287,13 +303,20 @@ class Kernel:
         return [rows for _, rows in grouped(chosen)]
 
     def degrees(self, batch: Any) -> tuple[Floats, Floats]:
-        """Return the true latitudes and longitudes of a batch, arrays (n,), degrees; NaN where a row has none."""
-        if self._places is None:
+        """Return the true latitudes and longitudes of rows, arrays (n,), degrees; NaN where one has none.
+
+        Of rows with several places they are those of the first.
+        """
+        if not self._places:
             return np.full(batch.num_rows, np.nan), np.full(batch.num_rows, np.nan)
-        return self._places.degrees(batch)
+        return self._places[0].degrees(batch)
 
     def _columns(self, each: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
-        return each.columns(reports, lists=self._wishes.lists, dictionaries=len(self._reporters) == 1)
+        how: Any = {"lists": self._wishes.lists, "dictionaries": len(self._reporters) == 1}
+        columns = each.columns(reports[0], **how)
+        for pair, others in zip(self._wishes.also, reports[1:], strict=True):
+            columns |= {of_place(name, pair): column for name, column in each.columns(others, **how).items()}
+        return columns
 
     def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:
         if self._wishes.by is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...errors import DataError, argument
 from ...rounding import amount_at_most, counted
-from ..reporters import Reporter
+from ...sampling import SystemWords
+from ..reporters import MatrixReporter, Reporter
+from .secrets import Chosen, secrets_at
 
 _FAR: Final = 20.0  # times as far as is allowed
 
 
-def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, start: int) -> None:
+def check_near(
+    moved_m: Floats, inside: NDArray[np.bool_], within_m: float, start: int, *, place: str = ""
+) -> None:
     """Refuse rows that were moved too far.
 
     Args:
@@ -25,6 +29,7 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
         inside: Which rows have a secret now, array (n,).
         within_m: How far they may be moved, metres.
         start: The number of rows before these, for messages.
+        place: The columns of the place of a row that this is about, where rows have several.
 
     Raises:
         DataError: If one was moved farther.
@@ -37,7 +42,7 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
     far = float(moved_m.max()) > _FAR * within_m  # probably no slip at a border
     raise DataError(
         f"{counted(int(too_far.sum()), 'row')} {_are(int(too_far.sum()))} more than "
-        f"{amount_at_most(within_m, 'm')} outside (the first is "
+        f"{amount_at_most(within_m, 'm')} outside{_by(place)} (the first is "
         f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"move them all the same with {argument('within', farthest)}" if not far else "",
@@ -46,23 +51,47 @@ def check_near(moved_m: Floats, inside: NDArray[np.bool_], within_m: float, star
     )
 
 
+def _by(place: str) -> str:
+    return f" by {place}" if place else ""
+
+
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def misspelt(labels: Iterable[object], values: Iterable[object]) -> str:
+def _misspelt(reporters: Sequence[Reporter], columns: Sequence[Any]) -> str:
     """Return a hint where a value differs from a label in capitals, blanks or the form of accents alone.
 
     The value itself is not named: it may be what nobody is to read.
 
     Args:
-        labels: The labels, which are looked at where they are texts.
-        values: Values that are no labels.
+        reporters: The mechanisms.
+        columns: Values that are no labels, of each column of labels an Arrow array.
     """
+    if len(columns) != 1 or len(reporters) != 1 or not isinstance(reporters[0], MatrixReporter):
+        return ""
+    labels, values = reporters[0].single.secrets.labels, columns[0].to_pylist()
     known = {_folded(label) for label in labels if isinstance(label, str)}
     if not any(isinstance(value, str) and _folded(value) in known for value in values):
         return ""
     return "correct the label: one differs only in its capitals, blanks or the form of its accents"
+
+
+def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen) -> str:
+    """Return a hint where all points that are outside would be inside with their coordinates exchanged.
+
+    Args:
+        reporters: The mechanisms.
+        lat: Latitudes of the points outside, degrees, array (n,); NaN where a row has none.
+        lon: Longitudes.
+        chosen: The number of the mechanism of each row, array (n,); None where there is one.
+    """
+    known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
+    if not known.all():
+        return ""
+    exchanged = secrets_at(reporters, lon, lat, chosen, SystemWords(), nearest=False).inside.all()
+    swapped = "see whether latitude and longitude are swapped: exchanged, these rows are inside"
+    return swapped if exchanged else ""
 
 
 def _folded(text: str) -> str:
@@ -73,10 +102,12 @@ def refuse_outside(
     reporters: Sequence[Reporter],
     inside: NDArray[np.bool_],
     start: int,
-    *,
     at: tuple[Floats, Floats] | None,
+    chosen: Chosen,
+    columns: Sequence[Any],
+    *,
     nearest: bool,
-    slip: str = "",
+    place: str = "",
 ) -> None:
     """Refuse rows that are at none of the secrets.
 
@@ -86,8 +117,10 @@ def refuse_outside(
         start: The number of rows before these, for messages.
         at: Latitudes and longitudes, degrees, arrays (n,), NaN where a row has none; None where secrets are not
             places.
+        chosen: The number of the mechanism of each row, array (n,); None where there is one.
+        columns: The columns of labels, Arrow arrays of the rows outside; none where secrets are places.
         nearest: Whether rows were moved already.
-        slip: What is probably wrong, as a hint.
+        place: The columns of the place of a row that this is about, where rows have several.
 
     Raises:
         DataError: Always.
@@ -96,11 +129,11 @@ def refuse_outside(
     of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"
     where = reporters[0].where if len(reporters) == 1 else "at any of the secrets of their mechanisms"
     drop = f"pass {argument('outside', 'drop')} to leave them out"
-    number = f"(the first is number {first})"
+    number = f"{f'by {place} ' if place else ''}(the first is number {first})"
     if at is None:
         raise DataError(
             f"{count:,} of {of} {_are(count)} not {where} {number}.",
-            slip or "correct the label, or give missing answers a label of their own",
+            _misspelt(reporters, columns) or "correct the label, or give missing answers a label of their own",
             drop,
             "design the mechanism for these labels too.",
         )
@@ -124,7 +157,8 @@ def refuse_outside(
         )
     raise DataError(
         f"{count:,} of {of} {_are(count)} not {where} {number}{without}.",
-        slip or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+        _swapped(reporters, lat[~inside], lon[~inside], None if chosen is None else chosen[~inside])
+        or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         if not nearest and all(each.moves for each in reporters)
         else "",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...errors import InputError, argument
+from ...errors import InputError, argument, python, typed
 from ...rounding import amount
 from ..columns import fresh
 from .embedded_numbers import are_shapes, is_text, numbers_in, texts_of
@@ -73,19 +73,13 @@ def check_kept(
         rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
     )
     notes, looked_at = [], {name: fresh(column, name, few) for name, column in kept.items()}
-    other = _other_places(looked_at, lat[few], lon[few])
+    others = _other_places(looked_at, lat[few], lon[few])
     for name, column in kept.items():
         numbers = looked_at[name]
         most_m = _LEAST_M if name == users else limit_m
         located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], most_m)
-        if located_m is None and (name == other or _named_so(name, numbers, lat[few], lon[few])):
-            raise InputError(
-                f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never "
-                "kept.",
-                f"leave it out of {argument('keep')}",
-                f"release these places, too, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
-                "the promises of both releases add up.",
-            )
+        if located_m is None and (name in others or _named_so(name, numbers, lat[few], lon[few])):
+            raise _refusal_of_places(name, others)
         if located_m is not None:
             exactly = f" (to about {amount(located_m, 'm')})" if located_m >= 1 else ""
             raise InputError(
@@ -200,15 +194,33 @@ def _named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
     return bool(called) and any(_are_near(values, there) for values in numbers_in(column))
 
 
-def _other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> str:
-    """Return the column with the latitudes of other places near the rows, where another has longitudes."""
+def _other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return the columns with latitudes and longitudes of other places near the rows, if there are any."""
     if len(lat) < _FEW:
-        return ""
+        return ()
     numbers = [(name, each) for name, column in columns.items() for each in numbers_in(column) if _are_fine(each)]
     for name, each in numbers:
-        if _are_near(each, lat) and any(other is not each and _are_near(other, lon) for _, other in numbers):
-            return name
-    return ""
+        pairs = ((name, other) for other, there in numbers if there is not each and _are_near(there, lon))
+        if _are_near(each, lat) and (pair := next(pairs, None)):
+            return pair
+    return ()
+
+
+def _refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
+    """Return the error of a column with other places of the rows.
+
+    Args:
+        name: The column.
+        pair: The columns with their latitudes and longitudes, where they are known.
+    """
+    lat, lon = pair if len(set(pair)) == 2 else ("end_lat", "end_lng")
+    split = "write them into two columns, and " if len(set(pair)) == 1 else ""
+    return InputError(
+        f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never kept.",
+        f"leave it out of {argument('keep')}",
+        python(f"{split}protect these places in the same release with also=[({lat!r}, {lon!r})]."),
+        typed(f"{split}protect these places in the same release with --also {lat},{lon}."),
+    )
 
 
 def _are_near(values: Floats, there: Floats) -> bool:

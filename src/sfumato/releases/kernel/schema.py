@@ -15,7 +15,14 @@ from ..disclosed import Disclosed
 from ..reporters import NoiseReporter, Reporter
 
 
-def private_schema(reporters: Sequence[Reporter], disclosed: Disclosed, source: Any, *, lists: bool) -> Any:
+def private_schema(
+    reporters: Sequence[Reporter],
+    disclosed: Disclosed,
+    source: Any,
+    also: Sequence[tuple[str, str]] = (),
+    *,
+    lists: bool,
+) -> Any:
     """Return the Arrow schema of private rows, without metadata.
 
     Where mechanisms on places and noise stand side by side, reports have a position, but no label.
@@ -24,6 +31,7 @@ def private_schema(reporters: Sequence[Reporter], disclosed: Disclosed, source: 
         reporters: The mechanisms.
         disclosed: The columns that are kept.
         source: The schema of the true rows.
+        also: The columns of latitude and longitude of other places of a row, which have a report of their own.
         lists: Whether a report of several numbers becomes a list, or as many columns.
 
     Raises:
@@ -41,6 +49,15 @@ def private_schema(reporters: Sequence[Reporter], disclosed: Disclosed, source: 
             "the mechanisms give reports of different kinds, which do not fit into one table.",
             "release each kind by itself.",
         )
+    first = list(shared)
+    for pair in also:
+        others = [(of_place(name, pair), kind) for name, kind in first]
+        twice = sorted({name for name, _ in others} & {name for name, _ in shared})
+        if twice:
+            raise InputError(
+                f"two released columns would have the name {twice[0]!r}.", "rename it in the source first."
+            )
+        shared += others
     clash = sorted({name for name, _ in shared} & set(disclosed.kept))
     if clash:
         raise InputError(
@@ -56,6 +73,19 @@ def private_schema(reporters: Sequence[Reporter], disclosed: Disclosed, source: 
                 f"leave it out of {argument('keep')}.",
             )
     return pa.schema([*shared, *kept])
+
+
+def of_place(name: str, pair: tuple[str, str]) -> str:
+    """Return the name that a column of reports has for another place of a row.
+
+    Args:
+        name: Its name for the first place, such as ``latitude``, or ``longitude_2`` of a tuple.
+        pair: The columns of latitude and longitude of the other place.
+    """
+    lat, lon = pair
+    names = {"latitude": lat, "longitude": lon, "label": f"{lat}_label"}
+    kind, sign, number = name.partition("_")
+    return names[kind] + sign + number
 
 
 def _no_reports(each: Reporter) -> NDArray[Any]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from ...core.frozen import Short
 from ...errors import InputError, argument
-from ...geo import People
+from ...geo import People, PlaceColumns
 from ...rounding import counted
 from ...sampling import SystemWords
+from ...tables import no_column
 from ..reporters import Given, NoiseReporter, Reporter
 
 Outside = Literal["error", "nearest", "drop"]
@@ -38,6 +40,7 @@ class Wishes(Short):
         within: How far they are moved at most, a length.
         lists: Whether a report of several numbers becomes a list, or as many columns.
         people: Who is a person, as `sfumato.read_visits` takes it.
+        also: Pairs of columns with the latitude and longitude of other places of a row, such as the end of a trip.
     """
 
     column: str | tuple[str, ...] | None = None
@@ -51,6 +54,7 @@ class Wishes(Short):
     within: float | str = WITHIN
     lists: bool = True
     people: People | None = None
+    also: tuple[tuple[str, str], ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -131,6 +135,8 @@ def given_by(reporters: Sequence[Reporter], asked: Wishes) -> Given:
             raise InputError(
                 f"with {argument('column')} no places are read.", f"leave out {argument(f'release.{role}')}."
             )
+    if asked.also:
+        raise InputError(f"with {argument('column')} no places are read.", f"leave out {argument('also')}.")
     if asked.outside == "nearest":
         raise InputError(
             "a label that is not among the secrets has no nearest label.",
@@ -146,3 +152,40 @@ def given_by(reporters: Sequence[Reporter], asked: Wishes) -> Given:
     if any(isinstance(each, NoiseReporter) for each in reporters):
         raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
     return "numbers" if kinds == {"numbers"} else "labels"
+
+
+def first_places(schema: Any, asked: Wishes, name: str) -> Any:
+    """Return the schema of a source without the columns of other places, in which the first place is looked for.
+
+    Args:
+        schema: The Arrow schema of the source.
+        asked: The wishes.
+        name: The source, for messages.
+
+    Raises:
+        DataError: If a column is missing.
+        InputError: If a column has two roles.
+    """
+    import pyarrow as pa
+
+    others = list(chain(*asked.also))
+    every = [*others, asked.lat, asked.lon, asked.user, asked.time, asked.by]
+    for each in others:
+        if each not in schema.names:
+            raise no_column(schema.names, each, "also", name)
+        if every.count(each) > 1:
+            raise InputError(
+                f"the column {each!r} of {argument('also')} has another role, too.",
+                "name each column once: the first place of a row by itself, and the others with this argument.",
+            )
+    return pa.schema([field for field in schema if field.name not in others], schema.metadata)
+
+
+def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[PlaceColumns, ...]:
+    """Return the columns of the other places of each row, read as the first place is.
+
+    Args:
+        first: The columns of the first place.
+        also: Pairs of columns of latitude and longitude.
+    """
+    return tuple(replace(first, roles=replace(first.roles, lat=lat, lon=lon, geometry=None)) for lat, lon in also)

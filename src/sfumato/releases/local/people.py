@@ -16,7 +16,7 @@ _MERGED: Final = 1 << 22  # counts of users that are held before equal users are
 
 
 def counted(stream: TableStream, kernel: Kernel) -> People:
-    """Return how many rows the source has, and how many of one user at most.
+    """Return how many rows the source has, and how many reports of one user at most.
 
     Users are told apart as the ledger does: not by blanks around their names, nor by how Unicode composes them.
     Rows that name no user may be anyone's, and are counted with every user's. Where the secrets are places and no
@@ -69,7 +69,8 @@ def counted(stream: TableStream, kernel: Kernel) -> People:
     named = total.filter(pc.invert(missing))["n"]
     most = pc.max(named).as_py() or 0
     spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
-    return People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+    people = People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+    return people.times(kernel.places)
 
 
 def of_one(rows: int, kernel: Kernel) -> People:
@@ -82,7 +83,7 @@ def of_one(rows: int, kernel: Kernel) -> People:
     stated = kernel.people == "one"
     if not (stated or kernel.of_places):
         return People(rows)
-    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),))
+    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),)).times(kernel.places)
 
 
 def _small(column: Any) -> Any:

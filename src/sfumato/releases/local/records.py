@@ -33,15 +33,17 @@ class Record(Short):
 
     Attributes:
         content: What the source was known by.
-        times: How often that source had been released by then.
+        times: How often that source had been released by then, each place of its rows counted.
         run: The name of the run, random.
         mechanism: The fingerprint of the mechanism; of several a hash.
+        places: How many places of each row this release reported.
     """
 
     content: str
     times: int
     run: str
     mechanism: str
+    places: int = 1
 
 
 def check_released(source: Identity, target: Path, *, run: str = "", known: int = 0) -> None:
@@ -84,6 +86,8 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
 def times_before(source: Identity, target: Path, *, run: str = "") -> int:
     """Return how often a source was released to the target's folder before, or some of its columns.
 
+    A release that reports several places of each row counts as one for each.
+
     Args:
         source: What the source is known by.
         target: The file to write.
@@ -94,7 +98,7 @@ def times_before(source: Identity, target: Path, *, run: str = "") -> int:
     counted = [
         record.times for record in known if set(record.content.split()) <= parts
     ]  # also those that are gone
-    return max([len({record.run for record in known}), *counted])
+    return max([_places(known), *counted])
 
 
 def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "") -> bool:
@@ -107,11 +111,16 @@ def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "")
         run: The run that asks: its own record does not count.
     """
     records = [record for _, record, _ in _same(source, target, run)]
-    complete = len({record.run for record in records}) == times_before(source, target, run=run)
+    complete = _places(records) == times_before(source, target, run=run)
     return complete and all(record.mechanism == _fingerprint(mark) for record in records)
 
 
-def keep_record(source: Identity, target: Path, mark: Mark, run: str) -> None:
+def _places(records: Sequence[Record]) -> int:
+    """Return how many places of each row releases reported together."""
+    return sum({record.run: record.places for record in records}.values())
+
+
+def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: int = 1) -> None:
     """Add a release to the record of its target, readable by its owner only; once for each run.
 
     Args:
@@ -119,15 +128,16 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str) -> None:
         target: The file that is written.
         mark: The mark of the mechanisms.
         run: The name of the run.
+        places: How many places of each row it reported.
     """
     path = target.with_name(hidden_name(target.name, _SUFFIX))
     records = _read(path)[1]
     if any(record.run == run for record in records):
         return
-    times = times_before(source, target, run=run) + 1
+    times = times_before(source, target, run=run) + places
     with atomically(path) as temporary:
         temporary.chmod(0o600)
-        records = [*records, Record(source.content, times, run, _fingerprint(mark))]
+        records = [*records, Record(source.content, times, run, _fingerprint(mark), places)]
         temporary.write_text(_text(target.name, records), encoding="utf-8")
 
 
@@ -178,4 +188,5 @@ def _read(path: Path) -> tuple[str, list[Record]]:
 
 
 def _record(held: dict[str, Any]) -> Record:
-    return Record(str(held["content"]), int(held["times"]), str(held["run"]), str(held.get("mechanism", "")))
+    texts = str(held["run"]), str(held.get("mechanism", ""))
+    return Record(str(held["content"]), int(held["times"]), *texts, int(held.get("places", 1)))

@@ -96,6 +96,7 @@ class SparkPrepared(Short):
             promises=self.promises,
             mark=self.mark.mechanisms,
             seconds=clock.monotonic() - begun,
+            row_reports=self._kernel.places,
         )
         say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
         return done
@@ -147,8 +148,8 @@ def release_on_spark(
         key: The column whose values are different in every row.
         allow: The share of rows that may be moved or dropped.
         tell: Is told the promises, before the first report is drawn, and the outcome; None for silence.
-        options: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``by``, ``outside``, ``within``,
-            ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``, as for `sfumato.release`.
+        options: As for `sfumato.release`: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``,
+            ``by``, ``outside``, ``within``, ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``.
 
     Raises:
         InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.

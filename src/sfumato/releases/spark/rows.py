@@ -113,7 +113,7 @@ class SparkRows(Short):
             )
 
     def people(self, kernel: Kernel) -> People:
-        """Return how many rows there are, and how many of one user at most; a job of Spark counts.
+        """Return how many rows there are, and how many reports of one user at most; a job of Spark counts.
 
         Users are told apart as elsewhere: blanks around a name, and how Unicode composes it, do not count.
 
@@ -139,7 +139,8 @@ class SparkRows(Short):
         nameless = sum(int(row[1]) * int(row[2]) for row in found if row[0])
         rows, users = sum(reports * users for reports, users in counts), sum(users for _, users in counts)
         most = (counts[-1][0] if counts else 0) + nameless
-        return People(rows + nameless, most, users or None, nameless=nameless, counts=counts)
+        people = People(rows + nameless, most, users or None, nameless=nameless, counts=counts)
+        return people.times(kernel.places)
 
 
 def _counted(batches: Iterable[Any]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from ...errors import InputError, argument, python
 from ..budget import Blur
 from ..gate import EPSILON, REPORTS
 
-SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people")
+SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people", "also")
 """The arguments of `sfumato.release` that are passed on as they are."""
 
 _UNSERVED: Final = {
