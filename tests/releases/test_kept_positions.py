@@ -136,6 +136,29 @@ TELLS_NOTHING |= {
 }
 
 
+HEX = [RNG.bytes(2).hex() for _ in range(60)]
+TOLD |= {
+    "code behind a sign": [f"{other}-{code}" for other, code in zip(HEX, TOLD["geohash"], strict=True)],
+    "code behind numbers": [f"id{RNG.integers(10**6)}|{code[:7]}" for code in TOLD["geohash"]],
+    "code between others": [
+        f"{other}_{code}_{other[::-1]}" for other, code in zip(HEX, TOLD["geohash"], strict=True)
+    ],
+    "code at the end": [f"x{RNG.integers(10, 10**5)}{code[:8]}" for code in TOLD["geohash"]],
+    "plus code behind a sign": [f"{other}:{code}" for other, code in zip(HEX, TOLD["plus code"], strict=True)],
+    "code in a path": [f"/v1/{other}/t/{other}/{code}" for other, code in zip(HEX, TOLD["geohash"], strict=True)],
+}
+TELLS_NOTHING |= {
+    "order": [f"{other}-{RNG.bytes(4).hex()}" for other in HEX],
+    "order of a day": [f"2024-05-{1 + k // 2:02d}/{other}" for k, other in enumerate(HEX)],
+    "numbers of visits": [f"visit-{k:05d}" for k in range(60)],
+    "numbers at the end": [f"user{k:06d}" for k in range(60)],
+    "mail": [f"{other}@{('example', 'test')[k % 2]}.org" for k, other in enumerate(HEX)],
+    "address of a net": [":".join(f"{b:02x}" for b in RNG.bytes(6)) for _ in range(60)],
+    "licence": [f"{RNG.choice(list('BCDF'))}{RNG.integers(100, 999)} {other}" for other in HEX],
+    "price": RNG.normal(250_000, 5_000, 60),
+}
+
+
 def table(**columns):
     return pa.table({"lat": LAT, "lon": LON, **columns})
 
@@ -361,6 +384,93 @@ def test_the_other_ends_of_trips_are_not_kept(names):
         for name in names:
             with pytest.raises(InputError, match="holds positions of other places"):
                 sf.release(NOISE, trips, keep=[name])
+
+
+def on_a_map(epsg, lat, lon):
+    return pyproj.Transformer.from_crs("EPSG:4326", f"EPSG:{epsg}", always_xy=True).transform(lon, lat)
+
+
+@pytest.mark.parametrize(
+    ("epsg", "form"),
+    [(3857, "numbers"), (32630, "numbers"), (32631, "whole"), (27700, "text"), (3857, "one column")],
+)
+def test_other_ends_in_metres_of_a_map_are_not_kept(epsg, form):
+    rng, _, _, columns = crowd(200)
+    end = [columns[name] + rng.normal(size=200) / 20 for name in ("lat", "lon")]
+    east, north = (np.round(each, 1) for each in on_a_map(epsg, *end))
+    kept = {
+        "numbers": {"p": east, "q": north},
+        "whole": {"q": north.astype(int), "p": east.astype(int)},
+        "text": {"p": [f"{each} m" for each in east], "q": [str(each) for each in north]},
+        "one column": {"p": [f"{a:.0f} {b:.0f}" for a, b in zip(east, north, strict=True)]},
+    }[form]
+    with pytest.raises(InputError, match="holds positions of other places"):
+        sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
+    for called, values in (("end_easting", east), ("endNorthing", north), ("x", east)):
+        with pytest.raises(InputError, match="holds positions of other places"):
+            sf.release(NOISE, pa.table({**columns, called: values}), keep=[called])
+
+
+def test_pairs_of_large_numbers_are_kept_where_they_are_on_no_map():
+    rng, _, _, columns = crowd(200)
+    kept = {
+        "income": rng.normal(30_000, 5_000, 200),
+        "price": rng.normal(250_000, 6_000, 200),
+        "steps": rng.poisson(9_000, 200),
+        "x": rng.normal(1_000, 10, 200),
+    }
+    private = sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
+    assert pa.table(private).num_rows == 200
+
+
+FEW_FORMS = {
+    "three decimals": lambda lat, lon: [round(each, 3) for each in lat],
+    "two decimals": lambda lat, lon: [round(each, 2) + 0.001 for each in lon],
+    "second fix": lambda lat, lon: [each + (-1) ** k * 2e-4 for k, each in enumerate(lat)],
+    "pair": lambda lat, lon: [f"{a:.3f},{b:.3f}" for a, b in zip(lat, lon, strict=True)],
+    "geohash": lambda lat, lon: [geohash(a, b, 7) for a, b in zip(lat, lon, strict=True)],
+    "geohash behind a sign": lambda lat, lon: [
+        f"a{k * k}-{geohash(a, b, 7)}" for k, (a, b) in enumerate(zip(lat, lon, strict=True))
+    ],
+    "plus code": lambda lat, lon: [plus_code(a, b) for a, b in zip(lat, lon, strict=True)],
+    "web map": lambda lat, lon: [round(each, -2) for each in on_a_map(3857, np.array(lat), np.array(lon))[0]],
+    "UTM": lambda lat, lon: [round(each) for each in on_a_map(32630, np.array(lat), np.array(lon))[1]],
+    "E7": lambda lat, lon: [round(each * 1e7) for each in lat],
+    "gap": lambda lat, lon: [None, *(round(each, 3) for each in lat[1:])],
+}
+
+
+@pytest.mark.parametrize("form", FEW_FORMS)
+@pytest.mark.parametrize("rows", [2, 3, 5, 9])
+def test_inexact_forms_are_known_in_few_rows(form, rows):
+    lat, lon = LAT[:rows].tolist(), LON[:rows].tolist()
+    columns = pa.table({"lat": lat, "lon": lon, "kept": FEW_FORMS[form](lat, lon)})
+    if rows < 3 and form in ("web map", "UTM"):  # any two large numbers are near each other by chance
+        return
+    with pytest.raises(InputError, match="'kept' holds positions in another form"):
+        sf.release(NOISE, columns, keep=["kept"])
+
+
+def test_few_rows_of_other_columns_are_kept():
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = 2 + seed % 8
+        lat, lon = 53.8 + rng.normal(size=rows) / 20, -1.5 + rng.normal(size=rows) / 15
+        kept = {
+            "age": rng.integers(18, 90, rows),
+            "key": [rng.bytes(6).hex() for _ in range(rows)],
+            "order": [f"{rng.bytes(2).hex()}-{rng.integers(10**6)}" for _ in range(rows)],
+            "income": rng.lognormal(10, 0.5, rows),
+            "share": 100 * rng.random(rows),
+            "price": rng.integers(100_000, 900_000, rows),
+        }
+        for name, values in kept.items():
+            try:
+                sf.release(NOISE, pa.table({"lat": lat, "lon": lon, name: values}), keep=[name])
+            except InputError:
+                alarms += 1
+    assert alarms <= 1  # of 360, all seeded
 
 
 @pytest.mark.slow

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.arrays import Floats
+from .embedded_texts import ends_of, is_binary, is_text, parts_of, texts_of
 
 _FEW: Final = 10  # texts with three decimals from which numbers are looked at, whatever the other texts are
 _ODD: Final = 0.05  # share of the texts that may be something else
@@ -29,31 +31,6 @@ _PLUS: Final = "23456789CFGHJMPQRVWX"
 _IS_PLUS: Final = re.compile(f"([{_PLUS}]{{8}})\\+([{_PLUS}]{{2}})?.*", re.IGNORECASE | re.DOTALL)
 # Where the first pair of coordinates begins in well-known binary, by kind of geometry, after its head.
 _FIRST_PAIR: Final = {1: 0, 2: 4, 3: 8, 4: 9, 5: 13, 6: 17}
-
-
-def texts_of(column: Any) -> list[str]:
-    """Return a column as texts, empty where there is nothing; lists and structures as they are printed."""
-    import pyarrow as pa
-
-    if not (is_text(column.type) or is_binary(column.type)):
-        return ["" if value is None else str(value) for value in column.to_pylist()]
-    as_bytes = column.cast(pa.large_binary()).to_pylist()
-    return ["" if value is None else value.decode("utf-8", "replace").strip() for value in as_bytes]
-
-
-def is_text(kind: Any) -> bool:
-    """Return whether an Arrow type is one of texts."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def is_binary(kind: Any) -> bool:
-    """Return whether an Arrow type is one of bytes."""
-    import pyarrow as pa
-
-    types = pa.types
-    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
 
 def are_shapes(column: Any) -> bool:
@@ -82,8 +59,11 @@ def numbers_in(column: Any) -> Iterator[Floats]:
         if any(re.search(r"\d,\d", text) for text in texts):
             yield from _written([re.sub(r"(?<=\d),(?=\d)", ".", text) for text in texts])
         yield from _angles(texts)
-        for decode in (_geohash, _plus_code):
-            yield from _pairs([decode(text) for text in texts])
+        for parts in (texts, *parts_of(texts)):
+            for decode in (_geohash, _plus_code):
+                yield from _pairs([decode(text) for text in parts])
+        for ends in ends_of(texts, _IS_GEOHASH):
+            yield from _pairs([_geohash(text) for text in ends])
         as_bytes = column.to_pylist() if is_binary(kind) else [_unhexed(text) for text in texts]
         yield from _pairs([_first_pair(value) if value else None for value in as_bytes])
     elif pa.types.is_struct(kind):
@@ -175,3 +155,15 @@ def _first_pair(value: bytes) -> tuple[float, float] | None:
         return None
     x, y = struct.unpack_from(f"{order}dd", value, begin)
     return float(x), float(y)
+
+
+def without_sentinel(values: Floats) -> NDArray[np.bool_]:
+    """Return which numbers are not the most frequent one, where that is so frequent that it may mean nothing.
+
+    Args:
+        values: The numbers, array (n,).
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    most = int(np.argmax(counts))
+    frequent = counts[most] > max(1, _ODD * len(values))
+    return np.asarray(values != distinct[most]) if frequent else np.ones(len(values), dtype=np.bool_)

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...errors import InputError, argument, python, typed
+from ...errors import InputError, argument
 from ...rounding import amount
 from ..columns import fresh
-from .embedded_numbers import are_shapes, is_text, numbers_in, texts_of
+from .embedded_numbers import are_shapes, numbers_in, without_sentinel
+from .embedded_texts import are_rising, is_text, parts_of, texts_of
+from .maps import error_on_maps_m
+from .other_places import named_so, other_places, refusal_of_places
 
 _LOOKED_AT: Final = 1_000  # rows whose numbers are looked at
 _GROUPED: Final = 50_000  # rows that are put into groups of one value
@@ -46,7 +48,6 @@ _MIXED: Final = 4  # random groups of the same sizes
 _LONGEST: Final = 24  # characters of codes that are looked at
 _UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
 _DEGREE_M: Final = 111_200.0
-_CALLED: Final = re.compile(r"(?:latitude|longitude|lat|lon|lng|(?<![a-z])long)(?![a-z])")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -73,13 +74,13 @@ def check_kept(
         rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
     )
     notes, looked_at = [], {name: fresh(column, name, few) for name, column in kept.items()}
-    others = _other_places(looked_at, lat[few], lon[few])
+    others = other_places(looked_at, lat[few], lon[few])
     for name, column in kept.items():
         numbers = looked_at[name]
         most_m = _LEAST_M if name == users else limit_m
         located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], most_m)
-        if located_m is None and (name in others or _named_so(name, numbers, lat[few], lon[few])):
-            raise _refusal_of_places(name, others)
+        if located_m is None and (name in others or named_so(name, numbers, lat[few], lon[few])):
+            raise refusal_of_places(name, others)
         if located_m is not None:
             exactly = f" (to about {amount(located_m, 'm')})" if located_m >= 1 else ""
             raise InputError(
@@ -107,14 +108,16 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
     values, lat, lon = values[known], lat[known], lon[known]
     if any((np.abs(values - each) <= _EQUAL).all() for each in (lat, lon)):
         return 0.0
+    if known.sum() < _FEW:
+        return _error_of_few_m(values, lat, lon, limit_m)
     if known.sum() < len(known) / 2 and len(np.unique(values)) < _DISTINCT:
         return None
-    meant = _without_sentinel(values)
+    meant = without_sentinel(values)
     if meant.sum() < len(values) and len(np.unique(values[meant])) >= _DISTINCT:
         error = _error_m(values[meant], lat[meant], lon[meant], limit_m)
         if error is not None:
             return error
-    if len(values) < _FEW or len(np.unique(np.round(np.column_stack([lat, lon]), 6), axis=0)) <= _SITES:
+    if len(np.unique(np.round(np.column_stack([lat, lon]), 6), axis=0)) <= _SITES:
         return None
     largest = np.abs(values).max()
     if _counts(values) or not largest > 0:
@@ -123,6 +126,27 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
     many = len(values) >= _MANY
     errors = (_surface_error_m(each, *_metres(lat, lon), limit_m) for each in (values, values**2)[: 1 + many])
     return min((error for error in errors if error is not None), default=None)
+
+
+def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
+    """Return how well numbers of so few rows that a plane fits anything locate them; None where not to the limit.
+
+    They are compared with degrees, whole parts of degrees, and the eastings and northings of maps.
+    """
+    meant = values != 0
+    values, lat, lon = values[meant], lat[meant], lon[meant]
+    whole = (values == np.round(values)).all()
+    if not len(values) or (whole and np.abs(values).max() < min(_PARTS)):
+        return None
+    middle = np.cos(np.radians(np.median(lat)))
+    parts = _PARTS if whole else (1.0,)
+    errors = [
+        float(np.abs(values / each - there).max()) * size_m
+        for each in parts
+        for there, size_m in ((lat, _DEGREE_M), (lon, _DEGREE_M * middle))
+    ]
+    error_m = min(*errors, error_on_maps_m(values, lat, lon))
+    return error_m if error_m <= limit_m else None
 
 
 def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
@@ -179,70 +203,6 @@ def _is_exact(surface: Floats, values: Floats) -> bool:
     return False
 
 
-def _without_sentinel(values: Floats) -> NDArray[np.bool_]:
-    """Return which numbers are not the most frequent one, where that is so frequent that it may mean nothing."""
-    distinct, counts = np.unique(values, return_counts=True)
-    most = int(np.argmax(counts))
-    frequent = counts[most] > max(1, _ODD * len(values))
-    return np.asarray(values != distinct[most]) if frequent else np.ones(len(values), dtype=np.bool_)
-
-
-def _named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
-    """Return whether a column is called a latitude or longitude, and its numbers are degrees near the rows."""
-    called = _CALLED.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
-    there = lat if called and called[0].startswith("lat") else lon
-    return bool(called) and any(_are_near(values, there) for values in numbers_in(column))
-
-
-def _other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[str, ...]:
-    """Return the columns with latitudes and longitudes of other places near the rows, if there are any."""
-    if len(lat) < _FEW:
-        return ()
-    numbers = [(name, each) for name, column in columns.items() for each in numbers_in(column) if _are_fine(each)]
-    for name, each in numbers:
-        pairs = ((name, other) for other, there in numbers if there is not each and _are_near(there, lon))
-        if _are_near(each, lat) and (pair := next(pairs, None)):
-            return pair
-    return ()
-
-
-def _refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
-    """Return the error of a column with other places of the rows.
-
-    Args:
-        name: The column.
-        pair: The columns with their latitudes and longitudes, where they are known.
-    """
-    lat, lon = pair if len(set(pair)) == 2 else ("end_lat", "end_lng")
-    split = "write them into two columns, and " if len(set(pair)) == 1 else ""
-    return InputError(
-        f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never kept.",
-        f"leave it out of {argument('keep')}",
-        python(f"{split}protect these places in the same release with also=[({lat!r}, {lon!r})]."),
-        typed(f"{split}protect these places in the same release with --also {lat},{lon}."),
-    )
-
-
-def _are_near(values: Floats, there: Floats) -> bool:
-    """Return whether numbers are degrees in the region of the rows, or whole parts of degrees: 488500000."""
-    known = values[np.isfinite(values)]
-    if known.size >= _FEW:
-        known = known[_without_sentinel(known)]
-    if known.size < min(_FEW, max(1, len(values) // 2)):
-        return False
-    parts = _PARTS if (known == np.round(known)).all() else (1,)
-    inside = [np.abs(known / each - np.median(there)) <= np.ptp(there) + 1 for each in parts]
-    return any(bool(each.mean() >= 1 - _ODD) for each in inside)
-
-
-def _are_fine(values: Floats) -> bool:
-    """Return whether most numbers have more than three decimals, or more than six digits."""
-    known = values[np.isfinite(values)]
-    if known.size and (np.abs(known) >= 1e6).mean() > 1 - _SHARP:
-        return True
-    return bool(known.size) and bool((np.abs(known * 1000 - np.round(known * 1000)) > 1e-6).mean() > 1 - _SHARP)
-
-
 def _by_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float) -> str:
     """Return what the values of a column give away of positions, in words; nothing where that is little.
 
@@ -286,9 +246,19 @@ def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
     if not is_text(column.type) or len(encoded.dictionary) < len(column) / 4:
         return
     texts = texts_of(column)[:: -(-len(column) // _CODES)]
-    rising = sum(one <= two for one, two in pairwise(texts))
-    if rising > (1 - _ODD) * (len(texts) - 1) or _DATE.match(texts[0]):
-        return  # numbers of rows, or times
+    if _DATE.match(texts[0]):
+        return  # times
+    yield from _beginnings(texts)
+    for parts in parts_of(texts):
+        yield np.unique(parts, return_inverse=True)[1].astype(np.intp).reshape(-1)
+        if len(set(parts)) >= len(parts) / 4:
+            yield from _beginnings(parts)
+
+
+def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
+    """Yield the number of what each code begins with, longest first; none of numbers of rows."""
+    if are_rising(texts):
+        return
     first, last = min(texts), max(texts)
     shared = next((k for k, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first))
     codes = np.array([text[shared : shared + _LONGEST] for text in texts])

@@ -1,0 +1,142 @@
+"""Eastings and northings in columns to keep: on the plane of any map of the region of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.arrays import Floats
+
+_ROWS: Final = 200  # that are put on each plane
+_FAR_M: Final = 20_000.0  # beyond the extent of the rows, up to which other places are near
+_ALIKE: Final = 5.0  # times as wide or as narrow as the rows, up to which columns are other places of them
+_ODD: Final = 0.05  # share of the rows that may be elsewhere
+_LEAST: Final = 1_000.0  # metres, below which numbers are counts of something rather than coordinates
+_MOST: Final = 1e8  # metres, above which they are something else
+_SAME_M: Final = 1_000.0  # up to which the datum of a map may shift its coordinates
+_SURE: Final = 3  # rows from which a number is compared with maps at all
+
+
+def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return the columns with eastings and northings of other places near the rows, if there are any.
+
+    Args:
+        columns: Names of columns, and numbers in them, arrays (n,).
+        lat: The latitudes of the rows, degrees, array (n,).
+        lon: The longitudes.
+    """
+    wide_m = 111_200 * max(float(np.std(lat)), float(np.std(lon)) * np.cos(np.radians(np.median(lat))))
+    known = [(name, each[np.isfinite(each)]) for name, each in columns]
+    far = [(name, each) for name, each in known if each.size >= 0.5 * len(lat) and _are_far(each, wide_m)]
+    if len(far) < 2:
+        return ()
+    for east, north in _on_maps(lat, lon, *(each for _, each in far)):
+        for name, each in far:
+            others = (other for other, values in far if values is not each and _are_near(values, north))
+            if _are_near(each, east) and (other := next(others, None)):
+                return name, other
+    return ()
+
+
+def are_on_maps(values: Floats, lat: Floats, lon: Floats) -> bool:
+    """Return whether numbers are eastings or northings near the rows on a map of their region.
+
+    Args:
+        values: The numbers, array (n,).
+        lat: The latitudes of the rows, degrees, array (n,).
+        lon: The longitudes.
+    """
+    known = values[np.isfinite(values)]
+    if not known.size or not _are_metres(known):
+        return False
+    return any(_are_near(known, each) for both in _on_maps(lat, lon, known) for each in both)
+
+
+def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
+    """Return how far numbers are from eastings or northings of the rows at most, on the best map, metres.
+
+    Args:
+        values: The numbers, array (n,).
+        lat: The latitudes of the rows, degrees, array (n,).
+        lon: The longitudes.
+    """
+    if len(values) < _SURE or not _are_metres(values):
+        return np.inf
+    off = [values - each for both in _on_maps(lat, lon, values) for each in both]
+    shifts = [float(np.median(each)) for each in off]
+    errors = [
+        float(np.abs(each - shift).max()) for each, shift in zip(off, shifts, strict=True) if abs(shift) <= _SAME_M
+    ]
+    return min(errors, default=np.inf)
+
+
+def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, Floats]]:
+    """Return eastings and northings of some of the rows, metres, on each map on which a column may hold one.
+
+    Args:
+        lat: Latitudes, degrees, array (n,).
+        lon: Longitudes.
+        columns: Numbers, arrays.
+    """
+    chosen = np.linspace(0, len(lat) - 1, min(len(lat), _ROWS)).astype(np.intp)
+    middle = round(float(np.median(lat))), round(float(np.median(lon)))
+    reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
+    middles = [float(np.median(each)) for each in columns]
+    found = []
+    for code, *origin in _maps(*middle):
+        if any(abs(one - there) <= reach_m for one in middles for there in origin):
+            east, north = _plane(code)(lon[chosen], lat[chosen])
+            if np.isfinite(east).all() and np.isfinite(north).all():
+                found.append((np.asarray(east), np.asarray(north)))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
+    """Return the maps of the world and of a region, each with easting and northing of the region's middle."""
+    import pyproj
+    from pyproj.aoi import AreaOfInterest
+    from pyproj.database import query_crs_info
+    from pyproj.enums import PJType
+
+    zone = (lon + 180) // 6
+    south = " +south" if lat < 0 else ""
+    codes = ["EPSG:3857", *(f"+proj=utm +zone={1 + (zone + step) % 60}{south}" for step in (-1, 0, 1))]
+    maps = query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=AreaOfInterest(lon, lat, lon, lat))
+    codes += [f"EPSG:{each.code}" for each in maps if "UTM" not in each.name]
+    found: dict[tuple[int, int], tuple[str, float, float]] = {}
+    for code in codes:
+        try:
+            east, north = _plane(code)(lon, lat)
+        except pyproj.exceptions.ProjError:  # a plane of an engineer, without degrees
+            continue
+        if np.isfinite(east + north):
+            found.setdefault((round(east / _SAME_M), round(north / _SAME_M)), (code, east, north))
+    return tuple(found.values())
+
+
+def _plane(code: str) -> Any:
+    """Return the projection of a map, without the shift of its datum, which takes long to look up."""
+    import pyproj
+
+    return pyproj.Proj(code)
+
+
+def _are_far(values: Floats, wide_m: float) -> bool:
+    """Return whether numbers may be metres on a map, and are about as wide as the rows."""
+    return _are_metres(values) and wide_m / _ALIKE <= float(np.std(values)) <= wide_m * _ALIKE
+
+
+def _are_metres(values: Floats) -> bool:
+    """Return whether numbers are as large as metres from the origin of a map."""
+    return bool(np.median(np.abs(values)) >= _LEAST and np.abs(values).max() <= _MOST)
+
+
+def _are_near(values: Floats, there: Floats) -> bool:
+    """Return whether numbers are coordinates in the region of the rows."""
+    spread, wide = float(np.std(values)), float(np.std(there))
+    inside = np.abs(values - np.median(there)) <= np.ptp(there) + _FAR_M
+    return bool(inside.mean() >= 1 - _ODD and wide / _ALIKE <= spread <= wide * _ALIKE)
