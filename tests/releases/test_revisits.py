@@ -3,6 +3,7 @@
 import csv
 import errno
 import itertools
+import re
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from pyproj import Geod
 
 import sfumato as sf
-from sfumato.errors import DataError, FileError, InputError
+from sfumato.errors import DataError, FileError, InputError, PlaceWarning
 from sfumato.geo import Lattice, Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
@@ -379,3 +380,41 @@ def test_nothing_is_said_of_the_reports_of_nobody():
     promised = " ".join(prepare_frame(letters, empty, column="n", user="user").promises)
     assert "of one person" not in promised
     assert "Proved" in promised
+
+
+def moved_visits(moves=(0, 0, 3_000, 400), name="venue"):
+    """Visits of four people to their homes: two each, of which the second is so far to the east."""
+    x = np.array([[0, each] for each in moves], float).ravel()
+    lat, lon = LATTICE.projection.inverse(np.column_stack([x, np.zeros(len(x))])).T
+    users = np.repeat([f"u{number}" for number in range(len(moves))], 2)
+    return Visits(lat, lon, user=users, attributes={name: np.array(["home"] * len(x), object)})
+
+
+SHARP = CoordinateNoise("10/km", "2 m", Projection(48.85, 2.35))  # loses 200 m
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_places_that_moved_farther_than_a_report_is_off_are_counted(tmp_path, rows):
+    done = in_batches(tmp_path, moved_visits(), rows=rows, drawn=SHARP).run()
+    assert re.search(r"2 places may have moved: a visit is more than 20\d m, .* and up to 3\.0\d* km", done.cost)
+    assert not re.search(r"48\.8|u2", done.cost)
+    still = in_batches(tmp_path, moved_visits((0, 0, 150)), "still.csv", rows, SHARP).run()
+    assert "may have moved" not in still.cost
+
+
+def test_a_table_in_memory_is_warned_of(tmp_path):
+    visits = moved_visits()
+    columns = {"lat": visits.lat, "lon": visits.lon, "user": visits.user, "venue": visits.attributes["venue"]}
+    with pytest.warns(PlaceWarning, match="2 places may have moved") as warned:
+        release(SHARP, pa.table(columns), place_column="venue")
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize("rows", [1, 100])
+def test_places_far_from_the_report_that_a_ledger_keeps_are_counted(tmp_path, rows):
+    ledger = Ledger.create(tmp_path / "l.db", "10/km")
+    metered = Blur(SHARP, ledger, SHARP.promise)
+    done = in_batches(tmp_path, moved_visits((0, 0, 6_000)), rows=rows, drawn=metered).run()
+    assert re.search(r"At least \d places? may have moved: a visit is up to [4-9]\.\d+ km", done.cost)
+    assert "move=True" in done.cost
+    assert [ledger.balance(f"u{number}").reports for number in range(3)] == [1, 1, 1]

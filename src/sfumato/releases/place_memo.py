@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ _PAGES: Final = -65_536  # KiB of the file that are held in memory
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS place (key BLOB PRIMARY KEY, report BLOB, lat REAL, lon REAL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS batch (start INTEGER PRIMARY KEY, named INTEGER NOT NULL, spread REAL)",
+    "CREATE TABLE IF NOT EXISTS far (key BLOB PRIMARY KEY, m REAL NOT NULL) WITHOUT ROWID",
 )
 
 
@@ -106,7 +108,14 @@ class PlaceMemo:
                 }
         return found
 
-    def keep(self, start: int, anchors: dict[bytes, Anchor], named: int, spread_m: float | None) -> None:
+    def keep(
+        self,
+        start: int,
+        anchors: dict[bytes, Anchor],
+        named: int,
+        spread_m: float | None,
+        far_m: Mapping[bytes, float] = MappingProxyType({}),
+    ) -> None:
         """Bring the new places of a batch to the disk, all or none.
 
         Args:
@@ -114,6 +123,7 @@ class PlaceMemo:
             anchors: Places that had none before.
             named: Rows of the batch that name a place.
             spread_m: How far they are from their anchors at most, metres; None where it is not known.
+            far_m: Places that may have moved, and how far a visit is away, metres.
         """
         rows = ((key, *anchor) for key, anchor in anchors.items())
         with _readable():
@@ -121,6 +131,10 @@ class PlaceMemo:
             try:
                 self._database.executemany("INSERT INTO place VALUES (?, ?, ?, ?)", rows)
                 self._database.execute("INSERT OR REPLACE INTO batch VALUES (?, ?, ?)", (start, named, spread_m))
+                self._database.executemany(
+                    "INSERT INTO far VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET m = max(m, excluded.m)",
+                    far_m.items(),
+                )
             except BaseException:
                 self._database.execute("ROLLBACK")
                 raise
@@ -133,6 +147,13 @@ class PlaceMemo:
             named, spread = self._database.execute("SELECT sum(named), max(spread) FROM batch").fetchone()
             places = self._database.execute("SELECT count(*) FROM place").fetchone()[0]
         return named or 0, places, spread or 0.0
+
+    @property
+    def far(self) -> tuple[int, float]:
+        """The places that may have moved, and how far a visit is away at most, metres."""
+        with _readable():
+            places, far_m = self._database.execute("SELECT count(*), max(m) FROM far").fetchone()
+        return places, far_m or 0.0
 
     def close(self) -> None:
         """Close the file."""

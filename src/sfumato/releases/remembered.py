@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from .budget import Blur
 from .kernel import Kernel, Located, PrivateBatch
 from .place_memo import Anchor, PlaceMemo
 from .reporters import MatrixReporter, NoiseReporter, Reporter
-from .revisits import Revisits, apart_m, cost_of_places
+from .revisits import Revisits, apart_m, cost_of_places, far_places
+
+_LOOKED_AT: Final = 1_000  # places of a batch whose visits are compared with the report of a ledger
 
 
 @dataclass(slots=True, eq=False)
@@ -119,7 +121,16 @@ class Remembered:
             cells = isinstance(single, MatrixReporter) and isinstance(single.single.secrets, Cells)
             spread = spread_m if self.metered is None else None
             said.append(cost_of_places(named, places, spread, cells=cells, slack_m=slack_m))
-        return ". ".join(said)
+        return ". ".join([*said, *filter(None, [self.moved(memo)])])
+
+    def moved(self, memo: PlaceMemo) -> str:
+        """Return how many places may have moved, and how far, in words; empty where none has.
+
+        Args:
+            memo: The memo of this release.
+        """
+        places, far_m = memo.far
+        return far_places(places, far_m, self._single.loss_m, kept=self.metered is not None) if places else ""
 
     def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
         users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
@@ -141,33 +152,67 @@ class Remembered:
             if (key := keys[number])
         }
         at = np.stack([lat[shared.rows], lon[shared.rows]])
+        named = np.array([key is not None for key in keys], dtype=np.bool_)
         for number, key in enumerate(keys):
             if key in known:
                 anchor = known[key]
                 reports[number] = anchor.read(drawn.dtype, drawn.shape[1:])
                 at[:, number] = anchor.lat, anchor.lon
-        spread_m = float(apart_m(lat, lon, *at[:, shared.taken]).max(initial=0.0))
-        memo.keep(start, anchors, shared.named, spread_m)
+        away_m = apart_m(lat, lon, *at[:, shared.taken])
+        far = np.flatnonzero(named[shared.taken] & (away_m > self._single.loss_m))
+        far_m: dict[bytes, float] = {}
+        for key, each in zip((keys[number] for number in shared.taken[far]), away_m[far].tolist(), strict=True):
+            if key is not None:
+                far_m[key] = max(each, far_m.get(key, 0.0))
+        memo.keep(start, anchors, shared.named, float(away_m.max(initial=0.0)), far_m)
         return reports
 
     def _charged(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo, run: str) -> NDArray[Any]:
         if self.metered is None:
             raise InputError("there is no ledger.", "pass a Blur.")
 
-        drawn = 0
+        drawn: list[int] = []
 
         def draw(rows: list[int]) -> list[Any]:
-            nonlocal drawn
-            drawn += len(rows)
+            drawn.extend(rows)
             return [_plain(each) for each in self._fresh(located, shared.rows[rows]).tolist()]
 
         reports = self.metered.reports(shared.users, shared.places, draw, run=run, batch=start)
-        self.paid |= drawn > 0  # each was charged
-        keys = [key for key in _keys(memo, shared) if key]
+        self.paid |= bool(drawn)  # each was charged
+        every = _keys(memo, shared)
+        keys = [key for key in every if key]
         known = memo.known(keys)
         anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
-        memo.keep(start, anchors, shared.named, None)
+        far_m = {
+            key: each for number, each in self._far(located, shared, reports, drawn) if (key := every[number])
+        }
+        memo.keep(start, anchors, shared.named, None, far_m)
         return reports
+
+    def _far(
+        self, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
+    ) -> list[tuple[int, float]]:
+        """Return which places are visited far from their report, and how far it is, metres: some of them at least.
+
+        Of each place the visit that is farthest from the report counts, unless the report was drawn for visits
+        near it. Far is what `Blur.report` warns of.
+        """
+        if self.metered is None:
+            return []
+        lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
+        plain = [_plain(each) for each in reports.tolist()]
+        there = self.metered.degrees(plain)
+        away_m = apart_m(lat, lon, *there[shared.taken].T)
+        first = shared.rows[shared.taken]
+        repeated = apart_m(lat, lon, lat[first], lon[first]) > self._single.loss_m
+        repeated |= ~np.isin(shared.taken, drawn)
+        away_m[~repeated | np.array([place is None for place in shared.places])[shared.taken]] = 0.0
+        order = np.lexsort([away_m, shared.taken])
+        last = order[np.flatnonzero(np.diff(shared.taken[order], append=-1))]  # the farthest visit to each place
+        some = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
+        numbers = shared.taken[some].tolist()
+        far = self.metered.far(lat[some], lon[some], [plain[number] for number in numbers], "nearest")
+        return [(number, float(away_m[row])) for number, row, one in zip(numbers, some, far, strict=True) if one]
 
     def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
         reports: NDArray[Any] = self.kernel.drawn(located, self._words, rows)[0][2][0]

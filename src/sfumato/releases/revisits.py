@@ -107,6 +107,29 @@ def cost_of_places(
     )
 
 
+def far_places(places: int, far_m: float, loss_m: float, *, kept: bool) -> str:
+    """Return that places may have moved, in a sentence.
+
+    Args:
+        places: How many.
+        far_m: How far a visit is away at most, metres.
+        loss_m: The mean distance of a report from the place that it is of, metres.
+        kept: Whether a ledger keeps reports, so that visits are compared with these, and not with first visits.
+    """
+    far = amount_at_most(far_m, "m")
+    if kept:
+        return (
+            f"At least {counted(places, 'place')} may have moved: a visit is up to {far} from the report that is "
+            "repeated, and fewer than one in 100 fresh reports would be so far. Blur.report with move=True draws "
+            "and charges a place once more"
+        )
+    return (
+        f"{counted(places, 'place')} may have moved: a visit is more than {amount_at_most(loss_m, 'm')}, the mean "
+        f"loss of a report, from the first one, and up to {far}. The repeated report is of the first visit: give "
+        "a place elsewhere a name of its own"
+    )
+
+
 def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> Floats:
     """Return how far points are from others on the ground at most, metres, array (n,); 1.1 % too far at most.
 

@@ -212,6 +212,13 @@ def blur_places(address: str, pipe: Connection) -> None:
     pipe.send([tuple(app.report("ada", 48.85, 2.35, place=f"p{number}").tolist()) for number in range(10)])
 
 
+def move_home(address: str, pipe: Connection) -> None:
+    """Move the home of a user five times, while others move it."""
+    app = Blur(CoordinateNoise("0.1/km", "2 m", Projection(48.86, 2.34), "30 km"), Ledger(address))
+    homes = [app.report("ada", 48.85 + number / 100, 2.35, place="home", move=True) for number in range(5)]
+    pipe.send([tuple(home.tolist()) for home in homes])
+
+
 def hold(address: str, pipe: Connection) -> None:
     """Begin a charge, and never end it."""
 

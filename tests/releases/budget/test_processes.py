@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import FileError
-from sfumato.releases.budget import BudgetError, Charge, Ledger
+from sfumato.geo import Projection
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases.budget import Blur, BudgetError, Charge, Ledger
 
 from ..forks import SEARCH
+from .altered import rows
 from .processes import (
     BATCHES,
     USERS,
@@ -28,6 +31,7 @@ from .processes import (
     fill_disk,
     fork_and_charge,
     hold,
+    move_home,
     remember_one,
     report_for_ever,
     run_batches,
@@ -241,6 +245,22 @@ class TestAtOnce:
         output = [each for (each,) in at_once(same_places, *[address] * 4)]
         assert all(each == output[0] for each in output)
         assert ledger.balance("ada").spent == ledger.check().places == 20
+
+    @pytest.mark.filterwarnings("ignore::sfumato.errors.PlaceWarning")
+    def test_moves_are_each_charged_and_leave_one_place(self, address):
+        noise = CoordinateNoise("0.1/km", "2 m", Projection(48.86, 2.34), "30 km")
+        ledger = Ledger.create(address, "100/km")
+        app = Blur(noise, ledger)
+        app.report("ada", 48.85, 2.35, place="home")
+        output = [each for (each,) in at_once(move_home, *[address] * 4)]
+        assert len({home for homes in output for home in homes}) == 20
+        assert ledger.balance("ada").reports == 21
+        found = {tuple(Blur(noise, Ledger(address)).report("ada", 48.85, 2.35, place="home")) for _ in range(3)}
+        assert len(found) == 1
+        assert found <= {homes[-1] for homes in output}
+        assert ledger.balance("ada").reports == 21
+        assert len({row["key"] for row in rows(address, "places")}) == 1
+        assert ledger.check().sound
 
     def test_forks_have_connections_of_their_own(self, address):
         ledger = Ledger.create(address, 100)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -166,7 +166,7 @@ class Blur:
         except BudgetError as error:
             if move:
                 raise
-            found = self._degrees([self._last(user, error)])[0]
+            found = self.degrees([self._last(user, error)])[0]
         return found
 
     @checked
@@ -224,9 +224,9 @@ class Blur:
             return self._points.draw(north[visits], east[visits], outside)
 
         reports = self._reported(people, named, draw, move=move)
-        degrees = self._degrees(reports)
+        degrees = self.degrees(reports)
         repeated = [number for number in range(len(reports)) if number not in fresh]
-        far = sum(self._points.far(float(north[at]), float(east[at]), reports[at], outside) for at in repeated)
+        far = sum(self.far(north[repeated], east[repeated], [reports[at] for at in repeated], outside))
         if far:
             warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
         return degrees
@@ -399,7 +399,27 @@ class Blur:
             ) from None
         return last
 
-    def _degrees(self, reports: list[Report]) -> Floats:
+    def far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
+        """Return which visits are as far from their reports as fewer than one in 100 fresh reports are.
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+            reports: The report that is repeated for each visit.
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+        """
+        visits = zip(lat.tolist(), lon.tolist(), reports, strict=True)
+        return [self._points.far(north, east, report, outside) for north, east, report in visits]
+
+    def degrees(self, reports: Sequence[Report]) -> Floats:
+        """Return reports as latitudes and longitudes, array (n, 2).
+
+        Args:
+            reports: Positions of observables, or pairs of degrees of noise.
+
+        Raises:
+            FileError: If one is not the mechanism's.
+        """
         found = self._points.degrees(reports)
         if found is None:
             raise self._changed()

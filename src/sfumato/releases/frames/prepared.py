@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...core.arguments import checked
 from ...core.frozen import Short
+from ...errors import PlaceWarning
 from ...tables import ArrowBatch, ArrowStream, LazyTable, TableStream, frame_stream
 from ..asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from ..beforehand import check_beforehand
@@ -97,6 +99,9 @@ class PreparedFrame(Short):
                     if progress is not None:
                         progress(RowsDone(tally.source, total, time.monotonic() - begun, tally.source))
                 places, cost = memo.counts[1], self._cost(memo)
+                moved = "" if self._remembered is None else self._remembered.moved(memo)
+            if moved:
+                warnings.warn(f"{moved}.", PlaceWarning, stacklevel=3)
             schema = kernel.schema.with_metadata({KEY: mark.text.encode()})
             table = pa.Table.from_batches(batches, kernel.schema).cast(schema)
             frame = self._kind.back(table, np.concatenate(rows), kernel.disclosed.kept, mark.text)
