@@ -17,6 +17,7 @@ from .arrays import Floats
 _STEPS: Final = 200
 _BACK: Final = 0.995  # of the way to the boundary
 _SHRINK: Final = 0.1  # of the barrier per step, at best
+_FEW: Final = 3  # times as many rows as columns: the smaller system is then faster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ def interior_points(
         start: Array (n,), positive.
         tolerance: The size of the gap at which the caller will stop.
     """
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import LinAlgError
 
     x = start / start.sum()
     z, nu = np.empty(0), 0.0
@@ -92,14 +93,11 @@ def interior_points(
         target = _SHRINK * float(x @ z) / len(x)
         residual = nu - gradient - z
         factor = matrix * (np.sqrt(frequencies) / received) * x[:, None]
-        system = factor @ factor.T
-        system[np.diag_indices_from(system)] += x * z
+        right = np.column_stack([target - x * (z + residual), x])
         try:
-            solved = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+            a, b = (x[:, None] * _solve(factor, x * z, right)).T
         except LinAlgError:
             return
-        right = np.column_stack([target - x * (z + residual), x])
-        a, b = (x[:, None] * cho_solve(solved, right, check_finite=False)).T
         dnu = float((a.sum() - (1.0 - x.sum())) / b.sum())
         dx = a - dnu * b
         dz = (target - x * z - z * dx) / x
@@ -123,6 +121,25 @@ def maximised(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats,
         best = min(best, last, key=lambda point: point.gap)
     value = float(frequencies @ np.log(best.x @ matrix) + slope @ best.x)
     return Maximum(best.x, value, best.gap, last.step)
+
+
+def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
+    """Return (F F' + D)^-1 right; of few columns by the smaller system I + F' D^-1 F (Woodbury)."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    solved: Floats
+    rows, columns = factor.shape
+    if rows <= _FEW * columns:
+        system = factor @ factor.T
+        system[np.diag_indices_from(system)] += diagonal
+        solved = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
+        return solved
+    scaled: Floats = factor / diagonal[:, None]
+    small = factor.T @ scaled
+    small[np.diag_indices_from(small)] += 1.0
+    part: Floats = right / diagonal[:, None]
+    solved = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
+    return part - scaled @ solved
 
 
 def _room(value: Floats, direction: Floats) -> float:

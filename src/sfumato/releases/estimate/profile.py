@@ -8,16 +8,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
+from threadpoolctl import threadpool_limits
 
 from ...core.arrays import Floats, readonly
 from ...core.bisection import bisect, geometric_mean
 from ...core.likelihood import Maximum, maximised
 from .likelihood import fitted
-from .reports import AnyReports, Pooled, pooled
+from .reports import AnyReports, pooled
 from .result import ConfidenceIntervals, check_failure, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
-_GAP: Final = 1e-5  # of the permitted loss: how near each solve must come to its optimum
+_GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum
 _CLOSE: Final = 1e-6  # of the functional's range
 _TRIES: Final = 60
 _UPDATES: Final = 2_000
@@ -63,30 +64,44 @@ def profile_intervals(
     weights, names = rows_of(functionals, pool.secrets)
     pool.integers("profile-likelihood intervals")
     allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
-    best = fitted(pool, pool.frequencies[None], _GAP * allowed, _UPDATES).probabilities[0]
-    program = _Program(pool, best, allowed)
-    upper = np.array([program.highest(row) for row in weights])
-    lower = np.array([0.0 - program.highest(-row) for row in weights])
+    best = fitted(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
+    seen = pool.counts > 0
+    likely = LikelihoodSet(pool.matrix[:, seen], pool.frequencies[seen], best, allowed)
+    with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
+        upper = np.array([likely.highest(row) for row in weights])
+        lower = np.array([likely.lowest(row) for row in weights])
     return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "profile-likelihood", False, names)
 
 
-class _Program:
-    """The likelihood of one pool of reports, and how much of it may be lost."""
+class LikelihoodSet:
+    """The distributions whose log-likelihood per report is at most some nats below that of a likely one.
 
-    def __init__(self, pool: Pooled, best: Floats, allowed: float) -> None:
-        seen = pool.counts > 0
-        self._matrix = pool.matrix[:, seen]
-        self._frequencies = pool.frequencies[seen]
+    Args:
+        matrix: Array (secrets, columns), the channel to the columns that were received.
+        frequencies: Array (columns,), positive.
+        best: Array (secrets,), a distribution of nearly the largest likelihood.
+        allowed: By how many nats per report a member may be less likely.
+        fine: By how much an end may be too far, as a share of its distance from ``best``.
+    """
+
+    def __init__(
+        self, matrix: Floats, frequencies: Floats, best: Floats, allowed: float, fine: float = _FINE
+    ) -> None:
+        self._matrix, self._frequencies = matrix, frequencies
         # Attained, so at most the maximum: the set that it leaves is at least as large.
-        self.floor = float(self._frequencies @ np.log(best @ self._matrix)) - allowed
-        self.allowed = allowed
-        received = best @ self._matrix
-        root = self._matrix * np.sqrt(best)[:, None] * (np.sqrt(self._frequencies) / received)
+        self.floor = float(frequencies @ np.log(best @ matrix)) - allowed
+        self.allowed, self.fine = allowed, fine
+        received = best @ matrix
+        root = matrix * np.sqrt(best)[:, None] * (np.sqrt(frequencies) / received)
         self._spread = np.linalg.pinv(root @ root.T, rcond=1e-6, hermitian=True)
         self.best = best
 
+    def lowest(self, weights: Floats) -> float:
+        """Return a lower bound, nearly attained, of a . p over the members p."""
+        return 0.0 - self.highest(-weights)
+
     def highest(self, weights: Floats) -> float:
-        """Return an upper bound, nearly attained, of a . p over the permitted p."""
+        """Return an upper bound, nearly attained, of a . p over the members p."""
         top, bottom = float(weights.max()), float(weights.min())
         if top == bottom:
             return top
@@ -100,14 +115,17 @@ class _Program:
         return float(np.sqrt(max(float(weights @ self._spread @ weights), self.allowed)))
 
     def solve(self, a: Floats, price: float) -> Maximum:
+        """Return the largest log-likelihood plus ``price`` times a . p."""
         n = len(a)
-        return maximised(self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self.allowed)
+        return maximised(
+            self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self.fine * self.allowed
+        )
 
 
 class _End:
     """The end of one interval: the price is sought whose solution has just the permitted likelihood."""
 
-    def __init__(self, program: _Program, weights: Floats) -> None:
+    def __init__(self, program: LikelihoodSet, weights: Floats) -> None:
         self.program, self.weights = program, weights
         self.upper = 1.0
         self.base = float(weights @ program.best)
@@ -140,4 +158,4 @@ class _End:
         (value, share), (beyond, lacking) = self.inside, self.outside
         # The likelihood is concave, so on the way from inside to outside this much is permitted.
         reached = value + share / (share - lacking) * (beyond - value)
-        return self.upper - reached <= max(_FINE * (self.upper - self.base), _CLOSE)
+        return self.upper - reached <= max(self.program.fine * (self.upper - self.base), _CLOSE)
