@@ -15,7 +15,7 @@ from .outputs import draw
 from .progress import working
 
 if TYPE_CHECKING:
-    from ..core import Mechanism
+    from ..core import Mechanism, Prior
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design, NoiseDesign
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MEASURING = "Measuring loss and attackers"
 _LARGEST: Final = 1_000_000  # entries of a mechanism: what reports settle is then known in about a second
+_EXPECTED: Final = 100_000  # reports for which the size of districts is stated
 _REPORTS: Final = 1_000_000  # that nobody collects lightly
 
 
@@ -102,7 +103,7 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
             "the visits are the protected person's own, that is a second release, which the promise does not "
             "cover."
         )
-    remarks += _estimates(result.mechanism)
+    remarks += _estimates(result.mechanism, problem.prior)
     held = MechanismFile.of_design(result)
     save(held, target)
     with working(_MEASURING):
@@ -143,19 +144,25 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
         raise typer.Exit(code)
 
 
-def _estimates(mechanism: Mechanism) -> list[str]:
-    """Return that shares of single places cannot be estimated from reports, or from very many only."""
+def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
+    """Return that shares of single places cannot be estimated from reports, and of which districts they can."""
     from math import prod
 
-    from ..releases.estimate import identifiability
+    from ..releases.estimate import expected_districts, identifiability
 
     if prod(mechanism.shape) > _LARGEST:
         return []
     known = identifiability(mechanism)
+    if not known.least_reports > _REPORTS:
+        return []
     sentence = str(known)
-    return (
-        [f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"] if known.least_reports > _REPORTS else []
-    )
+    with working(_MEASURING):
+        districts = expected_districts(mechanism, prior, _EXPECTED)
+    what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
+    return [
+        f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}",
+        f"From {_EXPECTED:,} reports of a population like this prior they settle {what}.",
+    ]
 
 
 def write_column(

@@ -82,19 +82,90 @@ def test_shares_of_vertices_are_called_so(run):
 def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file, tmp_path):
     options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
     assert run("design", visits_file, *options).code == 0
-    assert run("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest").code == 0
+    with open(visits_file, encoding="utf-8") as file:
+        (tmp_path / "few.csv").write_text("".join(next(file) for _ in range(21)))
+    assert run("release", "m.sfm", "few.csv", "out.csv", "--outside", "nearest").code == 0
     done = run("estimate", "m.sfm", "out.csv", "-o", "e.csv")
     assert done.code == 3
     told = " ".join((tmp_path / "m.md").read_text().split())
     assert "If you estimate shares: however many reports there are, they do not settle" in told
+    assert re.search(
+        r"From 100,000 reports of a population like this prior they settle the shares of \d+ dis", told
+    )
     assert done.text.startswith("NOT SETTLED, and withheld:")
+    assert "districts are not settled either" in " ".join(done.text.split())
     with open("e.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert all(row["probability"] == "" for row in rows)
     assert all(abs(float(row["latitude"])) <= 90 and abs(float(row["longitude"])) <= 180 for row in rows)
+    assert not (tmp_path / "e-districts.csv").exists()
     smooth = run("estimate", "m.sfm", "out.csv", "--method", "early-stopped")
     assert smooth.code == 0
     assert "middle (latitude, longitude)" in smooth.text
+    assert run("estimate", "m.sfm", "out.csv", "-o", "e.html").code == 3
+    page = (tmp_path / "e.html").read_text()
+    assert "They are withheld here." in page
+    assert "x02y02" not in page.replace(rows[0]["secret"], "")
+    assert "largest share" not in page
+
+
+@pytest.fixture
+def crowd(run, tmp_path):
+    """Reports of 40,000 people, three quarters of them in the west, through few places of report."""
+    lattice = sf.Lattice.covering("5 km x 5 km around 48.85,2.35", "1 km")
+    assert lattice.coordinates is not None
+    km = np.linalg.norm(lattice.coordinates[:, None] - lattice.coordinates[None, ::3], axis=-1) / 1000
+    weights = np.exp(-0.75 * km)
+    mechanism = sf.Mechanism(weights / weights.sum(axis=1, keepdims=True), lattice)
+    sf.save(mechanism, "w.sfm")
+    west = lattice.coordinates[:, 0] < 0
+    truth = np.where(west, 0.75 / west.sum(), 0.25 / (~west).sum())
+    drawn = np.random.default_rng(5).choice(mechanism.shape[1], 40_000, p=truth @ mechanism.matrix)
+    labels = np.array([str(label) for label in mechanism.observables.labels])[drawn]
+    (tmp_path / "w.csv").write_text("label\n" + "\n".join(labels) + "\n")
+    return lattice, truth
+
+
+def test_districts_are_estimated_where_single_places_are_not_settled(run, crowd, tmp_path):
+    lattice, truth = crowd
+    vertices = lattice.coordinates / 1000
+    done = run("estimate", "w.sfm", "w.csv", "--unmarked", "-o", "e.csv")
+    assert done.code == 0, done.err
+    assert re.match(r"SETTLED: the shares of \d+ districts of about \d+ km\.", done.text)
+    assert f"NOT SETTLED, and withheld: {len(lattice)} of the {len(lattice)} shares of single places." in done.text
+    with open("e-districts.csv", newline="", encoding="utf-8") as file:
+        districts = list(csv.DictReader(file))
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        places = list(csv.DictReader(file))
+    assert all(row["probability"] == "" for row in places)
+    assert {row["district"] for row in places} <= {row["district"] for row in districts}
+    side = float(districts[0]["side_km"])
+    west = 0.0
+    for row in districts:
+        assert float(row["lower"]) <= float(row["probability"]) <= float(row["upper"])
+        assert int(row["places"]) == sum(place["district"] == row["district"] for place in places)
+        x, y = lattice.projection.forward([float(row["latitude"])], [float(row["longitude"])])[0] / 1000
+        west += float(row["probability"]) * (x < 0)
+        # The text says how places count, and this is it; beyond the outermost middles nothing falls.
+        outermost = side * (np.round(np.ptp(vertices, axis=0) / side) - 1) / 2
+        xy = np.clip(vertices, -outermost, outermost)
+        share = np.clip(1 - np.abs(xy - (x, y)) / side, 0, None).prod(axis=1) @ truth
+        assert float(row["lower"]) <= share <= float(row["upper"])
+        assert row["district"] in done.text
+    assert sum(float(row["probability"]) for row in districts) == pytest.approx(1)
+    assert west > 0.5
+
+
+@pytest.mark.usefixtures("crowd")
+def test_the_page_has_districts_and_withholds_single_places(run, tmp_path):
+    assert run("estimate", "w.sfm", "w.csv", "--unmarked", "-o", "e.html").code == 0
+    page = html.unescape((tmp_path / "e.html").read_text())
+    assert re.search(r"The shares of \d+ districts of about \d+ km", page)
+    assert re.search(r'<th scope="row">d1</th>', page)
+    assert "They are withheld here." in page
+    assert not re.search(r'<th scope="row">x\d+y\d+</th>', page)
+    assert "<svg" not in page
+    assert "Under 0.01 % each" not in page
 
 
 @pytest.mark.parametrize("kind", ["arrow", "parquet", "csv"])
@@ -190,7 +261,11 @@ def test_the_page_warns_where_reports_do_not_settle_the_shares(run, tmp_path):
     assert run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.html").code in (0, 3)
     page = (tmp_path / "e.html").read_text()
     assert "NOT SETTLED: the reports alone do not in general settle the shares of" in page
-    assert "Do not rely on single ones" in page
+    assert "They are withheld here." in page
+    assert not re.search(r'<th scope="row">[ab]</th>', page)
+    smooth = ("--method", "early-stopped")
+    assert run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "s.html", *smooth).code == 0
+    assert "Do not rely on single ones" in (tmp_path / "s.html").read_text()
 
 
 def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_folder, tmp_path):

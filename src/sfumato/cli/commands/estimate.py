@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -16,18 +14,9 @@ from ..messages import PARTIAL, check_failure, say
 from ..options import Failure, Outline, Seed
 from ..outputs import check_ending, check_outputs
 
-if TYPE_CHECKING:
-    from ...releases.estimate import Estimate, Identifiability
-    from ..screen import Screen
-
-_SHOWN = 15
 _VERTICES: Final = (
     "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
     "random: somebody counts for several vertices, up to about twice the spacing away from where they are."
-)
-_INSTEAD: Final = (
-    "--intervals profile gives each an interval (it takes long), --method early-stopped a smooth guess; "
-    "sfumato.releases.estimate.profile_intervals is for sums, such as districts."
 )
 
 
@@ -107,7 +96,8 @@ def command(
     It finds shares of the population, as far as the reports tell them apart, and nobody's
     own secret. A table that was released with another mechanism is refused by the mark that 'sfumato release'
     leaves on it. One without a mark is taken with --unmarked only, and where it fits the mechanism.
-    Shares that the reports do not settle are withheld. Of several columns -o shares.csv also writes the
+    Shares that the reports do not settle are withheld; of places, the smallest districts that are settled
+    are estimated instead, and -o shares.csv also writes shares-districts.csv. Of several columns it writes the
     shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
     """
     from ...files import NoiseFile, read_any
@@ -124,16 +114,19 @@ def command(
         reports_fit,
     )
     from ...report.maps import outline as read_outline
-    from ...rounding import about, counted
+    from ...rounding import about
     from ..noise import coarse_of
     from ..screen import Screen
+    from ..shares import print_likeliest, print_settled, write_districts, write_margins, write_shares
 
     check_ending(output, ".csv", page=True)
     check_failure(failure)
     if seed < 0:
         raise InputError(f"--seed {seed} is negative.", "use a whole number of at least 0.")
-    beside = None if output is None else output.with_name(f"{output.stem}-columns.csv")
-    check_outputs([output, beside], [file, reports, outline])
+    parts = (
+        [] if output is None else [output.with_name(f"{output.stem}-{of}.csv") for of in ("columns", "districts")]
+    )
+    check_outputs([output, *parts], [file, reports, outline])
     paged = output is not None and output.suffix.lower() == ".html"
     if outline is not None and not paged:
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
@@ -188,6 +181,8 @@ def command(
         failure=failure,
         seed=seed,
     )
+    if isinstance(held, NoiseFile) and (found.intervals or found.districts):
+        note += " The intervals hold for people who are spread so."
     known = identifiability(received.mechanism)
     if weights is not None:
         equal = about(received.effective, 3)
@@ -196,18 +191,16 @@ def command(
     if doubt:
         say(f"Warning: {doubt}", err=True)
     console = Screen()
-    withheld = _withheld(found, known)
-    if withheld:
-        console.print(f"NOT SETTLED, and withheld: {len(withheld):,} of the {counted(len(found.space), 'share')}.")
-        console.print(_INSTEAD)
+    withheld = known.unsettled(found)
+    print_settled(console, found, withheld, weighted=weights is not None)
     if not known.complete:
         console.print(str(known))
     console.print(f"{found!r}.")
     if len(withheld) < len(found.space):
-        _print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
+        print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
     margins = estimated_margins(found, received, intervals=_KINDS[intervals], failure=failure, seed=seed)
     for name, margin in margins.items():
-        _print_likeliest(console, margin, f"The likeliest values of {name}", whole=False)
+        print_likeliest(console, margin, f"The likeliest values of {name}", whole=False)
     if known.complete:
         console.print(str(known))
     if note:
@@ -223,78 +216,14 @@ def command(
         page.save(output)
         say(f"Written: {output}", err=True)
     elif output is not None:
-        _write(found, output, withheld)
+        write_shares(found, output, withheld)
         written = [output]
-        if margins and beside is not None:
-            _write_margins(margins, beside)
-            written.append(beside)
+        if margins:
+            write_margins(margins, parts[0])
+            written.append(parts[0])
+        if found.districts is not None:
+            write_districts(found.districts, parts[1])
+            written.append(parts[1])
         say(f"Written: {', '.join(map(str, written))}", err=True)
-    if not found.converged or (len(withheld) == len(found.space) and not margins):
+    if not found.converged or (len(withheld) == len(found.space) and not margins and found.districts is None):
         raise typer.Exit(PARTIAL)
-
-
-def _withheld(found: Estimate, known: Identifiability) -> frozenset[int]:
-    """Return the positions of shares that reports do not settle, where no interval says how far off they are."""
-    if found.intervals is not None or found.method != "maximum likelihood":
-        return frozenset()
-    return frozenset(found.space.positions(known.unidentified).tolist())
-
-
-def _print_likeliest(
-    console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
-) -> None:
-    from ...geo import Places
-    from ...rounding import percent, percent_at_least, percent_at_most
-    from ...tables import text
-    from ..screen import print_table
-
-    space, sure = found.space, found.intervals
-    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
-    rest = len(order) - _SHOWN
-    headings = ["value", "share"] + ([] if sure is None else [f"{percent(sure.confidence)} interval"])
-    if isinstance(space, Places):
-        headings.append("middle (latitude, longitude)")
-    rows = []
-    for s in order[:_SHOWN]:
-        cells = [text(space.labels[s]), percent(float(found.probabilities[s]))]
-        if sure is not None:
-            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
-        if isinstance(space, Places):
-            cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
-        rows.append(cells)
-    more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
-    print_table(console, f"{heading}{more}", headings, rows)
-
-
-def _write(found: Estimate, path: Path, withheld: Collection[int]) -> None:
-    from ...core import JointSpace
-    from ...geo import Places
-    from ...tables import text, write_rows
-
-    sure, space = found.intervals, found.space
-    secrets = ("secret",) if not isinstance(space, JointSpace) else space.names
-    names = [*secrets, "probability", *(() if sure is None else ("lower", "upper"))]
-    labels = space.labels if not isinstance(space, JointSpace) else product(*(each.labels for each in space.parts))
-    columns: list[Iterable[Any]] = [
-        map(text, each) for each in (zip(*labels, strict=True) if len(secrets) > 1 else [labels])
-    ]
-    columns.append([None if s in withheld else float(share) for s, share in enumerate(found.probabilities)])
-    columns += [] if sure is None else [sure.lower, sure.upper]
-    if isinstance(space, Places):
-        names += ["latitude", "longitude"]
-        columns += list(space.latlon.T)
-    write_rows(names, zip(*columns, strict=True), path)
-
-
-def _write_margins(margins: Mapping[str, Estimate], path: Path) -> None:
-    """Write the shares of each column's values, one below the other."""
-    from ...tables import text, write_rows
-
-    sure = next(iter(margins.values())).intervals
-    rows: list[tuple[object, ...]] = []
-    for name, margin in margins.items():
-        columns: list[Iterable[Any]] = [map(text, margin.space.labels), margin.probabilities]
-        if margin.intervals is not None:
-            columns += [margin.intervals.lower, margin.intervals.upper]
-        rows += [(name, *row) for row in zip(*columns, strict=True)]
-    write_rows(["column", "value", "probability", *(() if sure is None else ("lower", "upper"))], rows, path)

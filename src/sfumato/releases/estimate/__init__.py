@@ -2,6 +2,7 @@
 
 from .accuracy import Accuracy, accuracy
 from .bootstrap import bootstrap_intervals
+from .districts import expected_districts, settled_districts
 from .fit import ReportsFit, reports_fit
 from .frequencies import support_estimate
 from .held_out import cross_validated_updates
@@ -14,7 +15,7 @@ from .population import estimate_population
 from .profile import profile_intervals
 from .reading import check_mark, read_joint_reports, read_points, read_reports
 from .reports import Reports
-from .result import ConfidenceIntervals, Estimate
+from .result import ConfidenceIntervals, Districts, Estimate
 from .rounds import CollectionRound, incremental
 from .unbiased import Inverse, unbiased
 
@@ -22,6 +23,7 @@ __all__ = [
     "Accuracy",
     "CollectionRound",
     "ConfidenceIntervals",
+    "Districts",
     "Estimate",
     "Identifiability",
     "Inverse",
@@ -36,6 +38,7 @@ __all__ = [
     "cross_validated_updates",
     "estimate_population",
     "estimated_margins",
+    "expected_districts",
     "identifiability",
     "incremental",
     "least_squares",
@@ -46,6 +49,7 @@ __all__ = [
     "read_points",
     "read_reports",
     "reports_fit",
+    "settled_districts",
     "support_estimate",
     "unbiased",
 ]

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ...core.bisection import bisect
 from ...core.frozen import Short
 from ...errors import DataError, argument
 from ...rounding import at_most
@@ -83,9 +84,27 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
     counts = reports.counts[seen]
     nats = float((counts * np.log(counts / (total * expected[seen]))).sum()) - found.gap
     free = int(np.count_nonzero(np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0))) - 1
-    if not nats > free:
-        return ReportsFit(max(0.0, nats), 1.0)
+    return ReportsFit(max(0.0, nats), chance_beyond(nats, free))
+
+
+def chance_beyond(nats: float, free: int) -> float:
+    """Return how likely frequencies of independent reports are so far from their distribution, at most.
+
+    Args:
+        nats: The relative entropy of the frequencies from the distribution, times the number of reports.
+        free: The number of different reports, less one.
+
+    Source:
+        Agrawal 2020; see `reports_fit`.
+    """
+    if free == 0 or not nats > free:
+        return 1.0
+    return min(1.0, max(math.exp(-nats + free * (1 + math.log(nats / free))), _LEAST))
+
+
+def distance_within(failure: float, free: int) -> float:
+    """Return the distance in nats for which `chance_beyond` is at most ``failure``."""
     if free == 0:
-        return ReportsFit(nats, 1.0)
-    exponent = -nats + free * (1 + math.log(nats / free))
-    return ReportsFit(nats, min(1.0, max(math.exp(exponent), _LEAST)))
+        return 0.0
+    far = 4 * (free - math.log(failure))
+    return bisect(lambda nats: chance_beyond(nats, free) <= failure, float(free), far, relative=1e-9).holds

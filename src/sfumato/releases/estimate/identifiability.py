@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 from ...core import Mechanism, Space
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
+from ...geo import Places
 from ...rounding import about, counted
 from .inverse import least_reports, right_inverse
 from .reports import Reports
+from .result import Estimate
 
 Channels = Mechanism | Reports | Sequence[Reports]
 
@@ -85,6 +87,18 @@ class Identifiability:
             )
             if weight > 1e-8
         )
+
+    def unsettled(self, estimate: Estimate) -> frozenset[int]:
+        """Return the positions of the estimated shares that the reports do not settle.
+
+        An interval says how far off a share is, and other methods than maximum likelihood smooth or refuse. Shares
+        of places are not settled either where single ones are mostly noise; see `doubt`.
+        """
+        if estimate.intervals is not None or estimate.method != "maximum likelihood":
+            return frozenset()
+        if isinstance(self.secrets, Places) and self.doubt(estimate.reports):
+            return frozenset(range(len(self.secrets)))
+        return frozenset(self.secrets.positions(self.unidentified).tolist())
 
     def doubt(self, reports: int) -> str:
         """Return why some single probabilities cannot be told from so many reports, or an empty text.

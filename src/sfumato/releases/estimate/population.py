@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from ...errors import InputError, argument
+from ...geo import Places
 from .bootstrap import bootstrap_intervals
+from .districts import MOST_PLACES, settled_districts
 from .held_out import cross_validated_updates
+from .identifiability import identifiability
 from .least_squares import least_squares
 from .likelihood import bayesian_updates, maximum_likelihood
 from .profile import profile_intervals
-from .reports import AnyReports
+from .reports import AnyReports, Reports
 from .result import Estimate
 from .unbiased import unbiased
 
@@ -34,6 +38,9 @@ def estimate_population(
 ) -> Estimate:
     """Estimate the distribution of secrets in a population from its private reports.
 
+    Where reports by maximum likelihood settle no shares of single places, the estimate has the smallest
+    ``districts`` whose shares they settle.
+
     Args:
         reports: Reports through one mechanism, or batches through several.
         method: ``"maximum-likelihood"``; ``"early-stopped"`` Bayesian updates, as many as
@@ -42,7 +49,7 @@ def estimate_population(
         intervals: For each probability: ``"profile"`` or ``"bootstrap"`` with maximum
             likelihood, ``"bootstrap"`` with least squares, ``"normal"`` with inversion. Early
             stopping smooths, which biases by an unknown amount, and so has none.
-        failure: The probability that an interval misses.
+        failure: The probability that an interval misses; of districts, that any does.
         seed: For the bootstrap, and for dealing reports out to be held out.
 
     Raises:
@@ -83,4 +90,8 @@ def estimate_population(
         return found.with_intervals(profile_intervals(reports, failure=failure))
     if intervals == "bootstrap":
         return found.with_intervals(bootstrap_intervals(reports, method=method, failure=failure, seed=seed or 0))
+    if method == "maximum-likelihood" and isinstance(found.space, Places) and len(found.space) <= MOST_PLACES:
+        channels = [reports] if isinstance(reports, Reports) else reports
+        if identifiability(channels).unsettled(found):
+            return replace(found, districts=settled_districts(reports, failure=failure))
     return found

@@ -6,11 +6,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...core import Metric, Prior, Space
 from ...core.arrays import Floats, floats
+from ...core.units import show
 from ...errors import InputError, argument
+from ...geo import Places
+from ...rounding import counted, percent_at_least
 from ...transport import Wasserstein, wasserstein
 
 
@@ -18,7 +21,7 @@ from ...transport import Wasserstein, wasserstein
 class ConfidenceIntervals:
     """Intervals for several numbers, each of which misses its own number with the stated probability.
 
-    They hold one by one, not all together: of 20 intervals of 95 % one misses on average.
+    They hold one by one, unless ``together`` is set: of 20 intervals of 95 % one misses on average.
 
     Attributes:
         lower: Array (k,).
@@ -29,6 +32,7 @@ class ConfidenceIntervals:
             is reached as the reports become many, and an interval may miss more often where
             the true probability is zero or hardly identified.
         names: What the numbers are: the secrets, or one text for each functional.
+        together: Whether ``failure`` is the probability that any of them misses.
     """
 
     lower: Floats
@@ -37,10 +41,11 @@ class ConfidenceIntervals:
     method: str
     exact: bool
     names: tuple[Hashable, ...]
+    together: bool = False
 
     @property
     def confidence(self) -> float:
-        """The probability that one interval covers its number, 1 - ``failure``."""
+        """The probability that one interval covers its number, or all do theirs, 1 - ``failure``."""
         return 1 - self.failure
 
     def __len__(self) -> int:
@@ -50,6 +55,66 @@ class ConfidenceIntervals:
         return (
             f"{len(self)} {self.method} intervals of {100 * self.confidence:g} %, "
             f"median width {100 * float(np.median(self.upper - self.lower)):.3g} points"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Districts:
+    """Districts with soft borders, whose shares reports settle where those of single places are not settled.
+
+    The middles of districts are one side apart, on a square lattice. A person at a middle counts fully for its
+    district. On the way to the next middle the part falls in proportion to the distance along each axis, so a
+    person on a border counts half for each side, and the parts of a person sum to one.
+
+    Attributes:
+        places: The places.
+        side_m: The side of a district, metres.
+        latlon: Their middles, array (districts, 2), degrees.
+        parts: Array (districts, places), for which part each place counts; columns sum to one.
+        shares: Array (districts,), the estimated shares; they sum to one.
+        intervals: Intervals of the shares, which hold all together, for every number of reports and every
+            choice of districts: all come from one set of distributions.
+        reports: From how many reports.
+    """
+
+    places: Places
+    side_m: float
+    latlon: Floats
+    parts: Floats
+    shares: Floats
+    intervals: ConfidenceIntervals
+    reports: int
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the districts, row by row from the south-west: ``d1``, ``d2``, ..."""
+        return tuple(map(str, self.intervals.names))
+
+    @property
+    def membership(self) -> NDArray[np.intp]:
+        """The position of the district for which each place counts most, array (places,)."""
+        return np.asarray(self.parts.argmax(axis=0), dtype=np.intp)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """The number of places that count most for each district, array (districts,)."""
+        return np.asarray(np.bincount(self.membership, minlength=len(self)), dtype=np.intp)
+
+    def __repr__(self) -> str:
+        return f"{counted(len(self), 'district')} of about {show(self.side_m, 'm')}"
+
+    def __str__(self) -> str:
+        """The districts, and how sure their shares are, in words."""
+        sure = self.intervals
+        return (
+            f"The middles of districts are {show(self.side_m, 'm')} apart, and their borders are soft: a person "
+            "at a middle counts fully for its district, and one halfway to the next half for each. The intervals "
+            f"hold all together with a probability of at least {percent_at_least(sure.confidence)}, for any "
+            "number of reports, if each report is of another person. Their lower ends place at least "
+            f"{percent_at_least(float(sure.lower.sum()))} of the people."
         )
 
 
@@ -71,6 +136,7 @@ class Estimate:
         iterations: How many steps were taken.
         converged: Whether the gap is as small as was asked.
         intervals: ConfidenceIntervals for the probabilities, or None.
+        districts: Districts whose shares the reports settle, where those of single places are not settled.
     """
 
     space: Space
@@ -82,6 +148,7 @@ class Estimate:
     iterations: int = 0
     converged: bool = True
     intervals: ConfidenceIntervals | None = None
+    districts: Districts | None = None
 
     @property
     def prior(self) -> Prior:
@@ -100,6 +167,7 @@ class Estimate:
     def __repr__(self) -> str:
         state = "" if self.converged else ", NOT converged"
         sure = "" if self.intervals is None else f", with {self.intervals!r}"
+        sure += "" if self.districts is None else f", with {self.districts!r}"
         return f"Estimate of {len(self.space)} values from {self.reports:,} reports by {self.method}{state}{sure}"
 
     def with_intervals(self, intervals: ConfidenceIntervals) -> Estimate:

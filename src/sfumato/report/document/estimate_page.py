@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...core import JointSpace
 from ...core.notebook import cut
 from ...geo import Places
-from ...releases.estimate import ConfidenceIntervals, Estimate, Identifiability
+from ...releases.estimate import ConfidenceIntervals, Districts, Estimate, Identifiability
 from ...rounding import about_percent, at_most, counted, percent, percent_at_least, percent_at_most
 from ..maps import Outline
 from .facts import FileFacts
@@ -63,17 +63,19 @@ def estimate_page(
     doubt = known.doubt(found.reports)
     warned = [] if found.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
-    warned += _unsettled(known, nouns)
+    withheld = known.unsettled(found)
+    warned += _unsettled(known, nouns, withheld=bool(withheld))
     lead = (
         f"{counted(found.reports, 'private report')} were used to estimate how a population is spread over "
-        f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun)}",
+        f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun, withheld)}".rstrip(),
         "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
         "Whoever sent several reports counts several times.",
-        *_sureness(found),
+        *(_sureness(found) if len(withheld) < len(found.space) else ()),
     )
     sections = [each for name, part in margins.items() for each in _shares(part, f"The shares of {cut(name)}")]
     whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
-    sections += _shares(found, whole, outline)
+    sections += [] if found.districts is None else [_district_section(found.districts)]
+    sections += _shares(found, whole, outline, withheld)
     formal = (f"{found!r}.", str(known))
     spiky = (_SPIKY,) if found.method == "maximum likelihood" and not known.complete else ()
     told = PageSection(
@@ -86,7 +88,31 @@ def estimate_page(
     return Page(title, (*warned, *lead), tuple(sections), warning=bool(warned))
 
 
-def _unsettled(known: Identifiability, nouns: str) -> list[str]:
+def _district_section(districts: Districts) -> PageSection:
+    """Return the shares of districts, the largest first, with their intervals and middles."""
+    order = sorted(range(len(districts)), key=lambda d: -districts.shares[d])
+    headings = (
+        "district",
+        "estimated share",
+        f"{percent(districts.intervals.confidence)} interval",
+        "middle (latitude, longitude)",
+        "places",
+    )
+    rows = tuple(
+        (
+            districts.names[d],
+            percent(float(districts.shares[d])),
+            _span(districts.intervals, d),
+            _degrees(*districts.latlon[d]),
+            f"{districts.sizes[d]:,}",
+        )
+        for d in order
+    )
+    table = PageTable("The districts, the likeliest first.", headings, rows)
+    return PageSection(f"The shares of {districts!r}", (str(districts),), tables=(table,))
+
+
+def _unsettled(known: Identifiability, nouns: str, *, withheld: bool) -> list[str]:
     """Return that some shares do not follow from the reports, if so."""
     if known.complete:
         return []
@@ -94,7 +120,8 @@ def _unsettled(known: Identifiability, nouns: str) -> list[str]:
     which = f"all {total:,} {nouns}" if hidden == total else f"{hidden:,} of the {total:,} {nouns}"
     return [
         f"NOT SETTLED: the reports alone do not in general settle the shares of {which}, however many reports "
-        "there are. Other shares may explain the reports as well. Do not rely on single ones."
+        "there are. Other shares may explain the reports as well. "
+        + ("They are withheld here." if withheld else "Do not rely on single ones.")
     ]
 
 
@@ -108,7 +135,17 @@ def _nouns(found: Estimate) -> tuple[str, str]:
     return ("combination", "combinations") if isinstance(found.space, JointSpace) else ("value", "values")
 
 
-def _largest(found: Estimate, noun: str) -> str:
+def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
+    if found.districts is not None:
+        parts = found.districts
+        d = int(np.argmax(parts.shares))
+        return (
+            f"The reports settle the shares of {parts!r}. The largest is {about_percent(float(parts.shares[d]))}, "
+            f"of {parts.names[d]} around {_degrees(*parts.latlon[d])}; its interval is "
+            f"{_span(parts.intervals, d)}."
+        )
+    if withheld:
+        return ""
     s = int(np.argmax(found.probabilities))
     where = f" ({_middle(found.space, s)})" if isinstance(found.space, Places) else ""
     share, sure = float(found.probabilities[s]), found.intervals
@@ -132,10 +169,15 @@ def _sureness(found: Estimate) -> tuple[str, ...]:
     return (said if sure.exact else f"{said} That probability is approximate.",)
 
 
-def _shares(found: Estimate, title: str, outline: Outline | None = None) -> list[PageSection]:
-    """Return the drawings, and then the largest shares, with the others behind a fold."""
+def _shares(
+    found: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
+) -> list[PageSection]:
+    """Return the drawings, and then the largest shares that are not withheld, with the others behind a fold."""
     noun, nouns = _nouns(found)
     order = np.argsort(-found.probabilities, kind="stable")
+    order = order[~np.isin(order, list(withheld))]
+    if not len(order):
+        return []
     sight = len(order) if len(order) <= _LARGEST + 5 else _LARGEST
     if found.intervals is None:  # a share next to nothing says all there is to say
         tiny = order[np.abs(found.probabilities[order]) < _TINY]
@@ -151,12 +193,12 @@ def _shares(found: Estimate, title: str, outline: Outline | None = None) -> list
     if left_out:
         formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
     below = (_NEGATIVE,) if (found.probabilities < 0).any() else ()
-    hidden = len(found.space) - len(seen)
+    hidden = len(found.space) - len(withheld) - len(seen)
     caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the likeliest first."
     tables = (_table(found, seen, noun, caption),)
     others = (_table(found, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
     fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
-    drawn = share_figures(found, outline)
+    drawn = share_figures(found, outline, withheld)
     return [
         *([PageSection(title, figures=drawn)] if drawn else []),
         PageSection(f"{title}, in numbers", below, tables=tables, folded=others, formal=tuple(formal), fold=fold),
@@ -187,7 +229,10 @@ def _span(sure: ConfidenceIntervals, s: int) -> str:
 
 def _middle(space: Places, s: int) -> str:
     """Return latitude and longitude as other programs of maps take them, to about a metre."""
-    lat, lon = space.latlon[s]
+    return _degrees(*space.latlon[s])
+
+
+def _degrees(lat: float, lon: float) -> str:
     return f"{lat:.5f}, {lon:.5f}"
 
 

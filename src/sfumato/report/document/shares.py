@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,20 +26,25 @@ _BARS: Final = 30  # values with a bar each
 _LONGEST: Final = 24  # characters of a name
 
 
-def share_figures(found: Estimate, outline: Outline | None = None) -> tuple[PageFigure, ...]:
+def share_figures(
+    found: Estimate, outline: Outline | None = None, withheld: Collection[int] = ()
+) -> tuple[PageFigure, ...]:
     """Return what an estimate looks like: two maps, or bars; none without matplotlib.
+
+    Maps have no place for shares that are withheld, so these shares leave bars alone.
 
     Args:
         found: The estimate.
         outline: Land and water to draw maps on.
+        withheld: The positions of shares that are not drawn.
 
     Raises:
         InputError: If the outline lies elsewhere.
     """
     try:
-        if isinstance(found.space, Places) and len(found.space) <= MAP_MOST:
+        if isinstance(found.space, Places) and len(found.space) <= MAP_MOST and not withheld:
             return (_maps(found, found.space, outline),)
-        return (_bars(found),)
+        return (_bars(found, withheld),)
     except MissingExtraError:
         return ()
 
@@ -61,11 +67,12 @@ def _maps(found: Estimate, space: Places, outline: Outline | None) -> PageFigure
     return side_by_side(figures, titles, caption + clear)
 
 
-def _bars(found: Estimate) -> PageFigure:
-    space, few = found.space, len(found.space) <= _BARS
-    order = np.arange(len(space)) if few else np.argsort(-found.probabilities, kind="stable")[:_BARS]
+def _bars(found: Estimate, withheld: Collection[int]) -> PageFigure:
+    shown = np.setdiff1d(np.arange(len(found.space)), list(withheld))
+    few = len(shown) <= _BARS
+    order = shown if few else shown[np.argsort(-found.probabilities[shown], kind="stable")[:_BARS]]
     drawn = _drawn(found, order)
-    what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(space):,} values"
+    what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
     sure = found.intervals
     lines = "" if sure is None else f" Lines are the {percent(sure.confidence)} intervals."
     caption = f"{what}.{lines}"

@@ -1,0 +1,159 @@
+"""Estimated shares on the screen and in tables: of single values, of districts, and of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ..releases.estimate import Districts, Estimate
+    from .screen import Screen
+
+_SHOWN: Final = 15
+_INSTEAD: Final = (
+    "--intervals profile gives each an interval (it takes long), --method early-stopped a smooth guess; "
+    "sfumato.releases.estimate.profile_intervals is for sums."
+)
+
+
+def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, weighted: bool) -> None:
+    """Print at which resolution the reports settle shares, and what is withheld.
+
+    Args:
+        console: The screen.
+        found: The estimate.
+        withheld: The positions of shares that the reports do not settle.
+        weighted: Whether the reports have weights.
+    """
+    from ..geo import Places
+    from ..releases.estimate.districts import MOST_PLACES
+    from ..rounding import counted
+
+    if not withheld:
+        return
+    count = f"{len(withheld):,} of the {counted(len(found.space), 'share')}"
+    if found.districts is not None:
+        console.print(f"SETTLED: the shares of {found.districts!r}.")
+        console.print(f"NOT SETTLED, and withheld: {count} of single places.")
+        _print_districts(console, found.districts)
+        return
+    console.print(f"NOT SETTLED, and withheld: {count}.")
+    if isinstance(found.space, Places):
+        if weighted:
+            console.print("Districts need reports without weights.")
+        elif len(found.space) > MOST_PLACES:
+            console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
+        else:
+            console.print("The shares of districts are not settled either, of any size.")
+    console.print(_INSTEAD)
+
+
+def _print_districts(console: Screen, districts: Districts) -> None:
+    from ..rounding import percent, percent_at_least, percent_at_most
+    from .screen import print_table
+
+    sure = districts.intervals
+    rows = [
+        (
+            districts.names[d],
+            percent(float(districts.shares[d])),
+            f"{percent_at_least(sure.lower[d])} to {percent_at_most(sure.upper[d])}",
+            "{:.5f}, {:.5f}".format(*districts.latlon[d]),
+            str(districts.sizes[d]),
+        )
+        for d in sorted(range(len(districts)), key=lambda d: -districts.shares[d])
+    ]
+    headings = (
+        "district",
+        "share",
+        f"{percent(sure.confidence)} interval",
+        "middle (latitude, longitude)",
+        "places",
+    )
+    print_table(console, "", headings, rows)
+    console.print(str(districts))
+
+
+def print_likeliest(
+    console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
+) -> None:
+    """Print the largest shares that are not withheld.
+
+    Args:
+        console: The screen.
+        found: The estimate.
+        heading: The title of the table.
+        whole: Whether --output writes the others.
+        withheld: The positions of shares that are left out.
+    """
+    from ..geo import Places
+    from ..rounding import percent, percent_at_least, percent_at_most
+    from ..tables import text
+    from .screen import print_table
+
+    space, sure = found.space, found.intervals
+    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
+    rest = len(order) - _SHOWN
+    headings = ["value", "share"] + ([] if sure is None else [f"{percent(sure.confidence)} interval"])
+    if isinstance(space, Places):
+        headings.append("middle (latitude, longitude)")
+    rows = []
+    for s in order[:_SHOWN]:
+        cells = [text(space.labels[s]), percent(float(found.probabilities[s]))]
+        if sure is not None:
+            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
+        if isinstance(space, Places):
+            cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
+        rows.append(cells)
+    more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
+    print_table(console, f"{heading}{more}", headings, rows)
+
+
+def write_shares(found: Estimate, path: Path, withheld: Collection[int]) -> None:
+    """Write the share of each value, empty where it is withheld; of places also coordinates and their district."""
+    from ..core import JointSpace
+    from ..geo import Places
+    from ..tables import text, write_rows
+
+    sure, space = found.intervals, found.space
+    secrets = ("secret",) if not isinstance(space, JointSpace) else space.names
+    names = [*secrets, "probability", *(() if sure is None else ("lower", "upper"))]
+    labels = space.labels if not isinstance(space, JointSpace) else product(*(each.labels for each in space.parts))
+    columns: list[Iterable[Any]] = [
+        map(text, each) for each in (zip(*labels, strict=True) if len(secrets) > 1 else [labels])
+    ]
+    columns.append([None if s in withheld else float(share) for s, share in enumerate(found.probabilities)])
+    columns += [] if sure is None else [sure.lower, sure.upper]
+    if isinstance(space, Places):
+        names += ["latitude", "longitude"]
+        columns += list(space.latlon.T)
+    if found.districts is not None:
+        names.append("district")
+        columns.append([found.districts.names[d] for d in found.districts.membership])
+    write_rows(names, zip(*columns, strict=True), path)
+
+
+def write_districts(districts: Districts, path: Path) -> None:
+    """Write the share of each district, with its interval, its middle and its side."""
+    from ..tables import write_rows
+
+    sure, count = districts.intervals, len(districts)
+    names = ("district", "probability", "lower", "upper", "latitude", "longitude", "side_km", "places")
+    columns = [districts.names, districts.shares, sure.lower, sure.upper, *districts.latlon.T]
+    write_rows(names, zip(*columns, [districts.side_m / 1000] * count, districts.sizes, strict=True), path)
+
+
+def write_margins(margins: Mapping[str, Estimate], path: Path) -> None:
+    """Write the shares of each column's values, one below the other."""
+    from ..tables import text, write_rows
+
+    sure = next(iter(margins.values())).intervals
+    rows: list[tuple[object, ...]] = []
+    for name, margin in margins.items():
+        columns: list[Iterable[Any]] = [map(text, margin.space.labels), margin.probabilities]
+        if margin.intervals is not None:
+            columns += [margin.intervals.lower, margin.intervals.upper]
+        rows += [(name, *row) for row in zip(*columns, strict=True)]
+    write_rows(["column", "value", "probability", *(() if sure is None else ("lower", "upper"))], rows, path)
