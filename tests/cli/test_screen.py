@@ -181,7 +181,8 @@ def test_the_informed_never_errs_more_and_the_misinformed_never_less(run, design
 
 
 def test_estimates_are_read_from_one_computation(run, released):
-    text = run("estimate", "m.sfm", "out.csv", "--column", "label", "-o", "e.csv").text
+    smooth = ("--method", "early-stopped")  # the likeliest shares of so few reports are withheld
+    text = run("estimate", "m.sfm", "out.csv", "--column", "label", "-o", "e.csv", *smooth).text
     with open("e.csv", newline="", encoding="utf-8") as file:
         largest = max(float(row["probability"]) for row in csv.DictReader(file))
     assert percent(largest) in text

@@ -103,9 +103,9 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
             "the visits are the protected person's own, that is a second release, which the promise does not "
             "cover."
         )
-    remarks += _estimates(result.mechanism, problem.prior)
     held = MechanismFile.of_design(result)
     save(held, target)
+    remarks += _estimates(result.mechanism, problem.prior)
     with working(_MEASURING):
         summary = summarise(
             result,

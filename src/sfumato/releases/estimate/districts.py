@@ -50,7 +50,7 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
         >>> lattice = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "1 km")
         >>> mechanism = sf.mechanisms.exponential(lattice, lattice.metric("euclidean", "km"), "1.5/km")
         >>> settled_districts(Reports(mechanism, [10_000] * len(lattice)))
-        4 districts of about 3 km
+        9 districts of about 2 km
     """
     missed = check_failure(failure)
     pool = pooled(reports)
