@@ -12,12 +12,15 @@ from sfumato.studies.privacy_games import (
     scenario_table,
     slope_table,
 )
-from sfumato.studies.reproduction import RunTables, claim_words, paper_of
+from sfumato.studies.privacy_games.apart import APART, Apart, ApartRow, apart_triples
+from sfumato.studies.privacy_games.games import Game, triples
+from sfumato.studies.reproduction import Judgement, RunTables, claim_words, counts, paper_of
 from sfumato.studies.results import columns_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "privacy-games.md").read_text(encoding="utf-8")
 TABLES = RunTables(DOCS / "data" / "privacy-games")
+CLAIMS = {(claim.where, claim.says): claim for claim in paper_of("privacy-games").claims(TABLES)}
 
 
 def test_tables_are_those_of_the_run():
@@ -43,3 +46,65 @@ def test_the_users_are_those_of_the_run():
     assert len(users) == 10
     told = f"({min(visits)} to {max(visits)} check-ins in {min(cells)} to {max(cells)} of the 300 cells;"
     assert told in PAGE
+
+
+def test_claims_have_places_of_their_own_and_ours_are_counted_apart():
+    assert len(CLAIMS) == len(TABLES.texts("claims"))
+    assert counts([(claim.ours, claim.verdict) for claim in CLAIMS.values()]) == (
+        "Published claims: 5 confirmed, 1 refuted, 1 not confirmed, 5 not checkable; 6 by construction; "
+        "statements of ours: 5 confirmed, 0 not confirmed."
+    )
+
+
+def test_figures_of_other_users_are_not_refuted():
+    for (where, _), claim in CLAIMS.items():
+        assert claim.verdict is not Judgement.REFUTED or where == "Abstract", claim
+    near = CLAIMS["Figure 2a", "This error falls below 1 km as epsilon grows to 0.9/km."]
+    assert near.verdict is Judgement.OPEN
+    assert "below 1 km for 5 of 10 users" in near.found
+
+
+def test_joint_forces_the_larger_error_in_every_scenario():
+    """Counted here from the proved errors: mechanisms of equal cost are ties, which refute nothing."""
+    games = [row for row in TABLES.rows("privacy_games", GameRow) if row.gap_asked == 1e-4]
+    every: list[Game | Apart] = [*triples(games, 1), *triples(games, 2)]
+    every += apart_triples(TABLES.rows(APART, ApartRow))
+    itself, forced = 0, 0
+    for metric, distortion, joint in every:
+        assert joint.distortion_asked is not None
+        assert joint.distortion_asked == distortion.distortion_asked
+        itself += metric.distortion_lower >= joint.distortion_asked
+        forced += joint.distortion_lower >= joint.distortion_asked
+    assert (len(every), itself, forced) == (335, 196, 335)
+    (abstract,) = (claim for claim in CLAIMS.values() if "as large as the maximum privacy" in claim.quote)
+    assert abstract.verdict is Judgement.FOLLOWS
+    assert "in 335 of 335 cases" in abstract.found
+    assert "In 196 cases metric forces d_m, too" in abstract.found
+    figure = CLAIMS["Figure 7", "The privacy of joint is the larger of the two privacies."]
+    assert figure.verdict is Judgement.OPEN
+    assert "from -0.006 m to 97 m" in figure.found
+
+
+def test_only_the_proved_counterexample_refutes_the_cost_of_joint():
+    claim = CLAIMS["Abstract", "Joint costs no more than the dearer of metric and distortion."]
+    assert claim.verdict is Judgement.REFUTED
+    assert claim.quote.endswith("what either of the differential or distortion mechanisms imposes.")
+    assert "at least 0.523139, metric at most 0.430307 and distortion at most 0.300001" in claim.found
+    figure = CLAIMS[
+        "Figure 7", "In the experiments of the paper, the cost of joint is the larger of the two costs."
+    ]
+    assert figure.verdict is Judgement.OPEN
+
+
+def test_broken_promises_of_the_threshold_are_ours():
+    for (where, _), claim in CLAIMS.items():
+        assert claim.ours == (where in ("Appendix C", "Figures 2 to 7", "(21), (24)"))
+        assert claim.verdict is Judgement.CONFIRMED or not claim.ours
+
+
+def test_equations_lead_to_the_calls_that_compute_them():
+    calls = {each.number: each.call for each in paper_of("privacy-games").equations}
+    assert calls["(1), (2)"] == calls["(3), (4)"] == "sf.core.Mechanism"
+    assert calls["(10), (22)"] == "sf.core.MetricPrivacy"
+    assert calls["Section 9.2"] == "sf.attacks.optimal"
+    assert not any("(2)" in number and "(10)" in number for number in calls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +37,10 @@ class ApartRow(Short):
     distortion_lower: float
     error_best: float
     proved: bool
+
+
+Apart = tuple[ApartRow, ApartRow, ApartRow]
+"""Designs of *metric*, *distortion* and *joint* of one user, epsilon and d_m."""
 
 
 def distortions(game: UserGame, step: float) -> Iterator[float]:
@@ -102,3 +106,13 @@ def _row(
         error_best=optimal(found.mechanism, game.prior, game.distance).error,
         proved=proof.holds,
     )
+
+
+def apart_triples(rows: Iterable[ApartRow]) -> list[Apart]:
+    """Return *metric*, *distortion* and *joint* of each user, epsilon and d_m of scenario 3."""
+    by = {(row.user, row.epsilon, row.distortion_asked): row for row in rows}
+    return [
+        (by[user, epsilon, None], by[user, None, minimum], row)
+        for (user, epsilon, minimum), row in by.items()
+        if row.mechanism == JOINT
+    ]

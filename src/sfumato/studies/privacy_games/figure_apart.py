@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...report.theme import LIGHT, blank
-from .apart import ApartRow
-from .claims import apart_triples
+from .apart import ApartRow, apart_triples
 from .games import DISTORTION, JOINT
 from .look import COST, equal_line, finish, style
 

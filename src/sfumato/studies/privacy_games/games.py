@@ -15,7 +15,7 @@ likeliest cells than the design assumed; the best attacker either knows that, or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +65,10 @@ class GameRow(Short):
     iterations: int
     status: str
     proved: bool
+
+
+Game = tuple[GameRow, GameRow, GameRow]
+"""Designs of *metric*, *distortion* and *joint* of one user and epsilon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +248,13 @@ def seconds_of(scenario: int, person: Person, epsilon: float | None, name: str, 
         "mechanism": name,
         "seconds": found.seconds,
     }
+
+
+def triples(games: Iterable[GameRow], scenario: int) -> list[Game]:
+    """Return *metric*, *distortion* and *joint* of each user and epsilon in a scenario."""
+    by = {(row.scenario, row.user, row.epsilon, row.mechanism): row for row in games}
+    return [
+        (by[1, user, epsilon, METRIC], by[scenario, user, epsilon, DISTORTION], row)
+        for (number, user, epsilon, name), row in by.items()
+        if number == scenario and name == JOINT
+    ]

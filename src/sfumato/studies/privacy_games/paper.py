@@ -145,7 +145,8 @@ PAPER: Final = Paper(
     title="Privacy games: what optimal privacy costs each user, and what attackers still find",
     source='R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, sections 6 to 9 and '
     "appendix C",
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    version="Quoted from the abstract of arXiv 1402.3426v3, which is also that of PoPETs 2015 (2), pages 299 to "
+    "315. Of the sections, equations and figures we have summaries alone.",
     about=(
         "Users are drawn at random of those who have enough visits on one map; they are not those of the "
         "paper, whose data are not public. Each has a map of their own where they have most visits. Their "
@@ -166,10 +167,12 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=(
-        Equation("(10)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
-        Equation("(3)", "expected cost", "sf.core.hamming", f"{GAMES}.csv"),
-        Equation("(7)", "distortion privacy", "sf.core.DistortionPrivacy", f"{GAMES}.csv"),
+        Equation("(1), (2)", "prior and mechanism", "sf.core.Mechanism"),
+        Equation("(3), (4)", "expected cost, and that of the worst secret", "sf.core.Mechanism", f"{GAMES}.csv"),
+        Equation("(5) to (7)", "an attack, and its error", "sf.attacks.evaluate"),
+        Equation("(7), (21)", "distortion privacy", "sf.core.DistortionPrivacy", f"{GAMES}.csv"),
         Equation("(9), (23)", "near secrets alone", "sf.core.ThresholdPrivacy"),
+        Equation("(10), (22)", "metric privacy", "sf.core.MetricPrivacy", f"{GAMES}.csv"),
         Equation("(12)", "least worst-case cost: objective=", "sf.optimal.design"),
         Equation("(19), (33) to (35)", "the best attack", "sf.attacks.optimal", f"{GAMES}.csv"),
         Equation("(21), (22), (24)", "the optimal mechanisms", "sf.optimal.design", f"{GAMES}.csv"),
@@ -177,14 +180,20 @@ PAPER: Final = Paper(
         Equation("(27)", "the attack without weights", "sf.attacks.unweighted"),
         Equation("(28)", "the attack without a prior", "sf.attacks.prior_free"),
         Equation("(29)", "the same for each guess apart", "sf.attacks.per_guess"),
-        Equation("Section 9.2", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
+        Equation("Section 9.2", "the best attack with a sharper prior", "sf.attacks.optimal", f"{INFORMED}.csv"),
+        Equation(
+            "Beside section 9.2",
+            "the attack the design expected",
+            "sf.attacks.misinformed",
+            f"{INFORMED}.csv",
+        ),
         Equation("Dual of (21), (24)", "equilibrium and prices", "sf.optimal.equilibrium", f"{PRICES}.csv"),
-        Equation("Dual of (21), (24)", "prices beside slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
+        Equation("Dual of (21), (24)", "prices and slopes", "sf.optimal.equilibrium", f"{SLOPES}.csv"),
         Equation("Dual of (21), (24)", "the attacker's strategy", "sf.optimal.equilibrium", f"{GUESSES}.csv"),
         Equation("Figures 2 to 5", "scenarios 1 and 2", "sf.optimal.design", f"{GAMES}.csv"),
         Equation("Figure 6", "attackers who know more", "sf.attacks.optimal", f"{INFORMED}.csv"),
         Equation("Figure 7", "scenario 3", "sf.optimal.design", f"{APART}.csv"),
-        Equation("Figure 7", "both cost more than either", "sf.optimal.design", f"{LINE}.csv"),
+        Equation("Ours, on Figure 7", "both cost more than either", "sf.optimal.design", f"{LINE}.csv"),
         Equation("Figure 8", "near pairs and their dilation", "sf.core.neighbours", f"{PAIRS}.csv"),
         Equation("Figure 8", "near guesses", "sf.optimal.Highs", f"{ATTACKS}.csv"),
     ),
