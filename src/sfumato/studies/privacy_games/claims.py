@@ -8,7 +8,7 @@ paper's, so they do not refute what it says of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -65,7 +65,7 @@ def _privacy_against_epsilon(games: Sequence[GameRow]) -> list[PaperClaim]:
     rises = [high for low, high in steps if high.distortion_lower > low.error_best]
     falls = [high for low, high in steps if high.error_best < low.distortion_lower]
     start, end = ([designs[at] for designs in users.values()] for at in (0, -1))
-    medians = [about(float(np.median([row.error_best for row in some])), 3) for some in (start, end)]
+    medians = [about(_median(row.error_best for row in some), 3) for some in (start, end)]
     near, far = [row for row in end if row.error_best < _NEAR], max(end, key=lambda row: row.error_best)
     return [
         judged(
@@ -96,8 +96,8 @@ def _costs(first: Sequence[Game]) -> list[PaperClaim]:
             "At equal distortion privacy, distortion costs less than metric.",
             len(cheaper) == len(first),
             f"It is proved to cost less in {len(cheaper)} of {len(first)} cases: {_percent(min(shares))} to "
-            f"{_percent(max(shares))} of what metric costs, {_percent(float(np.median(shares)))} in the median. "
-            "The paper's word is much less, without a number that is known here.",
+            f"{_percent(max(shares))} of what metric costs, {_percent(_median(shares))} in the median. "
+            "Our summary of the paper says much less, without a number.",
         ),
         follows(
             "Figure 2b",
@@ -115,18 +115,7 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
     best = [row for row in games if row.distortion_lower <= row.error_bayes]
     wider = [each for each in first if min(map(_excess, (each[0], each[2]))) > _excess(each[1])]
     gap = {
-        name: about(
-            float(
-                np.median(
-                    [
-                        row.error_bayes / row.error_best
-                        for row in games
-                        if row.scenario == 1 and row.mechanism == name
-                    ]
-                )
-            ),
-            3,
-        )
+        name: about(_median(row.error_bayes / row.error_best for row in _first(games, name)), 3)
         for name in (METRIC, DISTORTION, JOINT)
     }
     return [
@@ -135,7 +124,7 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
             "The Bayesian attacker errs more against metric than against distortion.",
             len(more) == len(first),
             f"So in {len(more)} of {len(first)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times "
-            f"as far, {about(float(np.median(ratios)), 3)} times in the median.",
+            f"as far, {about(_median(ratios), 3)} times in the median.",
         ),
         follows(
             "Figure 4",
@@ -154,6 +143,10 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
     ]
 
 
+def _first(games: Sequence[GameRow], name: str) -> list[GameRow]:
+    return [row for row in games if row.scenario == 1 and row.mechanism == name]
+
+
 def _excess(row: GameRow) -> float:
     return row.error_bayes - row.error_best
 
@@ -168,14 +161,10 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
     more = [m for m, d in pairs if m.error_informed > d.error_informed]
     share = max(m.sharper for m, _ in pairs)
     rest = {
-        name: float(
-            np.median(
-                [
-                    row.error_informed / by[row.user, row.epsilon, 0.0, name].error_informed
-                    for row in rows
-                    if row.mechanism == name and row.sharper == share
-                ]
-            )
+        name: _median(
+            row.error_informed / by[row.user, row.epsilon, 0.0, name].error_informed
+            for row in rows
+            if row.mechanism == name and row.sharper == share
         )
         for name in (METRIC, DISTORTION)
     }
@@ -193,7 +182,7 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
 
 
 def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list[PaperClaim]:
-    binding = [row for row in slopes if row.price > 0]
+    binding = [row for row in slopes if row.slope_below > 0]
     bracketed = [row for row in slopes if row.slope_below <= row.price <= row.slope_above]
     brackets = [(row.error_lower, row.error_upper) for rows in (slopes, prices) for row in rows]
     met = [low for low, high in brackets if low <= high]
@@ -220,6 +209,10 @@ def _equilibrium(prices: Sequence[PriceRow], slopes: Sequence[SlopeRow]) -> list
             f"{about(shown.distortion_asked, 3)} km).",
         ),
     ]
+
+
+def _median(values: Iterable[float]) -> float:
+    return float(np.median(list(values)))
 
 
 def _percent(share: float) -> str:

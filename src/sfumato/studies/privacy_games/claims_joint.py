@@ -1,4 +1,4 @@
-"""Claims of "Privacy Games" about *joint*: its privacy and its cost beside those of *metric* and *distortion*.
+"""Claims of "Privacy Games" about *joint*: its privacy and its cost next to those of *metric* and *distortion*.
 
 Distortion of least cost forces no more than d_m: with a larger error it could be cheaper. So where metric forces
 less than d_m, joint forces at least the larger of the two; elsewhere metric is itself an optimal joint mechanism.
