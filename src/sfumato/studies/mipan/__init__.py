@@ -26,6 +26,7 @@ from .parts import MAX_LOSSES_M, CloudCell, CloudPoint
 from .square import loss_of_cells, square_cells, square_data
 from .swapping import CLASSIFIERS, GENERATORS, PayoffRow, Payoffs, Swapping, SwappingRound, payoffs, play_swapping
 from .vocabulary import (
+    ANNEALED,
     LAPLACE,
     LEAST_INFORMATION,
     NETWORK,
@@ -39,6 +40,7 @@ from .vocabulary import (
 from .words import people_table, square_table
 
 __all__ = [
+    "ANNEALED",
     "CLASSIFIERS",
     "EXPERIMENT_1",
     "EXPERIMENT_2",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,8 +39,9 @@ def cloud_figure(points: Sequence[CloudPoint]) -> Figure:
         MissingExtraError: If matplotlib is not installed.
     """
     names = values(points, "generator")
-    figure = blank(10, 7.2)
-    axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    columns = math.ceil(len(names) / 2)
+    figure = blank(10 / 3 * columns, 7.2)
+    axes = figure.subplots(2, columns, sharex=True, sharey=True, squeeze=False)
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     rng = np.random.default_rng(0)  # only for the look: marks apart within cells, and nobody above the others

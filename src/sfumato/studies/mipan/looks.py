@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from ...core import Bracket
 from ...report.theme import LIGHT
-from .vocabulary import LAPLACE, LEAST_INFORMATION, NETWORK, NO_NOISE, OPTIMUM, TABLE
+from .vocabulary import ANNEALED, LAPLACE, LEAST_INFORMATION, NETWORK, NO_NOISE, OPTIMUM, TABLE
 
 _LOOKS: Final = {
     NO_NOISE: (LIGHT.muted, "x", ":"),
     LAPLACE: (LIGHT.series[1], "^", "--"),
     LEAST_INFORMATION: (LIGHT.series[3], "v", "-."),
     TABLE: (LIGHT.series[0], "o", "-"),
+    ANNEALED: (LIGHT.series[4], "P", "-"),
     NETWORK: (LIGHT.series[2], "s", "-"),
     OPTIMUM: (LIGHT.ink, "D", ":"),
 }

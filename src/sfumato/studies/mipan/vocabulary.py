@@ -7,10 +7,11 @@ from typing import Final
 NO_NOISE: Final = "no noise"
 LAPLACE: Final = "planar Laplace"
 TABLE: Final = "learned table"
+ANNEALED: Final = "annealed table"
 NETWORK: Final = "learned network"
 LEAST_INFORMATION: Final = "least information"
 OPTIMUM: Final = "certified optimum"
-SQUARE_GENERATORS: Final = (NO_NOISE, LAPLACE, LEAST_INFORMATION, TABLE, NETWORK, OPTIMUM)
+SQUARE_GENERATORS: Final = (NO_NOISE, LAPLACE, LEAST_INFORMATION, TABLE, ANNEALED, NETWORK, OPTIMUM)
 """Those of Experiments 1 and 2, in the order of figures."""
 
 NOISE: Final = "planar geometric"
