@@ -63,7 +63,7 @@ def test_equations_point_to_what_the_papers_number():
     calls = {
         (name, each.number): each.call for name in NAMES for each in paper_of(name).equations
     }  # the last of each number
-    assert calls["privacy-games", "(10)"] == "sf.core.MetricPrivacy"
+    assert calls["privacy-games", "(10), (22)"] == "sf.core.MetricPrivacy"
     assert ("privacy-games", "(2), (10)") not in calls  # (2) is the mechanism itself
     assert calls["privacy-games", "Section 9.2"] == "sf.attacks.optimal"
     assert calls["follow-ups", "AIPO, steps 1 to 3"] == "sfumato.studies.follow_ups.anchored"
