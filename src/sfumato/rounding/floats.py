@@ -54,7 +54,7 @@ def float_above(value: Fraction) -> float:
 
 def float_below(value: Fraction) -> float:
     """Return the largest float that is at most the fraction."""
-    return -float_above(-value)
+    return 0.0 - float_above(-value)
 
 
 def _nearest(value: Fraction) -> float:

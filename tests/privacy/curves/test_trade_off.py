@@ -1,9 +1,10 @@
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -12,7 +13,7 @@ from sfumato.audits import Outcome, Requirement, audit
 from sfumato.core import Metric
 from sfumato.divergences import TOTAL_VARIATION, hockey_stick
 from sfumato.errors import InputError
-from sfumato.privacy import Relation, TradeOff, TradeOffPrivacy
+from sfumato.privacy import DifferentialPrivacy, Relation, TradeOff, TradeOffPrivacy
 
 from ...catalogue import CASES
 from ...divergences.pairs import several, subsets
@@ -246,3 +247,61 @@ def test_a_requirement_on_a_curve_is_decided():
     kept, broken = (audit(mechanism, curve=TradeOff.of_epsilon(epsilon)) for epsilon in (1.01, 0.99))
     assert Requirement.parse("trade-off <= 0").hold_against(kept).outcome is Outcome.HOLDS
     assert Requirement.parse("trade-off <= 0").hold_against(broken).outcome is Outcome.FAILS
+
+
+def small_rows(size):
+    """Distributions in sixteenths."""
+    return st.lists(st.integers(0, 16), min_size=size - 1, max_size=size - 1).map(
+        lambda cuts: [b - a for a, b in itertools.pairwise([0, *sorted(cuts), 16])]
+    )
+
+
+def least_error(p, q, alpha):
+    """The least type II error of a randomised test, in fractions, by all mixtures of two tests."""
+    tests = [(sum(p[k] for k in R), 16 - sum(q[k] for k in R)) for R in [(), *subsets(len(p))]]
+    best = Fraction(16)
+    for (a, one), (b, other) in itertools.product(tests, repeat=2):
+        if a <= alpha <= b:
+            best = min(best, Fraction(one) if a == b else one + (alpha - a) * Fraction(other - one, b - a))
+    return best
+
+
+@settings(max_examples=60)
+@given(small_rows(3), small_rows(3), small_rows(3), small_rows(3))
+@example([12, 4, 0], [4, 12, 0], [12, 4, 0], [4, 12, 0])
+@example([8, 4, 4], [4, 4, 8], [12, 4, 0], [8, 8, 0])
+def test_a_curve_that_is_touched_is_decided_in_integers(p, q, null, alternative):
+    curve = TradeOff(np.array(null) / 16, np.array(alternative) / 16)
+    related = Relation(np.array([[False, True], [False, False]]))
+    found = TradeOffPrivacy(curve, related).measure(np.array([p, q]) / 16)
+    slack = max(
+        least_error(null, alternative, sum(p[k] for k in R)) - (16 - sum(q[k] for k in R)) for R in subsets(3)
+    )
+    exact = max(Fraction(0), Fraction(slack) / 16)
+    assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+    assert (found.upper == 0) == (exact == 0)
+    assert (found.lower > 0) == (exact > 0)
+
+
+def test_the_mechanisms_own_curve_is_kept():
+    coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    own = TradeOff.through([0, 0.25, 1], [1, 0.25, 0])
+    for curve in (own, TradeOff.of(coin), TradeOff.of_epsilon(math.log(3))):
+        entry = audit(coin, curve=curve)
+        verdict = Requirement.parse("trade-off <= 0").hold_against(entry)
+        assert verdict.outcome is Outcome.HOLDS, verdict
+    tighter = audit(coin, curve=TradeOff.through([0, 0.25, 1], [1, 0.25 + 2**-45, 0]))
+    assert Requirement.parse("trade-off <= 0").hold_against(tighter).outcome is Outcome.FAILS
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_the_curve_of_a_promise_is_kept_where_the_promise_is(delta):
+    mechanism = sf.mechanisms.randomised_response(sf.Space(range(3)), 1.0)
+    found = TradeOffPrivacy(TradeOff.of_epsilon(1.0, delta)).measure(mechanism)
+    assert found.upper == 0
+    epsilon = DifferentialPrivacy(delta=delta).measure(mechanism)
+    kept, broken = (
+        TradeOffPrivacy(TradeOff.of_epsilon(each, delta)).measure(mechanism).upper
+        for each in (epsilon.upper, epsilon.lower * (1 - 2**-52))
+    )
+    assert kept == 0 < broken

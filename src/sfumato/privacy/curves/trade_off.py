@@ -47,6 +47,7 @@ class TradeOff(Curve):
         confidences: Array (v,), their complements 1 - alpha, summed from the other end.
         betas: Array (v,), the least type II errors there, falling to 0.
         powers: Array (v,), their complements 1 - beta, summed from the other end.
+        promise: The epsilon and delta that the curve stands for, where it is that of a promise; else None.
 
     Raises:
         InputError: If an argument is not a distribution, or their lengths differ.
@@ -67,6 +68,7 @@ class TradeOff(Curve):
     confidences: Floats
     betas: Floats
     powers: Floats
+    promise: tuple[float, float] | None
 
     def __init__(self, p: Rows, q: Rows) -> None:
         null, alternative = _merged(*single(p, q))
@@ -77,6 +79,7 @@ class TradeOff(Curve):
             object.__setattr__(self, name, readonly(values[start:]))
         object.__setattr__(self, "null", readonly(null))
         object.__setattr__(self, "alternative", readonly(alternative))
+        object.__setattr__(self, "promise", None)
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
@@ -194,7 +197,9 @@ class TradeOff(Curve):
         check_delta(delta)
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
         kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
-        return cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
+        curve = cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
+        object.__setattr__(curve, "promise", (epsilon, delta))
+        return curve
 
     def __repr__(self) -> str:
         return f"TradeOff with {len(self.alphas)} vertices, least total error {self.least_total_error:.4g}"

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...rounding import UNIT, at_most
+from ..exact import largest_shortfall, rounded
 from ..notion import Description, Finding, Notion
+from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
 from ..witness import Witness
 from .curve import Curve
 from .errors_of_tests import Errors, blocks, errors, tested
+from .trade_off import TradeOff
 
 DESCRIPTION: Final = Description(
     "trade-off",
@@ -60,10 +65,14 @@ class TradeOffPrivacy(Notion):
         """
         rows = channel(mechanism).matrix
         top, witness = -math.inf, Witness(note="no test does better than the curve allows")
+        # A relative error of alpha moves a convex f <= 1 by no more than that.
+        rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
+        near = []
         for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
             found = errors(p, q)
             # At alpha 1 every curve is 0, and at beta 1 none is above: these gaps are at most 0 exactly.
             gaps = np.where((found.confidences == 0) | (found.powers == 0), -math.inf, self.curve.gaps(found))
+            near.append(pairs[gaps.max(axis=1) >= -rounding])
             worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
             if gaps[worst, vertex] <= top:
                 continue
@@ -71,9 +80,30 @@ class TradeOffPrivacy(Notion):
             if top > 0:
                 of_pair = Errors(*(rates[worst] for rates in found))
                 witness = tested(rows, pairs[worst], of_pair, int(vertex))
-        # A relative error of alpha moves a convex f <= 1 by no more than that.
-        rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
+        if -rounding < top <= rounding:
+            slack = self._exact(mechanism, np.concatenate(near))
+            if slack is not None:
+                return Finding(self, *rounded(slack), witness)
         return Finding(self, max(0.0, top), min(rounding, max(0.0, top + rounding)), witness)
+
+    def _exact(self, mechanism: AnyMechanism, near: NDArray[np.intp]) -> Fraction | None:
+        """Return the least slack where rounding leaves open whether the curve is kept; None where it is not known.
+
+        The curve of an epsilon and a delta is kept where that promise is, in both orders of each pair.
+
+        Args:
+            mechanism: A mechanism, or its array.
+            near: The pairs that come within rounding of the curve, or beyond, array (k, 2).
+        """
+        if not isinstance(self.curve, TradeOff):
+            return None
+        if self.curve.promise is None:
+            found = largest_shortfall(mechanism, near, self.curve.null, self.curve.alternative)
+            return None if found is None else found[0]
+        epsilon, delta = self.curve.promise
+        both = relation_on(self.relation, len(channel(mechanism).matrix)).array
+        promise = DifferentialPrivacy(Relation(both | both.T), delta).measure(mechanism)
+        return Fraction(0) if promise.upper <= epsilon else None
 
     def sentence(self, value: float) -> str:
         """Return what a mechanism of this slack promises."""
