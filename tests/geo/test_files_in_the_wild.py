@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.errors import DataError, InputError
 from sfumato.geo import read_visits
 from sfumato.releases import Release
 from sfumato.tables import read_columns
@@ -538,3 +538,57 @@ def test_a_record_beyond_the_poles_is_counted(write: Write) -> None:
     visits = read_visits(write("r.json", json.dumps({"locations": [*RECORDS, wrapped]})))
     assert places(visits) == PLACES[:1]
     assert "1 of 2 rows without a position were dropped." in visits.notes
+
+
+DAMAGED = {
+    "cut.gpx": gpx((48.85, 2.35, ""), (48.86, 2.36, ""))[:-20],
+    "empty.gpx": b"",
+    "other.gpx": b"<kml></kml>",
+    "packed.gpx.gz": gzip.compress(gpx((48.85, 2.35, "")))[:-12],
+    "far.gpx": gpx((408.85, 2.35, "")),
+    "noise.gpx": bytes(range(256)),
+    "cut.plt": PLT.encode() + b"39.98,116.31,0,492\n",
+    "head.plt": b"Geo",
+    "words.plt": PLT.encode() + b"here,there,0,492,39744.1,2008-10-23,02:53:04\n",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_of_a_folder_is_left_out_only_where_the_caller_says_so(write: Write, name: str) -> None:
+    ending = ".plt" if name.endswith(".plt") else ".gpx"
+    row = "39.98,116.31,0,492,39744.1,2008-10-23,02:53:04\n"
+    for number in range(2):
+        sound = gpx((48.85, 2.35 + number, "")) if ending == ".gpx" else (PLT + row).encode()
+        folder = write(f"tracks/{number}/a{ending}", sound).parent.parent
+    write(f"tracks/{name}", DAMAGED[name])
+    with pytest.raises(DataError) as refused:
+        read_visits(folder)
+    assert "skip_damaged=True" in refused.value.hint
+    assert name in refused.value.told(values=True)
+    visits = read_visits(folder, skip_damaged=True)
+    assert len(visits) == 2
+    assert f"1 of 3 files in 'tracks' was damaged and left out: {name}." in visits.notes
+    whole = read_visits(folder, skip_damaged=True, people="file")
+    assert whole.user is not None
+    assert len(set(whole.user)) == 2
+
+
+def test_damaged_files_are_counted_and_the_first_are_named(write: Write) -> None:
+    for number in range(8):
+        folder = write(f"tracks/{number}.gpx", b"<gpx>").parent
+    with pytest.raises(DataError, match=r"all 8 files are damaged\. The first: .*0\.gpx") as refused:
+        read_visits(folder, skip_damaged=True)
+    assert "skip_damaged" not in refused.value.hint
+    write("tracks/sound.gpx", gpx((48.85, 2.35, "")))
+    notes = read_visits(folder, skip_damaged=True).notes
+    assert (
+        "8 of 9 files in 'tracks' were damaged and left out: 0.gpx, 1.gpx, 2.gpx, 3.gpx, 4.gpx and 3 more."
+        in notes
+    )
+
+
+def test_leaving_out_is_for_folders(write: Write) -> None:
+    table = write("v.csv", "lat,lon\n48.85,2.35\n")
+    for source in (table, write("a.gpx", gpx((48.85, 2.35, ""))), read_columns(table, ["lat", "lon"])):
+        with pytest.raises(InputError, match="skip_damaged"):
+            read_visits(source, skip_damaged=True)

@@ -206,6 +206,25 @@ def test_people_of_files_are_those_that_the_caller_states(tmp_path, people, most
     assert f"asks for {most} reports of one person: {most} times epsilon, {most}/km" in " ".join(prepared.promises)
 
 
+def test_damaged_files_that_are_left_out_are_named_in_outcome_and_receipt(tmp_path):
+    source = rides(tmp_path / "rides", "monday.gpx", "tuesday.gpx")
+    (source / "wednesday.gpx").write_text("<gpx><trk>")
+    with pytest.raises(DataError, match="wednesday"):
+        sf.release(NOISE, source, tmp_path / "out.parquet")
+    outcome = sf.release(NOISE, source, tmp_path / "out.parquet", skip_damaged=True, receipt=tmp_path / "r.json")
+    said = "1 of 3 files in 'rides' was damaged and left out: wednesday.gpx"
+    assert said in str(outcome)
+    assert said in (tmp_path / "r.json").read_text()
+    assert outcome.rows == 8
+    table = pa.table({"lat": [48.85], "lon": [2.35]})
+    for target in (tmp_path / "x.parquet", None):
+        with pytest.raises(InputError, match="skip_damaged"):
+            sf.release(NOISE, table, target, skip_damaged=True)
+    for one in (source / "monday.gpx",):
+        with pytest.raises(InputError, match="skip_damaged"):
+            sf.release(NOISE, one, tmp_path / "x.parquet", skip_damaged=True)
+
+
 def test_a_ledger_charges_the_people_that_are_stated(tmp_path):
     source = rides(tmp_path / "rides", "monday.gpx", "tuesday.gpx")
     blur = sf.Blur(NOISE, ledger := sf.Ledger.create(tmp_path / "l.db", "7/km"))

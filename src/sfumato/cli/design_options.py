@@ -35,6 +35,7 @@ from .options import (
     PrivacyMetric,
     Processes,
     Region,
+    SkipDamaged,
     Smoothing,
     Spacing,
     TimeLimit,
@@ -135,6 +136,7 @@ class DesignOptions(OptionsAsGiven):
     lon: Longitude = None
     user_column: UserColumn = None
     people: People = None
+    skip_damaged: SkipDamaged = False
     column: Annotated[
         list[str] | None,
         Option(help="Design for this column of categories or numbers instead of places. Repeatable."),

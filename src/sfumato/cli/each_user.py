@@ -81,7 +81,9 @@ def design_each_user(asked: DesignOptions) -> None:
         promise = CoordinatePrivacy(asked.epsilon or DEFAULT_EPSILON)
     with option("--region"):
         area = None if asked.region is None else Region.parse(asked.region)
-    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column, asked.people)
+    found, _ = visits_from(
+        asked.visits, asked.lat, asked.lon, asked.user_column, asked.people, skip_damaged=asked.skip_damaged
+    )
     shape: Any = asked.lattice
     least = LEAST_VISITS if asked.least_visits is None else asked.least_visits
     with StopOnInterrupt() as stop, designs_line() as progress:

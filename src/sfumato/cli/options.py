@@ -27,6 +27,12 @@ People = Annotated[
         "where no column names users), or of GPX and GeoLife file or folder."
     ),
 ]
+SkipDamaged = Annotated[
+    bool,
+    Option(
+        "--skip-damaged", help="Leave out damaged files of a folder of GPX or GeoLife; they are counted and named."
+    ),
+]
 SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]
 
 # Budgets.

@@ -188,7 +188,9 @@ def _data(asked: DesignOptions) -> _Data:
     """Read the visits, and hold some of them out; or take points instead."""
     if asked.population is not None or (asked.visits is None and asked.region is not None):
         return _points(asked)
-    found, source = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column, asked.people)
+    found, source = visits_from(
+        asked.visits, asked.lat, asked.lon, asked.user_column, asked.people, skip_damaged=asked.skip_damaged
+    )
     if asked.held_out is None:
         return _Data(found, None, source)
     with option("--held-out"):

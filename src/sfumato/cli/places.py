@@ -33,6 +33,8 @@ def visits_from(
     lon: str | None = None,
     user_column: str | None = None,
     people: str | None = None,
+    *,
+    skip_damaged: bool = False,
 ) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
     from ..geo import read_visits, synthetic_city
@@ -41,7 +43,10 @@ def visits_from(
     from ..rounding import counted
 
     if path is None or is_city(path):
-        options = (("--lat", lat), ("--lon", lon), ("--user-column", user_column), ("--people", people))
+        options = (
+            *(("--lat", lat), ("--lon", lon), ("--user-column", user_column), ("--people", people)),
+            ("--skip-damaged", skip_damaged or None),
+        )
         for name, value in options:
             if value is not None:
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
@@ -53,7 +58,8 @@ def visits_from(
             f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
         )
     with working("Reading the visits"):
-        visits = read_visits(path, lat=lat, lon=lon, user=user_column, people=cast("People | None", people))
+        stated = cast("People | None", people)
+        visits = read_visits(path, lat=lat, lon=lon, user=user_column, people=stated, skip_damaged=skip_damaged)
     for remark in visits.notes:
         say(f"Note: {remark}", err=True)
     if visits.user is None and path.is_dir():

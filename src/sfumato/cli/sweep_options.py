@@ -25,6 +25,7 @@ from .options import (
     Picture,
     PrivacyMetric,
     Region,
+    SkipDamaged,
     Smoothing,
     Spacing,
     TableOutput,
@@ -70,3 +71,4 @@ class SweepOptions(OptionsAsGiven):
     lon: Longitude = None
     user_column: UserColumn = None
     people: People = None
+    skip_damaged: SkipDamaged = False

@@ -12,7 +12,7 @@ from .lattice import Lattice
 from .places import Places
 from .polygon import Polygon
 from .projection import Projection
-from .read import FORMATS, check_table_of_text, read_visits, rows_without_columns
+from .read import FORMATS, check_skip, check_table_of_text, read_visits, rows_without_columns
 from .region import Region
 from .sizes import MOST_CELLS
 from .visits import Visits
@@ -37,6 +37,7 @@ __all__ = [
     "Visits",
     "among",
     "check_people",
+    "check_skip",
     "check_table_of_text",
     "no_files",
     "places_from",

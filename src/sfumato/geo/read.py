@@ -44,6 +44,7 @@ def read_visits(
     format: str | None = None,  # noqa: A002
     polar: bool = False,
     people: People | None = None,
+    skip_damaged: bool = False,
 ) -> Visits:
     """Read visits from a file, a folder, or a table in memory.
 
@@ -77,6 +78,8 @@ def read_visits(
         people: Who is a person: the names in the ``column`` of users (the default where there is one), ``one``
             for all rows, or, of formats without columns, each ``file`` or each ``folder``. The folder is the
             one that holds ``Trajectory``, as in GeoLife, or else the first below the path, or the path itself.
+        skip_damaged: Leave out the files of a folder of GPX or GeoLife that cannot be read; `Visits.notes` counts
+            and names them. By default one such file is an error.
 
     Raises:
         DataError: If the file does not exist, is in no known format, holds no visit, or
@@ -89,22 +92,45 @@ def read_visits(
     if is_frame(path):
         if format is not None:
             raise InputError(f"the format {format!r} was given with a table.", f"leave out {argument('format')}.")
+        check_skip(IN_MEMORY, skip_damaged=skip_damaged)
         return cleaned(with_people(read_frame(path, wanted), people, IN_MEMORY), IN_MEMORY, polar=polar)
     place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
         raise InputError(
             f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."
         )
-    raw = _folder(place, format, people) if os.path.isdir(place) else _file(Source.of(place), format, wanted)
+    if os.path.isdir(place):
+        raw = _folder(place, format, people, skip_damaged=skip_damaged)
+    else:
+        check_skip(repr(place.name), skip_damaged=skip_damaged)
+        raw = _file(Source.of(place), format, wanted)
     return cleaned(raw, repr(place.name), polar=polar)
 
 
-def rows_without_columns(path: Path, people: str | None) -> RawVisits | None:
+def check_skip(source: str, *, skip_damaged: bool) -> None:
+    """Refuse that damaged files are left out where there is one file or table.
+
+    Args:
+        source: What messages call it.
+        skip_damaged: Whether they are.
+
+    Raises:
+        InputError: If so.
+    """
+    if skip_damaged:
+        raise InputError(
+            f"{argument('skip_damaged')} is for a folder of GPX or GeoLife files, but {source} is no such folder.",
+            f"leave out {argument('skip_damaged')}.",
+        )
+
+
+def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool = False) -> RawVisits | None:
     """Return the rows of visits of a format without names of columns, such as GPX; nothing is dropped.
 
     Args:
         path: The file or folder.
         people: Who is a person, as `read_visits` takes it.
+        skip_damaged: Whether damaged files of a folder are left out.
 
     Returns:
         The rows; None for a table, and for a folder that holds no such files.
@@ -113,7 +139,7 @@ def rows_without_columns(path: Path, people: str | None) -> RawVisits | None:
         DataError: If the file does not exist, or it is in no known format.
     """
     if path.is_dir():
-        rows = _below(path, None, people)
+        rows = _below(path, None, people, skip_damaged=skip_damaged)
         return None if rows is None else _stated(rows, people, path)
     source = Source.of(path)
     chosen = _recognised(source)
@@ -136,19 +162,19 @@ def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None
     return with_people(rows, people, repr(path.name), person_at(path))
 
 
-def _below(folder: Path, key: str | None, people: str | None) -> RawVisits | None:
+def _below(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits | None:
     """Return the rows of the files of one format below a folder, with a note of the others; None without any."""
     for format_ in EVERY:
         reader = format_.read_folder if key in (None, format_.key) else None
         files = files_below(folder, format_.suffix) if reader is not None else []
         if reader is not None and files:
-            rows = reader(folder, people)
+            rows = reader(folder, people, skip_damaged=skip_damaged)
             return replace(rows, notes=(*rows.notes, *others_note(folder, files)))
     return None
 
 
-def _folder(folder: Path, key: str | None, people: str | None) -> RawVisits:
-    rows = _below(folder, key, people)
+def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits:
+    rows = _below(folder, key, people, skip_damaged=skip_damaged)
     if rows is not None:
         return _stated(rows, people, folder)
     found = sorted(entry.name for entry in folder.iterdir())[:5]

@@ -181,6 +181,7 @@ def _options(
     within: float | str = WITHIN,
     people: People | None = None,
     also: Sequence[Sequence[str]] = (),
+    skip_damaged: bool = False,
 ) -> dict[str, Any]:
     return dict(locals())
 

@@ -48,6 +48,7 @@ class _Rest(TypedDict, total=False):
     outside: Outside | None
     within: float | str
     people: People | None
+    skip_damaged: bool
     allow: float
     max_reports_per_person: int | None
     max_epsilon_per_person: float | str | None
@@ -85,6 +86,7 @@ def release(
     outside: Outside | None = None,
     within: float | str = WITHIN,
     people: People | None = None,
+    skip_damaged: bool = False,
     allow: float = ALLOWED,
     max_reports_per_person: int | None = None,
     max_epsilon_per_person: float | str | None = None,
@@ -148,6 +150,8 @@ def release(
         within: How far rows are moved at most; one that is farther is an error.
         people: Who is a person, as for `read_visits`. Where no column names the users of places and nothing is
             stated, all rows count as one person's, and a ledger charges none of them.
+        skip_damaged: Leave out the files of a folder of GPX or GeoLife that cannot be read, as `read_visits` does;
+            the outcome and the receipt count and name them.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before anything is drawn, if a person has more reports in it.
             Places that are reported once count once; earlier releases of the source count, unless a ledger
@@ -184,6 +188,7 @@ def release(
         "outside": outside,
         "within": within,
         "people": people,
+        "skip_damaged": skip_damaged,
         "allow": allow,
         "max_reports_per_person": max_reports_per_person,
         "max_epsilon_per_person": max_epsilon_per_person,

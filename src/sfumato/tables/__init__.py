@@ -4,7 +4,7 @@ from .arrow import IN_MEMORY, PARQUET_TYPE, ArrowBatch, ArrowStream, FrameTable,
 from .batch_writer import STREAMED, BatchWriter, check_streamed
 from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
-from .folders import files_below, others_note
+from .folders import damaged_note, files_below, others_note
 from .ipc import ArrowFile
 from .labels import check_seen, find, label_column, numeric, text
 from .layout import Layout, misfit
@@ -57,6 +57,7 @@ __all__ = [
     "check_suffix",
     "clocks",
     "column_list",
+    "damaged_note",
     "files_below",
     "find",
     "folder_stream",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +39,25 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
     were = "was" if len(left) == 1 else "were"
     what = counted(len(left), "file")
     return (f"{what} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
+
+
+def damaged_note(folder: Path, damaged: Sequence[Path], files: int) -> tuple[str, ...]:
+    """Return the note that counts and names the files below a folder that were left out as damaged, if any were.
+
+    Args:
+        folder: The folder.
+        damaged: These files, in order.
+        files: How many files there are.
+    """
+    if not damaged:
+        return ()
+    were = "was" if len(damaged) == 1 else "were"
+    names = [str(path.relative_to(folder)) for path in damaged[:_SHOWN]]
+    more = f" and {len(damaged) - _SHOWN:,} more" if len(damaged) > _SHOWN else ""
+    return (
+        f"{len(damaged):,} of {counted(files, 'file')} in {folder.name!r} {were} damaged and left out: "
+        f"{', '.join(names)}{more}.",
+    )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -307,6 +307,23 @@ def test_rides_are_of_the_people_that_are_stated(run, shared_data, people, said)
     assert ("--people file says that each file is a person" in done.out) == (not people)
 
 
+def test_damaged_rides_are_left_out_by_an_option(run, tmp_path):
+    (tmp_path / "rides").mkdir()
+    points = "".join(f'<trkpt lat="{48.84 + i / 1000}" lon="2.35"/>' for i in range(4))
+    (tmp_path / "rides" / "a.gpx").write_text(f"<gpx>{points}</gpx>")
+    (tmp_path / "rides" / "b.gpx").write_text(f"<gpx>{points}")
+    sf.save(CoordinateNoise("10/km", "2 m", Projection(48.85, 2.35), "3 km"), "n.sfm")
+    refused = run("release", "n.sfm", "rides", "out.csv")
+    assert refused.code == 1
+    assert "--skip-damaged" in refused.err
+    said = "1 of 2 files in 'rides' was damaged and left out: b.gpx"
+    assert said in run("release", "n.sfm", "rides", "out.csv", "--skip-damaged").out
+    for design in (("design", "rides"), ("sweep", "rides", "--epsilons", "1/km,2/km")):
+        assert "--skip-damaged" in run(*design).err
+        assert said in run(*design, "--skip-damaged", "--cells", "2x2", "--time-limit", "10", "--no-picture").err
+    assert "--skip-damaged" in run("design", "--skip-damaged").err
+
+
 def test_a_ledger_needs_to_know_whose_files_are(run, shared_data):
     rides = shared_data.parent / "cases" / "readers" / "rides"
     sf.save(noise_for(rides), "n.sfm")

@@ -12,7 +12,7 @@ import typer
 from ..columns import mechanisms_in
 from ..ledgers import open_ledger
 from ..messages import say
-from ..options import KeyFile, Latitude, Longitude, People, UserColumn
+from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, UserColumn
 from ..outputs import check_ending, check_outputs
 from ..places import OF_FILES
 
@@ -64,6 +64,7 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
     place_column: Annotated[
         str | None,
         typer.Option(
@@ -166,6 +167,7 @@ def command(
         lon=lon,
         user=user_column,
         people=people,
+        skip_damaged=skip_damaged,
         keep=keep or (),
         place_column=place_column,
         also=[tuple(row) for row in csv.reader(also or ())],

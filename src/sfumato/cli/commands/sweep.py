@@ -52,7 +52,9 @@ def command(asked: SweepOptions) -> None:
     check_outputs([target, drawn], [asked.visits])
     if not on_cells:
         rates, least = _asked(asked.epsilons, asked.distortions, "km")
-    found, _ = visits_from(asked.visits, asked.lat, asked.lon, asked.user_column, asked.people)
+    found, _ = visits_from(
+        asked.visits, asked.lat, asked.lon, asked.user_column, asked.people, skip_damaged=asked.skip_damaged
+    )
     if on_cells:
         site = site_of_cells(asked, found, asked.loss)
         rates, least = _asked(asked.epsilons, asked.distortions, site.distances.unit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from ...core.frozen import Short
 from ...tables import Source
@@ -27,6 +28,13 @@ class Wanted(Short):
     people: str | None = None
 
 
+class FolderReader(Protocol):
+    """A function that reads all files of a format below a folder."""
+
+    def __call__(self, folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
+        """Return the rows of the files."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format of visits. A new one is a file beside this one, and a line in `formats.EVERY`.
@@ -42,7 +50,8 @@ class Format:
             nothing to look at.
         suffix: The ending of its files in a folder, such as ``".gpx"``; empty if no folder
             is read.
-        read_folder: Returns the visits of all its files below a folder, with the people that are stated.
+        read_folder: Returns the visits of all its files below a folder, with the people that are stated; with
+            ``skip_damaged`` without files that cannot be read.
     """
 
     key: str
@@ -52,4 +61,4 @@ class Format:
     text: bool = True
     columns: bool = False
     suffix: str = ""
-    read_folder: Callable[[Path, str | None], RawVisits] | None = None
+    read_folder: FolderReader | None = None

@@ -9,19 +9,19 @@ from typing import Final
 import numpy as np
 
 from ...errors import DataError
-from ...tables import Source, cause, files_below, misfit, names, parsed, times
+from ...tables import Source, cause, misfit, names, parsed, times
 from .crs import ReferenceSystem, row_statements
 from .format import Format, Wanted
-from .people import person_of
+from .people import each_file, person_of
 from .points import degrees
-from .rows import RawVisits, joined
+from .rows import RawVisits
 
 _START: Final = b"Geolife"
 _HEADER_LINES: Final = 6
 _COLUMNS: Final = ("lat", "lon", "zero", "altitude_ft", "days", "date", "clock")
 
 
-def read_folder(folder: Path, people: str | None) -> RawVisits:
+def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
     """Read all ``*.plt`` files below a folder, such as ``Data`` or one user's; times are UTC.
 
     The caller states who is a person: each folder that holds ``Trajectory`` where folders are.
@@ -29,16 +29,12 @@ def read_folder(folder: Path, people: str | None) -> RawVisits:
     Source:
         Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
     """
-    parts = [
-        part
-        for path in files_below(folder, GEOLIFE.suffix)
-        if (part := _points(Source.of(path), person_of(path, folder, people))) is not None
-    ]
-    if not parts:
+    rows = each_file(folder, GEOLIFE.suffix, people, _points, skip_damaged=skip_damaged)
+    if rows is None:
         raise DataError(
             f"the trajectories in {folder.name!r} hold no points.", "check that it is the right folder."
         )
-    return joined(parts)
+    return rows
 
 
 def read(source: Source, wanted: Wanted) -> RawVisits:

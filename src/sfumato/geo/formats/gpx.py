@@ -10,11 +10,11 @@ from xml.parsers import expat
 import numpy as np
 
 from ...errors import DataError, row_value
-from ...tables import Source, files_below, names, times
+from ...tables import Source, names, times
 from .format import Format, Wanted
-from .people import person_of
+from .people import each_file, person_of
 from .points import degrees
-from .rows import RawVisits, joined
+from .rows import RawVisits
 
 _POINTS: Final = ("trkpt", "rtept", "wpt")
 
@@ -72,10 +72,16 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
     )
 
 
-def read_folder(folder: Path, people: str | None) -> RawVisits:
-    """Read all GPX files below a folder; the caller states who is a person."""
-    files = files_below(folder, GPX.suffix)
-    return joined([_points(Source.of(path), person_of(path, folder, people)) for path in files])
+def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
+    """Read all GPX files below a folder; the caller states who is a person.
+
+    Raises:
+        DataError: If there are no points, or a file is damaged and not left out.
+    """
+    rows = each_file(folder, GPX.suffix, people, _points, skip_damaged=skip_damaged)
+    if rows is None:
+        raise DataError(f"the tracks in {folder.name!r} hold no points.", "check that it is the right folder.")
+    return rows
 
 
 GPX: Final = Format(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -9,7 +10,9 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from ...errors import DataError, InputError, argument
-from .rows import RawVisits
+from ...rounding import counted
+from ...tables import Source, damaged_note, files_below, readable
+from .rows import RawVisits, joined
 
 People = Literal["one", "file", "folder", "column"]
 """A person: all rows, each file, each folder, or each name in the column of users."""
@@ -65,6 +68,50 @@ def person_of(path: Path, top: Path, people: str | None) -> str | None:
 def person_at(top: Path) -> str:
     """Return the name of the only person of a source: that of its folder, or of its file without the ending."""
     return (top.resolve().name if top.is_dir() else _bare(Path(top.name)).name) or _UNNAMED
+
+
+def each_file(
+    folder: Path,
+    suffix: str,
+    people: str | None,
+    points: Callable[[Source, str | None], RawVisits | None],
+    *,
+    skip_damaged: bool,
+) -> RawVisits | None:
+    """Return the rows of all files with an ending below a folder; None where none of them holds a point.
+
+    Args:
+        folder: The folder.
+        suffix: The ending, such as ``".gpx"``.
+        people: The statement.
+        points: Reads a file whose person has a name; returns None where it has a head alone.
+        skip_damaged: Whether files that cannot be read are left out, with a note that names them.
+
+    Raises:
+        DataError: If a file cannot be read, or all of them where such files are left out.
+    """
+    files = files_below(folder, suffix)
+    parts, damaged, first = [], [], None
+    for path in files:
+        try:
+            with readable(repr(str(path))):
+                part = points(Source.of(path), person_of(path, folder, people))
+        except DataError as error:
+            leave = f"leave damaged files out with {argument('skip_damaged', True)}."
+            first = first or DataError(error.text, *(hint.rstrip(".") for hint in error.hints), leave)
+            if not skip_damaged:
+                raise first from None
+            damaged.append(path)
+        else:
+            parts += [] if part is None else [part]
+    if first is not None and len(damaged) == len(files):
+        raise DataError(
+            f"all {counted(len(files), 'file')} are damaged. The first: {first.text}", *first.hints[:-1]
+        )
+    if not parts:
+        return None
+    rows = joined(parts)
+    return replace(rows, notes=(*rows.notes, *damaged_note(folder, damaged, len(files))))
 
 
 def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:

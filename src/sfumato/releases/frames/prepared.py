@@ -16,6 +16,7 @@ import numpy as np
 from ...core.arguments import checked
 from ...core.frozen import Short
 from ...errors import PlaceWarning
+from ...geo import check_skip
 from ...tables import ArrowBatch, ArrowStream, LazyTable, TableStream, frame_stream
 from ..asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from ..beforehand import check_beforehand
@@ -186,6 +187,7 @@ def prepare_frame(
     kind = kind_of(frame)
     stream = frame_stream(kind.arrow())
     check_table(wishes.people, stream.name)
+    check_skip(stream.name, skip_damaged=wishes.skip_damaged)
     kernel = Kernel(drawable_of(mechanism), stream.schema, wishes, name=stream.name)
     kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
     kind.check_rest(kernel)

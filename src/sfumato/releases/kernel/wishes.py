@@ -40,6 +40,7 @@ class Wishes(Short):
         within: How far they are moved at most, a length.
         lists: Whether a report of several numbers becomes a list, or as many columns.
         people: Who is a person, as `sfumato.read_visits` takes it.
+        skip_damaged: Whether damaged files of a folder without columns are left out.
         also: Pairs of columns with the latitude and longitude of other places of a row, such as the end of a trip.
     """
 
@@ -55,6 +56,7 @@ class Wishes(Short):
     lists: bool = True
     people: People | None = None
     also: tuple[tuple[str, str], ...] = ()
+    skip_damaged: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:

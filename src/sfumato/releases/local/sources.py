@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from ...core.frozen import Short
 from ...errors import DataError, InputError, argument
-from ...geo import IN_DEGREES, People, RawVisits, Visits, check_table_of_text, no_files, rows_without_columns
+from ...geo import (
+    IN_DEGREES,
+    People,
+    RawVisits,
+    Visits,
+    check_skip,
+    check_table_of_text,
+    no_files,
+    rows_without_columns,
+)
 from ...tables import (
     ArrowBatch,
     ArrowStream,
@@ -67,6 +76,7 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
                 "visits have no column of labels.", "pass the path of a table", f"leave out {argument('column')}."
             )
         check_table(wishes.people, "the visits")
+        check_skip("the table of visits", skip_damaged=wishes.skip_damaged)
         return _of_visits(source, wishes, "the visits", "visits have their columns already.")
     if is_frame(source):
         return _table(frame_stream(source), wishes)
@@ -80,7 +90,9 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
             wishes.column is not None or any(file.suffix.lower() != ".txt" for file in found.files)
         ):
             return _table(found, wishes)
-        rows = rows_without_columns(path, wishes.people)  # a text file may explain the tracks
+        rows = rows_without_columns(
+            path, wishes.people, skip_damaged=wishes.skip_damaged
+        )  # a text file may explain the tracks
         if rows is None and found is not None:
             return _table(found, wishes)
         if rows is None:
@@ -89,6 +101,7 @@ def opened(source: str | os.PathLike[str] | Visits | ArrowStream, wishes: Wishes
                 "pass the path of a file, or of a folder of such files.",
             )
     else:
+        check_skip(repr(path.name), skip_damaged=wishes.skip_damaged)
         file = Source.of(path)
         stream = stream_of(file)
         if stream is not None:
@@ -120,6 +133,7 @@ def check_table(people: People | None, name: str) -> None:
 
 def _table(stream: TableStream, wishes: Wishes) -> tuple[TableStream, Wishes]:
     check_table(wishes.people, stream.name)
+    check_skip(stream.name, skip_damaged=wishes.skip_damaged)
     return stream, wishes
 
 

@@ -16,6 +16,7 @@ _UNSERVED: Final = {
     "resume": "a release on Spark that was stopped leaves nothing to go on with: it begins anew",
     "again": "a release on Spark keeps no record of the sources that were released",
     "place_column": "places are remembered in a database, which tasks of Spark do not ask",
+    "skip_damaged": "Spark reads tables alone",
     "receipt": "a release on Spark writes no receipt",
     "progress": "Spark shows its own progress",
 }
