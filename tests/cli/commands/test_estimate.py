@@ -157,6 +157,16 @@ def test_districts_are_estimated_where_single_places_are_not_settled(run, crowd,
 
 
 @pytest.mark.usefixtures("crowd")
+def test_weighted_reports_of_places_have_no_districts(run, tmp_path):
+    rows = (tmp_path / "w.csv").read_text().split()
+    lines = [f"{row},{'weight' if i == 0 else 1 + i % 3}" for i, row in enumerate(rows)]
+    (tmp_path / "v.csv").write_text("\n".join(lines) + "\n")
+    done = run("estimate", "w.sfm", "v.csv", "--unmarked", "--weights", "weight")
+    assert done.code == 3
+    assert "Districts need reports without weights." in done.text
+
+
+@pytest.mark.usefixtures("crowd")
 def test_the_page_has_districts_and_withholds_single_places(run, tmp_path):
     assert run("estimate", "w.sfm", "w.csv", "--unmarked", "-o", "e.html").code == 0
     page = html.unescape((tmp_path / "e.html").read_text())

@@ -185,3 +185,25 @@ def test_few_reports_of_many_secrets_have_the_same_likelihood():
     large = maximised(split, np.repeat(frequencies, 6) / 6, slope, np.full(60, 1 / 60), 1e-10)
     assert max(small.gap, large.gap) <= 1e-10
     assert small.value == pytest.approx(large.value + math.log(6), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "1 km", kind="triangular"),
+        sf.Grid.covering("6 km x 4 km around -33.9,151.2", "1 km"),
+        sf.Grid.covering("20 km x 1 km around 64,-170", "1 km"),
+    ],
+    ids=["triangular", "cells", "one row"],
+)
+def test_districts_of_other_places(places):
+    far = np.linalg.norm(places.coordinates[:, None] - places.coordinates, axis=-1) / 1000
+    weights = np.exp(-far)
+    mechanism = sf.Mechanism(weights / weights.sum(axis=1, keepdims=True), places)
+    truth = np.random.default_rng(2).dirichlet(np.ones(len(places)))
+    districts = settled(drawn(mechanism, truth, 300_000, 1))
+    shares, sure = districts.parts @ truth, districts.intervals
+    assert ((sure.lower <= shares) & (shares <= sure.upper)).all()
+    np.testing.assert_allclose(districts.shares, shares, atol=0.1)
+    assert np.abs(districts.latlon[:, 0]).max() <= 90
+    assert np.abs(districts.latlon[:, 1]).max() <= 180

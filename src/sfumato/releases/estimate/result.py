@@ -13,7 +13,7 @@ from ...core.arrays import Floats, floats
 from ...core.units import show
 from ...errors import InputError, argument
 from ...geo import Places
-from ...rounding import counted, percent_at_least
+from ...rounding import amount, counted, percent_at_least
 from ...transport import Wasserstein, wasserstein
 
 
@@ -62,9 +62,9 @@ class ConfidenceIntervals:
 class Districts:
     """Districts with soft borders, whose shares reports settle where those of single places are not settled.
 
-    The middles of districts are one side apart, on a square lattice. A person at a middle counts fully for its
+    The middles of districts are one side apart, on a square lattice. A place at a middle counts fully for its
     district. On the way to the next middle the part falls in proportion to the distance along each axis, so a
-    person on a border counts half for each side, and the parts of a person sum to one.
+    place on a border counts half for each side, and the parts of a place sum to one.
 
     Attributes:
         places: The places.
@@ -104,13 +104,13 @@ class Districts:
         return np.asarray(np.bincount(self.membership, minlength=len(self)), dtype=np.intp)
 
     def __repr__(self) -> str:
-        return f"{counted(len(self), 'district')} of about {show(self.side_m, 'm')}"
+        return f"{counted(len(self), 'district')} of about {amount(self.side_m, 'm', 2)}"
 
     def __str__(self) -> str:
         """The districts, and how sure their shares are, in words."""
         sure = self.intervals
         return (
-            f"The middles of districts are {show(self.side_m, 'm')} apart, and their borders are soft: a person "
+            f"The middles of districts are {show(self.side_m, 'm')} apart, and their borders are soft: a place "
             "at a middle counts fully for its district, and one halfway to the next half for each. The intervals "
             f"hold all together with a probability of at least {percent_at_least(sure.confidence)}, for any "
             "number of reports, if each report is of another person. Their lower ends place at least "
