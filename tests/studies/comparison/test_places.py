@@ -255,7 +255,7 @@ def test_of_many_visits_the_same_ones_are_drawn():
         ({"epsilon": 1.0, "most_visits": 1}, InputError, "visits"),
         ({"epsilon": 1.0, "spacing": "-1 m"}, InputError, "spacing"),
         ({"epsilon": 1.0, "spacing": "500"}, UnitError, "unit"),
-        ({"epsilon": 1.0, "region": "8 km x 6 km around 48.85,2.35"}, DataError, "none of the"),
+        ({"epsilon": 1.0, "region": "8 km x 6 km around 48.85,2.35"}, DataError, "none is inside"),
     ],
 )
 def test_what_cannot_be_used_is_refused(arguments, error, words):
