@@ -3,7 +3,6 @@
 import datetime as dt
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +15,10 @@ from sfumato.errors import DataError, InputError
 from sfumato.geo import read_visits
 from sfumato.releases import Release
 from sfumato.tables import read_columns
+from tests.geo.conftest import Write
 
 PLACES = [(48.85, 2.35), (48.86, 2.36)]
 PLT = "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
-Write = Callable[[str, str | bytes], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return written
 
 
 @pytest.fixture

@@ -50,17 +50,6 @@ PLT = (
 
 
 @pytest.fixture
-def write(tmp_path):
-    def written(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return written
-
-
-@pytest.fixture
 def write_table(tmp_path):
     def written(columns, meta=None):
         table = pa.table(columns)

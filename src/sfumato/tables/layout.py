@@ -7,11 +7,11 @@ import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO, cast
+from typing import BinaryIO, Final, NamedTuple, Self, TextIO, cast
 
 from ..errors import DataError
 from ..rounding import counted
-from .source import Source
+from .source import ConvertedFile, Source
 
 _BLOCK: Final = 2**20
 _DELIMITERS: Final = (",", "\t", ";", "|")
@@ -144,34 +144,15 @@ def _text(stream: BinaryIO) -> TextIO:
     return io.TextIOWrapper(stream, "latin-1", newline="")
 
 
-class _Tabbed(io.RawIOBase):
-    """The content of a text with a tab in place of the blanks between values.
+class _Tabbed(ConvertedFile):
+    """The content of a text with a tab in place of the blanks between values."""
 
-    Args:
-        file: The text, a file of bytes.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            block = self._file.read(_BLOCK) + self._file.readline()
-            if not block:
-                break
-            trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", block)
-            self._rest = re.sub(rb'("[^"\n]*")|[ \t]+', lambda found: found[1] or b"\t", trimmed)
-        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    def convert(self) -> bytes | None:
+        block = self._file.read(_BLOCK) + self._file.readline()
+        if not block:
+            return None
+        trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", block)
+        return re.sub(rb'("[^"\n]*")|[ \t]+', lambda found: found[1] or b"\t", trimmed)
 
 
 def _between_blanks(lines: Sequence[str]) -> bool:

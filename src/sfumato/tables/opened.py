@@ -16,6 +16,7 @@ from ..errors import DataError, SfumatoError, row_value
 from .naming import column_name
 
 # The words of Arrow's errors that hold no data.
+_MIXED: Final = re.compile(r"Conversion failed for column (.+) with type object")
 _SAFE: Final = re.compile(
     r"CSV parse error: (Row #\d+: )?Expected \d+ columns, got \d+"
     r"|(In CSV column #\d+: )?(Row #\d+: )?CSV conversion error to \w+(: invalid UTF8 data)?"
@@ -88,6 +89,9 @@ def cause(error: Exception) -> str:
         return said
     if isinstance(error, UnicodeError):
         return row_value(said, "a text is not in the encoding of the others")
+    mixed = _MIXED.search(said)
+    if mixed is not None:
+        return f"the column {mixed[1]!r} holds values of several types, or of one that Arrow does not know"
     safe = _SAFE.search(said)
     return row_value(said, safe[0].rstrip(": ") if safe else "its content is damaged, or of another kind")
 

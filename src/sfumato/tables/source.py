@@ -184,7 +184,43 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-class _Recoded(io.RawIOBase):
+class ConvertedFile(io.RawIOBase):
+    """The content of a file of bytes in another form, converted block by block.
+
+    Args:
+        file: The file.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._rest = b""
+
+    def convert(self) -> bytes | None:
+        """Return the next block in its new form, which may be empty; None at the end of the file."""
+        raise NotImplementedError
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Write the next bytes into a buffer, and return how many they are; none at the end."""
+        while not self._rest:
+            block = self.convert()
+            if block is None:
+                return 0
+            self._rest = block
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._file.close()
+        super().close()
+
+
+class _Recoded(ConvertedFile):
     """The content of a file in UTF-16, as UTF-8.
 
     Args:
@@ -193,32 +229,19 @@ class _Recoded(io.RawIOBase):
     """
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
-        self._file = file
+        super().__init__(file)
         self._source = source
         self._decoder = codecs.getincrementaldecoder("utf-16")()
-        self._rest = b""
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            block = self._file.read(_BLOCK)
-            try:
-                self._rest = self._decoder.decode(block, final=not block).encode()
-            except UnicodeError as error:
-                raise DataError(
-                    f"{self._source} begins like UTF-16, but is not: {error}.", "save it in UTF-8."
-                ) from None
-            if not block:
-                break
-        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    def convert(self) -> bytes | None:
+        block = self._file.read(_BLOCK)
+        try:
+            text = self._decoder.decode(block, final=not block)
+        except UnicodeError as error:
+            raise DataError(
+                f"{self._source} begins like UTF-16, but is not: {error}.", "save it in UTF-8."
+            ) from None
+        return text.encode() if block else None
 
 
 def as_path(given: object, what: str) -> Path:

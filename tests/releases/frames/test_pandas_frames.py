@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import traceback
 
 import numpy as np
 import pandas as pd
@@ -131,11 +132,28 @@ def test_a_column_that_cannot_be_read_matters_only_where_it_is_used(values, tmp_
 
 def test_an_index_that_cannot_be_read_is_refused_in_words():
     frame = visits(odd=[object()] * 3).set_axis(pd.Index([1, "a", None], name="mixed"))
-    with pytest.raises(DataError, match=r"the column 'mixed' of type object cannot be read"):
+    with pytest.raises(
+        DataError, match=r"the column 'mixed' of type object, with values of int, str, cannot be read"
+    ):
         sf.release(IDENTITY, frame, keep=["mixed"])
     with pytest.raises(InputError, match="'mixed' would stay"):
         sf.release(IDENTITY, frame)
     assert len(sf.release(IDENTITY, frame.reset_index(drop=True))) == 3
+
+
+def test_the_types_of_a_mixed_column_of_users_are_named_but_no_value():
+    frame = visits(user=["ada", 7, None])
+    with pytest.raises(
+        DataError, match="'user' of type object, with values of int, str, cannot be read"
+    ) as refused:
+        sf.release(IDENTITY, frame)
+    assert "all its values as texts" in refused.value.hint
+    with pytest.raises(DataError, match="'user' holds values of several types") as unread:
+        sf.read_visits(frame)
+    for error in (refused.value, unread.value):
+        shown = "".join(traceback.format_exception(error)) + error.told(values=True)
+        assert "ada" not in shown.replace('["ada"', "")
+    assert len(sf.release(IDENTITY, frame.assign(user=frame["user"].astype("string")), user="user")) == 3
 
 
 def test_an_index_with_the_name_of_a_column_or_of_another_level_is_refused():

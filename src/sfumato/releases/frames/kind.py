@@ -51,7 +51,7 @@ class FrameKind(ABC):
         for name in sorted(self.unreadable.keys() & set(used)):
             raise DataError(
                 f"the column {name!r} of type {self.unreadable[name]} cannot be read.",
-                "give it a plain type, such as text or numbers",
+                "write all its values as texts, or all as numbers",
                 "make the frame one of geopandas." if self.unreadable[name] == "geometry" else "",
             )
 

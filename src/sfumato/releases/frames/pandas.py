@@ -15,6 +15,7 @@ from ..kernel import Kernel
 from .kind import FrameKind, Rows
 
 _MOST_ROWS: Final = 2**31  # larger whole numbers are keys, not row numbers
+_KINDS: Final = 4  # types of values in messages
 _TIMES: Final = ("datetime", "date", "time", "period")  # what the names of types of times begin with
 
 
@@ -115,11 +116,11 @@ class PandasFrame(FrameKind):
         try:
             return _arrow(bare, index=named)
         except (pa.ArrowException, TypeError, ValueError):
-            odd = {name: str(bare[name].dtype) for name in bare.columns if not _readable(bare[[name]])}
+            odd = {name: _kind(bare[name]) for name in bare.columns if not _readable(bare[[name]])}
             rest = bare.drop(columns=list(odd))
             if named and not _readable(rest[[]], index=True):
                 named = False
-                odd |= {name: str(rest.index.dtype) for name in self._index_names if name not in bare}
+                odd |= {name: _kind(rest.index) for name in self._index_names if name not in bare}
             self.unreadable = odd
             table = _arrow(rest, index=named)
             for name in self.unreadable:
@@ -205,3 +206,12 @@ def _numbering(index: Any) -> bool:
 def _pruned(index: Any) -> Any:
     """Return an index without the categories of other rows."""
     return index.remove_unused_categories() if hasattr(index, "remove_unused_categories") else index
+
+
+def _kind(values: Any) -> str:
+    """Return the type of a column or an index in words: of Python's objects also those of its values."""
+    if str(values.dtype) != "object":
+        return str(values.dtype)
+    kinds = sorted({type(value).__name__ for value in values.dropna()})
+    listed = ", ".join(kinds[:_KINDS]) + (", ..." if len(kinds) > _KINDS else "")
+    return f"object, with values of {listed}," if kinds else "object"
