@@ -223,6 +223,8 @@ def test_the_refusal_of_the_other_end_names_the_way_out():
         ("end_lat,end_lng", {}, "no pair of columns"),
         ([("end_lat",)], {}, "no pair of columns"),
         ([("end_lat", 3)], {}, "no pair of columns"),
+        ([5], {}, "no pair of columns"),
+        ([None], {}, "no pair of columns"),
         ([("end_lat", "end_lon")], {}, "no column 'end_lon'"),
         ([("end_lat", "end_lat")], {}, "another role"),
         ([("start_lat", "start_lng")], {"lat": "start_lat", "lon": "start_lng"}, "another role"),

@@ -130,7 +130,7 @@ def _pairs(also: Any) -> tuple[tuple[str, str], ...]:
     """
     pairs = []
     for each in [also] if isinstance(also, str) else also:
-        pair = (each,) if isinstance(each, str) else tuple(each)
+        pair = tuple(each) if isinstance(each, Sequence) and not isinstance(each, str) else (each,)
         if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):
             raise InputError(
                 f"{argument('also')} names {','.join(map(str, pair))!r}, which is no pair of columns: a latitude, "
