@@ -253,7 +253,7 @@ class TestAtOnce:
         app = Blur(noise, ledger)
         app.report("ada", 48.85, 2.35, place="home")
         output = [each for (each,) in at_once(move_home, *[address] * 4)]
-        assert len({home for homes in output for home in homes}) == 20
+        assert len({home for homes in output for home in homes}) > 15  # 5 or more are equal by chance: below 1e-25
         assert ledger.balance("ada").reports == 21
         found = {tuple(Blur(noise, Ledger(address)).report("ada", 48.85, 2.35, place="home")) for _ in range(3)}
         assert len(found) == 1
