@@ -17,6 +17,7 @@ from .arrays import Floats
 _STEPS: Final = 200
 _BACK: Final = 0.995  # of the way to the boundary
 _SHRINK: Final = 0.1  # of the barrier per step, at best
+_CANCELLED: Final = 1e10  # entries of the smaller system with which its solution has lost too many digits
 _FEW: Final = 3  # times as many rows as columns: the smaller system is then faster
 
 
@@ -98,6 +99,8 @@ def interior_points(
             a, b = (x[:, None] * _solve(factor, x * z, right)).T
         except LinAlgError:
             return
+        if not b.sum() > 0:  # rounding, as the system is positive
+            return
         dnu = float((a.sum() - (1.0 - x.sum())) / b.sum())
         dx = a - dnu * b
         dz = (target - x * z - z * dx) / x
@@ -129,17 +132,18 @@ def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
 
     solved: Floats
     rows, columns = factor.shape
-    if rows <= _FEW * columns:
-        system = factor @ factor.T
-        system[np.diag_indices_from(system)] += diagonal
-        solved = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
-        return solved
-    scaled: Floats = factor / diagonal[:, None]
-    small = factor.T @ scaled
-    small[np.diag_indices_from(small)] += 1.0
-    part: Floats = right / diagonal[:, None]
-    solved = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
-    return part - scaled @ solved
+    if rows > _FEW * columns:
+        scaled: Floats = factor / diagonal[:, None]
+        small = factor.T @ scaled
+        if small.max() < _CANCELLED:
+            small[np.diag_indices_from(small)] += 1.0
+            part: Floats = right / diagonal[:, None]
+            solved = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
+            return part - scaled @ solved
+    system = factor @ factor.T
+    system[np.diag_indices_from(system)] += diagonal
+    solved = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
+    return solved
 
 
 def _room(value: Floats, direction: Floats) -> float:

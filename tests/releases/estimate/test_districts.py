@@ -138,6 +138,8 @@ def test_there_are_none_where_little_is_known(lattice, blur, truth):
     deaf = sf.Mechanism(np.full((len(lattice), 3), 1 / 3), lattice)
     assert settled_districts(Reports(deaf, [100, 100, 100])) is None
     positions = np.random.default_rng(1).choice(blur.shape[1], 5000, p=truth @ blur.matrix)
+    alone = sf.Mechanism(np.ones((len(lattice), 1)), lattice)
+    assert settled_districts(Reports(alone, [100_000])) is None
     weighted = Reports.at(blur, positions, np.arange(1, 5001))
     assert settled_districts(weighted) is None
     coin = sf.mechanisms.randomised_response(sf.Space(["a", "b"]), 1.0)
