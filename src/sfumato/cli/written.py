@@ -209,6 +209,7 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
     from ..core import units
     from ..files import NoiseFile, save
     from ..report import Section, Summary, noise_maps, summarise_noise
+    from .noise import coarse_of
 
     site, target = output.site, output.target
     with working(_MEASURING):
@@ -223,6 +224,10 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if output.apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, output.apart),)))
+    if held.prior is not None:
+        with working(_MEASURING):
+            estimates = _estimates(coarse_of(held, spread=True).mechanism, held.prior)
+        sections += [Section("Estimates", tuple(estimates))] if estimates else []
     summary = Summary(told.title, tuple(sections))
     if output.bound_time:
         lost = units.factor(result.choice.unit, "km") * result.choice.noise.upper
