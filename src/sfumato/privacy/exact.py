@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -32,7 +30,6 @@ Pair = tuple[int, int] | None
 """Positions of two secrets; None where all are alike."""
 
 _MOST: Final = 2**17  # entries that are read again: some hundredths of a second
-_SHORT: Final = 2**45  # sums of such fractions of 1 are exact in doubles
 _LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
 
 
@@ -180,11 +177,24 @@ def largest_of_pairs(
     Returns:
         A lower bound, an upper bound and the pair, None where both bounds are 0; None if it would take too long.
     """
+    found = integer_rows(mechanism, pairs)
+    return None if found is None else largest_of_rows(*found, pairs, of_pair, distances)
+
+
+def integer_rows(mechanism: AnyMechanism, pairs: Pairs) -> tuple[dict[int, Row], int] | None:
+    """Return the rows of some pairs as integers, and the integer that stands for probability 1.
+
+    Args:
+        mechanism: A mechanism or array.
+        pairs: The pairs, array (k, 2).
+
+    Returns:
+        The rows by their positions; None if to compare them would take too long.
+    """
     matrix = channel(mechanism).matrix
     if len(pairs) * matrix.shape[1] > _MOST or float(matrix[matrix > 0].min()) < _LEAST:
         return None
-    rows, unit = _rows(mechanism, pairs)
-    return largest_of_rows(rows, unit, pairs, of_pair, distances)
+    return _rows(mechanism, pairs)
 
 
 def largest_of_rows(
@@ -201,60 +211,6 @@ def largest_of_rows(
         if factor > 1 and above(rate) > found[1]:
             found = max(found[0], below(rate)), above(rate), (s, t)
     return found
-
-
-def largest_shortfall(
-    mechanism: AnyMechanism, pairs: Pairs, null: Floats, alternative: Floats
-) -> tuple[Fraction, Pair] | None:
-    """Return by how much tests between rows beat a trade-off function with finitely many vertices.
-
-    Args:
-        mechanism: A mechanism or array.
-        pairs: The pairs of rows, array (k, 2).
-        null: The masses of p of the pair that the function is of, by falling q/p, array (m,).
-        alternative: The masses of q there.
-
-    Returns:
-        The largest f(a) - T(p, q)(a), at least 0, and a pair that attains it; None where the masses or a row do
-        not sum to 1 without rounding, or it would take too long.
-    """
-    matrix = channel(mechanism).matrix
-    masses = [[Fraction(each) for each in row.tolist()] for row in (null, alternative)]
-    short = all(each.denominator <= _SHORT for row in masses for each in row)
-    if not short or any(sum(row) != 1 for row in masses):
-        return None
-    if len(pairs) * matrix.shape[1] > _MOST or float(matrix[matrix > 0].min()) < _LEAST:
-        return None
-    alphas = list(accumulate(masses[0]))
-    powers = list(accumulate(masses[1]))
-    rows, unit = _rows(mechanism, pairs)
-    best, attains = Fraction(0), None
-    for s, t in pairs.tolist():
-        if not sum(rows[s]) == sum(rows[t]) == unit:
-            return None
-        for alpha, power in _tests(rows[s], rows[t], unit):
-            gap = power - _power(alphas, powers, alpha)
-            if gap > best:
-                best, attains = gap, (s, t)
-    return best, attains
-
-
-def _tests(p: Row, q: Row, unit: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield type I error and power of the likelihood-ratio tests of p against q, by rising error."""
-    used = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
-    alpha = power = 0
-    for a, b in sorted(used, key=lambda each: Fraction(each[0], sum(each))):
-        alpha, power = alpha + a, power + b
-        yield Fraction(alpha, unit), Fraction(power, unit)
-
-
-def _power(alphas: list[Fraction], powers: list[Fraction], alpha: Fraction) -> Fraction:
-    """Return the power of the best test at an error, by the vertices of a trade-off function."""
-    k = bisect_right(alphas, alpha)
-    if k == len(alphas):
-        return Fraction(1)
-    left = (alphas[k - 1], powers[k - 1]) if k else (Fraction(0), Fraction(0))
-    return left[1] + (alpha - left[0]) / (alphas[k] - left[0]) * (powers[k] - left[1])
 
 
 def rounded(value: Fraction) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rounding import UNIT, at_most
-from ..exact import largest_shortfall, rounded
+from ..exact import rounded
 from ..notion import Description, Finding, Notion
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, relation_on
@@ -19,6 +19,7 @@ from ..rows import AnyMechanism, channel
 from ..witness import Witness
 from .curve import Curve
 from .errors_of_tests import Errors, blocks, errors, tested
+from .shortfall import largest_shortfall
 from .trade_off import TradeOff
 
 DESCRIPTION: Final = Description(
