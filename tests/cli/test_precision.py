@@ -52,3 +52,10 @@ def test_no_number_has_two_precisions(run, monkeypatch, kind):
     for text in (design.out, text_of(page), words, audit, attack):
         for pattern in (SHARE, PARAMETER, BITS, LENGTH):
             assert not precisions(text, pattern)
+
+
+def test_comparisons_have_one_precision(run):
+    done = run("compare", "city", "--cells", "3x2", "--epsilon", "2/km")
+    assert done.code == 0, done.err
+    for pattern in (SHARE, BITS):
+        assert not precisions(done.out, pattern)

@@ -236,7 +236,7 @@ class TestTimes:
             "1 of 20,000 times in the column 'time' of 'v.csv' could not be read and are missing.",
         )
 
-    @pytest.mark.parametrize("clock", ["02:53:04", "2:53:04", "02:53:04.000"])
+    @pytest.mark.parametrize("clock", ["02:53:04", "2:53:04", "02:53:04.000", "2:53:04 AM", "02:53:04 a.m."])
     def test_clocks_with_days(self, write: Write, clock: str) -> None:
         visits = read_visits(
             write("v.csv", f"Date,Time,lat,lon\n2008-10-23,{clock},48.85,2.35\n2008-10-24,{clock},48.86,2.36\n")

@@ -23,7 +23,9 @@ Times = NDArray[np.datetime64]
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
 _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_CLOCK: Final = r"^\d{1,2}:\d\d(:\d\d([.,]\d+)?)?Z?$"
+_CLOCK: Final = (
+    r"^(?P<hour>\d{1,2})(?P<rest>:\d\d(?::\d\d(?:[.,]\d+)?)?)\s*(?P<half>[AaPp]\.?[Mm]\.?)?(?P<zone>Z)?$"
+)
 _MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d)[T ]24(:00(?::00(?:\.0*)?)?(?:Z|[+-]\d\d:?\d\d)?)$"
 _DATE: Final = (
     r"^(?P<first>\d{1,2})(?P<sign>[/.-])(?P<second>\d{1,2})[/.-](?P<year>\d{4})"
@@ -202,8 +204,11 @@ def clocks(column: Any) -> Any:
     if not _is_text(column):
         return None
     column = _trimmed(column)
-    fits = pc.all(pc.match_substring_regex(column, _CLOCK)).as_py()
-    return pc.replace_substring_regex(column, r"^(\d):", r"0\1:") if fits else None
+    parts = pc.extract_regex(column, _CLOCK)
+    if parts.null_count > column.null_count:
+        return None
+    hour, rest, half, zone = (pc.struct_field(parts, name) for name in _OF_DAY)
+    return pc.binary_join_element_wise(_hour(hour, half), rest, zone, "")
 
 
 def _trimmed(column: Any) -> Any:
@@ -277,16 +282,22 @@ def _year_first(column: Any) -> Any:
     texts = {name: pc.cast(pc.struct_field(parts, name), pa.string()) for name in ("year", *order, *_OF_DAY)}
     date = pc.binary_join_element_wise(texts["year"], *(pc.utf8_lpad(texts[each], 2, "0") for each in order), "-")
     timed = pc.not_equal(texts["hour"], "")
-    hour = pc.cast(pc.if_else(timed, texts["hour"], "0"), pa.int64())
-    twelve = pc.not_equal(texts["half"], "")
-    late = pc.match_substring(texts["half"], "p", ignore_case=True)
-    turned = pc.subtract(hour, pc.multiply(pc.divide(hour, 12), 12))
-    hour = pc.if_else(twelve, pc.add(turned, pc.if_else(late, 12, 0)), hour)
-    clock = pc.binary_join_element_wise(
-        " ", pc.utf8_lpad(pc.cast(hour, pa.string()), 2, "0"), texts["rest"], texts["zone"], ""
-    )
+    hour = _hour(pc.if_else(timed, texts["hour"], "0"), texts["half"])
+    clock = pc.binary_join_element_wise(" ", hour, texts["rest"], texts["zone"], "")
     known = pc.binary_join_element_wise(date, pc.if_else(timed, clock, ""), "")
     return pc.if_else(dates, known, pc.cast(column, pa.string()))
+
+
+def _hour(hour: Any, half: Any) -> Any:
+    """Return hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    number = pc.cast(hour, pa.int64())
+    late = pc.match_substring(half, "p", ignore_case=True)
+    turned = pc.subtract(number, pc.multiply(pc.divide(number, 12), 12))
+    number = pc.if_else(pc.equal(half, ""), number, pc.add(turned, pc.if_else(late, 12, 0)))
+    return pc.utf8_lpad(pc.cast(number, pa.string()), 2, "0")
 
 
 def _order_of(parts: Any) -> tuple[str, str] | None:
