@@ -8,24 +8,12 @@ from .folders import damaged_note, files_below, others_note
 from .ipc import ArrowFile
 from .labels import check_seen, find, label_column, numeric, text
 from .layout import Layout, misfit
+from .moments import TimeColumn, Times, ambiguous_dates, clocks, times
 from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
 from .streams import BATCH_ROWS, TableStream, folder_stream, frame_stream, stream_of, text_stream
-from .values import (
-    Objects,
-    TimeColumn,
-    Times,
-    ambiguous_dates,
-    clocks,
-    names,
-    numbers,
-    one_spelling,
-    plain_values,
-    spelled,
-    times,
-    without_fraction,
-)
+from .values import Objects, names, numbers, one_spelling, plain_values, spelled, without_fraction
 from .writing import check_suffix, write_rows, write_table
 
 __all__ = [
