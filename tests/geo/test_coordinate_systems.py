@@ -566,6 +566,16 @@ def test_the_datum_of_a_track_is_its_second_line(tmp_path, datum):
     shifted = read_visits(tmp_path / "a.plt")
     np.testing.assert_allclose(shifted.lat, LAT, atol=1e-6)
     np.testing.assert_allclose(shifted.lon, LON, atol=1e-6)
+    for name, code in (("European 1950", 4230), ("NAD27 CONUS", 4267), ("Ord Srvy Grt Britn", 4277)):
+        track = (
+            "51.5,-0.12,0,492,39744.12,2008-10-23,02:53:04\n"
+            if code != 4267
+            else "40,-95,0,0,39744,2008-10-23,00:00:00\n"
+        )
+        (tmp_path / "a.plt").write_text(head.format(name) + track)
+        by_name = read_visits(tmp_path / "a.plt")
+        (tmp_path / "a.plt").write_text(head.format(f"EPSG:{code}") + track)
+        np.testing.assert_array_equal(by_name.lon, read_visits(tmp_path / "a.plt").lon)
     (tmp_path / "a.plt").write_text(head.format("WGS 84") + rows)
     np.testing.assert_allclose(read_visits(tmp_path / "a.plt").lat, XY[:, 1], atol=1e-8)
     (tmp_path / "a.plt").write_text(head.format("Hu-Tzu-Shan the second") + rows)

@@ -27,6 +27,9 @@ _UNKNOWN: Final = ("", "unknown", "unspecified", "notrecorded", "notspecified", 
 _NOT_KNOWN: Final = ("notrecorded", "notprovided", "notspecified", "notknown", "unknown", "unspecified")
 _NAMES: Final = {
     "dwgs1984": "EPSG:4326",
+    "european1950": "EPSG:4230",
+    "nad27conus": "EPSG:4267",
+    "ordsrvygrtbritn": "EPSG:4277",
     "northamerican1927": "EPSG:4267",
     "northamerican1983": "EPSG:4269",
     "worldgeodeticsystem1984": "EPSG:4326",
