@@ -43,7 +43,7 @@ audit coin.csv -o coin.json --prior uniform --delta 0.01
 audit line.csv -o line.json --distances apart.csv --unit km --family family.csv
 audit samples.csv --samples -o samples.json
 audit samples.csv --samples --require "epsilon <= 9"
-audit --function noise:answer --secrets 0,1 --epsilon 3 --limit 3000
+audit --function coin_of_doors:answer --secrets 0,1 --epsilon 3 --limit 3000
 audit nowhere.sfm
 attack m.sfm
 attack m.sfm --visits visits.csv --within "800 m"
@@ -134,7 +134,7 @@ def prepare(folder: Path) -> None:
         "def answer(secret):",
         "    return int(secret) ^ (numpy.random.default_rng().random() < .3)",
     ]
-    _write(folder / "noise.py", code)
+    _write(folder / "coin_of_doors.py", code)
     (folder / "key.pem").write_text(PRIVATE_KEY, encoding="ascii")
     (folder / "public.pem").write_text(PUBLIC_KEY, encoding="ascii")
 

@@ -305,10 +305,11 @@ def test_wishes_that_make_no_sense(tmp_path):
         prepare({}, TABLE, tmp_path / "out.csv", by="user")
 
 
-def test_labels_may_hold_line_breaks_at_every_place_of_a_block(tmp_path, monkeypatch):
+def test_texts_may_hold_line_breaks_at_every_place_of_a_block(tmp_path, monkeypatch):
     monkeypatch.setattr("sfumato.tables.streams._TEXT_BLOCK", 64)
-    labels = ["two\nlines", "a, b", "bell\x07", "plain"]
-    keep = sf.Mechanism(np.eye(4), sf.Space(labels))
-    pc.write_csv(pa.table({"label": labels * 25}), tmp_path / "in.csv")
-    sf.release(keep, tmp_path / "in.csv", tmp_path / "out.parquet", column="label")
-    assert pq.read_table(tmp_path / "out.parquet")["label"].to_pylist() == labels * 25
+    notes = ["two\nlines", "a, b", "bell\x07", "plain"]
+    identity = sf.Mechanism(np.eye(4), sf.Space(["a", "b", "c", "d"]))
+    pc.write_csv(pa.table({"label": list("abcd") * 25, "note": notes * 25}), tmp_path / "in.csv")
+    sf.release(identity, tmp_path / "in.csv", tmp_path / "out.parquet", column="label", keep="note")
+    released = pq.read_table(tmp_path / "out.parquet")
+    assert (released["label"].to_pylist(), released["note"].to_pylist()) == (list("abcd") * 25, notes * 25)
