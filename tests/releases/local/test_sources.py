@@ -310,6 +310,6 @@ def test_texts_may_hold_line_breaks_at_every_place_of_a_block(tmp_path, monkeypa
     notes = ["two\nlines", "a, b", "bell\x07", "plain"]
     identity = sf.Mechanism(np.eye(4), sf.Space(["a", "b", "c", "d"]))
     pc.write_csv(pa.table({"label": list("abcd") * 25, "note": notes * 25}), tmp_path / "in.csv")
-    sf.release(identity, tmp_path / "in.csv", tmp_path / "out.parquet", column="label", keep="note")
+    sf.release(identity, tmp_path / "in.csv", tmp_path / "out.parquet", column="label", keep=["note"])
     released = pq.read_table(tmp_path / "out.parquet")
     assert (released["label"].to_pylist(), released["note"].to_pylist()) == (list("abcd") * 25, notes * 25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -121,22 +122,20 @@ def _likelihood(pool: Pooled, failure: float) -> tuple[LikelihoodSet, Floats] | 
 
 
 def _blocks(coordinates: Floats, side: float) -> tuple[Floats, Floats]:
-    """Return the middles of districts, and the part for which each place counts."""
-    middles, parts = zip(*(_axis(values, side) for values in coordinates.T), strict=True)
-    grid = np.stack(np.meshgrid(*middles), axis=-1).reshape(-1, 2)
-    weights = np.einsum("na,nb->ban", *parts).reshape(len(grid), -1)
+    """Return the middles of districts, array (m, 2), and the part of each place, array (m, places)."""
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    count = np.maximum(1.0, np.rint((high - low) / side))
+    first = (low + high) / 2 - side * (count - 1) / 2
+    within = np.clip(np.round((coordinates - first) / side, 9), 0.0, count - 1)  # in sides; none is met by 1e-16
+    base = np.minimum(np.floor(within), np.maximum(count - 2, 0.0))
+    part = within - base
+    steps = np.array(list(product((0, 1), repeat=2)))  # to the four middles around a place
+    shares = np.where(steps[:, None], part, 1 - part).prod(axis=2)
+    around, district = np.unique((base + steps[:, None])[..., ::-1].reshape(-1, 2), axis=0, return_inverse=True)
+    weights = np.zeros((len(around), len(coordinates)))
+    np.add.at(weights, (district.ravel(), np.tile(np.arange(len(coordinates)), len(steps))), shares.ravel())
     held = weights.any(axis=1)
-    return grid[held], weights[held]
-
-
-def _axis(values: Floats, side: float) -> tuple[Floats, Floats]:
-    """Return middles one side apart along an axis, and the part of each value, array (values, middles)."""
-    low, high = float(values.min()), float(values.max())
-    count = max(1, round((high - low) / side))
-    middles = (low + high) / 2 + side * (np.arange(count) - (count - 1) / 2)
-    inside = np.clip(values, middles[0], middles[-1])
-    parts: Floats = np.maximum(0.0, 1 - np.abs(inside[:, None] - middles) / side)
-    return middles.astype(np.float64, copy=False), parts
+    return first + side * around[held][:, ::-1], weights[held]
 
 
 def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats | None:
