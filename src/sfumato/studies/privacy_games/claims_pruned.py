@@ -46,10 +46,10 @@ def _promise(pairs: Sequence[PairRow]) -> PaperClaim:
         some = [row for row in broken if math.isfinite(row.dilation) == joined]
         if some:
             row = max(some, key=lambda each: each.epsilon_true)
-            graph = f"the dilation is {about(row.dilation, 4)}" if joined else "they do not connect all cells"
+            graph = f"the dilation is {about(row.dilation, 5)}" if joined else "they do not connect all cells"
             words.append(
                 f"With pairs within {row.threshold:g} km user {row.user} has epsilon "
-                f"{about(row.epsilon_true, 4)}/km instead of {row.epsilon:g}/km: {graph}."
+                f"{at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km: {graph}."
             )
     return ours(
         "Appendix C",
@@ -88,6 +88,6 @@ def _distortion(attacks: Sequence[AttackRow], name: str) -> PaperClaim:
         "no near guess is good."
     )
     if row.epsilon is not None and row.epsilon_true is not None:
-        words += f" Epsilon is {about(row.epsilon_true, 4)}/km instead of {row.epsilon:g}/km."
+        words += f" Epsilon is {at_most(row.epsilon_true)}/km instead of {row.epsilon:g}/km."
     what = "Without far guesses" if name == DISTORTION else "Without far guesses and far pairs"
     return ours("Appendix C", f"{what}, {name} can force less than d_m.", bool(short), words)
