@@ -146,7 +146,7 @@ PAPER: Final = Paper(
     source='R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, sections 6 to 9 and '
     "appendix C",
     version="Quoted from the abstract of arXiv 1402.3426v3; that of PoPETs 2015 (2), pages 299 to 315, has the "
-    "sentences on privacy and cost, too. Of the sections, equations and figures we have summaries alone.",
+    "three sentences, too. Of the sections, equations and figures we have summaries alone.",
     about=(
         "Users are drawn at random of those who have enough visits on one map; they are not those of the "
         "paper, whose data are not public. Each has a map of their own where they have most visits. Their "
