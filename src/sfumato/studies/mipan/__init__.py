@@ -1,7 +1,7 @@
 """Learned mechanisms (MI-PAN): a generator and a classifier that learn against each other, and the true optimum.
 
-Source: Romanelli, Palamidessi and Chatzikokolakis, "Generating optimal privacy-protection mechanisms via machine
-learning", CSF 2020.
+Source: Romanelli, Palamidessi and Chatzikokolakis, "Optimal Obfuscation Mechanisms via Machine Learning",
+CSF 2020.
 """
 
 from .alternation import AlternationRow, alternate

@@ -14,11 +14,11 @@ _ROOM: Final = "sfumato.studies.mipan"
 PAPER: Final = Paper(
     name="mipan",
     title="Learned mechanisms (MI-PAN), beside the optimum",
-    source='M. Romanelli, C. Palamidessi and K. Chatzikokolakis, "Generating optimal privacy-protection '
-    'mechanisms via machine learning", CSF 2020, sections II to IV',
+    source='M. Romanelli, C. Palamidessi and K. Chatzikokolakis, "Optimal Obfuscation Mechanisms via Machine '
+    'Learning", CSF 2020, sections II to IV',
     version="Quoted from the abstract of arXiv 1904.01059: sentences that it has under this title and under the "
-    'later one, "Optimal Obfuscation Mechanisms via Machine Learning". Of sections, equations, figures and '
-    "numbers we have summaries alone.",
+    'first one, "Generating Optimal Privacy-Protection Mechanisms via Machine Learning". Of sections, equations, '
+    "figures and numbers we have summaries alone.",
     about=(
         "A generator reports places with noise, within a limit of the mean distance, and a classifier guesses who "
         "reports. The Bayes error is the probability that the best guess is wrong; more is better. A learned "
