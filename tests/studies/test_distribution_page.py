@@ -7,7 +7,7 @@ from sfumato.rounding import at_most
 from sfumato.studies import distribution_privacy as study
 from sfumato.studies import rows_of
 from sfumato.studies.distribution_privacy.claims_tupling import _dominates, _response
-from sfumato.studies.reproduction import Judgement
+from sfumato.studies.reproduction import Judgement, paper_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "distribution-privacy.md").read_text(encoding="utf-8")
@@ -83,3 +83,21 @@ def test_by_far_is_no_number():
     assert (claim.verdict, claim.ours) == (Judgement.OPEN, False)
     assert "at epsilon 4 it loses 0.977 km, the others 0.35 to 0.637 km" in claim.found
     assert claim.found == claim_of("Randomised response")["found"]
+
+
+def test_equations_lead_to_the_calls_that_compute_them():
+    """Definitions 3 and 6, 9 and 10, and 14 to 17 are notions of their own; so are close and worst beliefs."""
+    calls = {(each.number, each.what): each.call for each in paper_of("distribution-privacy").equations}
+    definitions = {number.removeprefix("Definition "): call for (number, _), call in calls.items()}
+    assert definitions["3"] == "sf.privacy.DifferentialPrivacy"
+    assert definitions["6"] == "sf.privacy.MetricDifferentialPrivacy"
+    assert definitions["9"] == "sf.transport.lifting"
+    assert definitions["10"] == "sf.transport.optimal_lifting"
+    assert [definitions[str(k)] for k in range(14, 18)] == [
+        "sf.privacy.DivergencePrivacy",
+        "sf.privacy.DivergenceMetricPrivacy",
+        "sf.privacy.DivergenceDistributionPrivacy",
+        "sf.privacy.DivergenceMetricDistributionPrivacy",
+    ]
+    assert calls["Section III-F", "close beliefs"] == "sf.privacy.close_beliefs"
+    assert definitions["Ours, on section III-F"] == "sf.privacy.worst_beliefs"
