@@ -1,5 +1,6 @@
 """The introduction's numbers by other routes: sums, closed forms and brute force."""
 
+import dataclasses
 import itertools
 import math
 
@@ -17,6 +18,8 @@ from sfumato.studies.introductory import (
     sensitivity_rows,
     steep_rows,
 )
+from sfumato.studies.introductory.claims import _floats
+from sfumato.studies.reproduction import Judgement
 
 
 def test_noise_is_as_wide_as_its_formulas_and_keeps_its_epsilon():
@@ -45,6 +48,16 @@ def test_floats_tell_one_answer_only():
         inside = -math.expm1(-row.epsilon / 2)
         assert 0.3 * inside < row.told_0 < inside + 0.02
         assert row.told_1 == 0
+
+
+def test_no_epsilon_covers_floats_where_the_other_answer_never_makes_a_report():
+    rows = float_rows(1, 2_000)
+    claim = _floats(rows)
+    assert claim.verdict is Judgement.CONFIRMED
+    assert claim.found.endswith("Of the reports of the answer 1 none are. No epsilon covers that.")
+    some = _floats([dataclasses.replace(row, told_1=0.01) for row in rows])
+    assert some.verdict is not Judgement.CONFIRMED
+    assert some.found.endswith("Of the reports of the answer 1 about 1 % are.")
 
 
 def test_reports_of_neighbours_differ_by_the_factor():

@@ -74,6 +74,7 @@ def _floats(rows: Sequence[FloatRow]) -> PaperClaim:
     """Judge that privacy is breached: reports that only one answer can make show it."""
     epsilons = [row.epsilon for row in rows]
     first, last = min(epsilons), max(epsilons)
+    told_1 = max(row.told_1 for row in rows)
     shares = [
         about_percent(interval([row.told_0 for row in rows if row.epsilon == epsilon]).value)
         for epsilon in (first, last)
@@ -81,10 +82,10 @@ def _floats(rows: Sequence[FloatRow]) -> PaperClaim:
     return illustrates(
         "Mironov (2012), abstract",
         "Textbook Laplace noise in floating point is not differentially private.",
-        any(row.told_0 for row in rows),
+        any(row.told_0 for row in rows) and not told_1,
         f"Of reports of the answer 0, {shares[0]} at epsilon {first:g} and {shares[1]} at epsilon {last:g} can "
         "never come from the answer 1: they are between -1/2 and 1/2 and no multiple of 2^-53. Of the reports of "
-        f"the answer 1 it is {about_percent(max(row.told_1 for row in rows))}. No epsilon covers that.",
+        f"the answer 1 {f'{about_percent(told_1)} are.' if told_1 else 'none are. No epsilon covers that.'}",
         quote="the textbook sampling procedure results in a porous distribution over double-precision numbers "
         "that allows one to breach differential privacy",
     )
