@@ -108,7 +108,7 @@ def _concentrated() -> ErratumRow:
         "2.2.9, proposition 18, item 8",
         "Two mechanisms of (xi1, rho1) and (xi2, rho2) compose to (xi1 + xi2, xi1 + xi2).",
         "(ξ1, ρ1)-zCoDP and (ξ2, ρ2)-zCoDP, then M1+2 is (ξ1 + ξ2, ξ1 + ξ2)-zCoDP",
-        "They compose to (xi1 + xi2, rho1 + rho2); item 9 repeats the slip.",
+        "They compose to (xi1 + xi2, rho1 + rho2); items 9 and 10 repeat the slip.",
         "two answers by randomised response, at epsilon .5 and 1, both with xi = 0",
         "the Renyi divergence of order 2, at most xi + 2 rho,",
         0.0,
