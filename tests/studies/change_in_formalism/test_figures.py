@@ -1,6 +1,8 @@
 """Figures 2.1, 2.2 and 2.8 drawn again: their lines go through the published curves."""
 
+import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +18,13 @@ from sfumato.studies.change_in_formalism import (
     posterior_rows,
     published_figure,
 )
+from sfumato.studies.change_in_formalism.claims import _figures
 from sfumato.studies.change_in_formalism.figure_bands import bands_figure
 from sfumato.studies.change_in_formalism.figure_regions import regions_figure
+from sfumato.studies.change_in_formalism.published import EDGE_PRIOR, edge_values
+from sfumato.studies.reproduction import Judgement
+
+PAGE = (Path(__file__).parents[3] / "docs" / "change-in-formalism.md").read_text(encoding="utf-8")
 
 
 def test_every_value_is_that_of_the_published_curves():
@@ -25,6 +32,31 @@ def test_every_value_is_that_of_the_published_curves():
     assert len(found) == 4 * 2 * 5
     for row in found:
         assert row.computed == pytest.approx(row.published, abs=READ), row
+
+
+def test_the_edges_of_figure_2_2_are_half_an_epsilon_apart():
+    """The published edges multiply the odds by e**(k / 2) and e**(-k / 2), for k from 1 to 14."""
+    found = edge_values()
+    assert len(found) == 2 * 14
+    odds = EDGE_PRIOR / (1 - EDGE_PRIOR)
+    for k in range(1, 15):
+        lower, upper = found[2 * k - 2 : 2 * k]
+        assert lower.panel == upper.panel == f"epsilon {k / 2:g}"
+        for row, sign in ((lower, -1), (upper, 1)):
+            by_odds = 1 / (1 + 1 / (odds * math.exp(sign * k / 2)))
+            assert row.computed == pytest.approx(by_odds, rel=1e-9)
+            assert row.published == pytest.approx(by_odds, abs=READ)
+
+
+def test_figure_2_2_is_judged_by_its_drawing():
+    edges, values = edge_values(), band_values()
+    figures = {claim.where: claim for claim in _figures(posterior_rows(), edges, values)}
+    assert figures["Figure 2.2"].verdict is Judgement.CONFIRMED
+    assert f"The largest of their differences is {max(abs(row.difference) for row in edges):.5f}." in PAGE
+    edges[0] = dataclasses.replace(edges[0], published=edges[0].published + 3 * READ)
+    figures = {claim.where: claim for claim in _figures(posterior_rows(), edges, values)}
+    assert figures["Figure 2.2"].verdict is Judgement.UNCONFIRMED
+    assert figures["Figure 2.8"].verdict is Judgement.CONFIRMED
 
 
 def test_another_epsilon_or_notion_would_not_fit():

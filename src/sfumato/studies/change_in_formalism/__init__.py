@@ -2,7 +2,8 @@
 
 ``sfumato reproduce change-in-formalism`` runs everything.
 
-Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Zurich 2020, section 2.2.6.
+Source: D. Desfontaines, "Lowering the cost of anonymization", PhD thesis, ETH Zurich 2020, sections
+2.1, 2.2.6 and 2.2.9.
 """
 
 from .bands import BAND_EPSILONS, PosteriorRow, posterior_rows

@@ -13,7 +13,7 @@ from ...privacy import band
 from .relation import coin
 
 BAND_EPSILONS: Final = (math.log(3), 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-"""That of Figure 2.1, and those of Figure 2.2."""
+"""That of Figure 2.1, and every second one of Figure 2.2."""
 
 _POINTS: Final = 201
 

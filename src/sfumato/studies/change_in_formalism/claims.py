@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from ...rounding import about, counted
+from ...rounding import about, at_most, counted
 from ..reproduction import PaperClaim, RunTables, judged, unchecked
 from .bands import BAND_EPSILONS, PosteriorRow
 from .errata import ErratumRow
@@ -14,7 +14,7 @@ from .properties import NO, OPEN, YES, PropertyRow
 from .published import READ, BandValue
 from .relation import KnownRow, RelationRow
 from .summary import RelationSummary, summaries
-from .tables import BANDS, ERRATA, FIGURE, KNOWN, PROPERTIES, RELATIONS
+from .tables import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, RELATIONS
 
 _TABLE: Final = "2.2.9, table 2.20"
 _RANGE: Final = "It is equivalent to ε-DP up to a change in parameters"
@@ -37,7 +37,7 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     related = summaries(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow))
     properties = tables.rows(PROPERTIES, PropertyRow)
     return [
-        *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(FIGURE, BandValue)),
+        *_figures(tables.rows(BANDS, PosteriorRow), tables.rows(EDGES, BandValue), tables.rows(FIGURE, BandValue)),
         *(_relation(each) for each in related if each.published),
         _generalised({each.relation: each for each in related}),
         *_properties(properties),
@@ -46,14 +46,15 @@ def claims(tables: RunTables) -> Sequence[PaperClaim]:
     ]
 
 
-def _figures(bands: Sequence[PosteriorRow], values: Sequence[BandValue]) -> list[PaperClaim]:
+def _figures(
+    bands: Sequence[PosteriorRow], edges: Sequence[BandValue], values: Sequence[BandValue]
+) -> list[PaperClaim]:
     first = next(row for row in bands if (row.epsilon, row.prior) == (BAND_EPSILONS[0], 0.5))
     exact = all(
         math.isclose(row.lower, row.answered_no, abs_tol=1e-12)
         and math.isclose(row.upper, row.answered_yes, abs_tol=1e-12)
         for row in bands
     )
-    most = max(values, key=lambda row: abs(row.difference))
     half = [row for row in bands if row.prior == first.prior and row.epsilon != first.epsilon]
     wide = ", ".join(f"{about(row.upper, 4)} at {row.epsilon:g}" for row in (half[0], half[-1]))
     return [
@@ -64,19 +65,32 @@ def _figures(bands: Sequence[PosteriorRow], values: Sequence[BandValue]) -> list
             f"It ends between {about(first.lower, 4)} and {about(first.upper, 4)}; randomised response attains "
             "the whole band.",
         ),
-        unchecked(
+        judged(
             "Figure 2.2",
-            "The bands at epsilon from 1 to 7.",
-            f"The published coordinates are not at hand. Computed here, a belief of one half may become {wide}.",
+            "The bands at epsilon from 0.5 to 7, half an epsilon apart.",
+            _read(edges),
+            f"{_apart(edges)} They are the edges at a prior probability of {about(edges[0].prior, 4)}. Computed "
+            f"here, a belief of one half may become {wide}.",
         ),
         judged(
             "Figure 2.8",
             "The four curves of posteriors at epsilon = ln 3.",
-            all(abs(row.difference) <= READ for row in values),
-            f"{len(values)} published values differ from those computed here by at most "
-            f"{abs(most.difference):.1e}; the drawing can be read to {READ:.0e}.",
+            _read(values),
+            _apart(values),
         ),
     ]
+
+
+def _read(values: Sequence[BandValue]) -> bool:
+    return all(abs(row.difference) <= READ for row in values)
+
+
+def _apart(values: Sequence[BandValue]) -> str:
+    most = max(abs(row.difference) for row in values)
+    return (
+        f"{len(values)} published values differ from those computed here by at most {at_most(most, 2)}; the "
+        f"drawing can be read to {READ:.0e}."
+    )
 
 
 def _relation(found: RelationSummary) -> PaperClaim:

@@ -16,11 +16,11 @@ from .figure_bands import bands_figure
 from .figure_regions import regions_figure
 from .figure_relations import relations_figure
 from .properties import ENTRIES, property_rows
-from .published import BandValue, band_values
+from .published import BandValue, band_values, edge_values
 from .regions import CornerRow, corner_rows
 from .relation import KnownRow, RelationRow, known, tried
 from .relations import GROUPS
-from .tables import BANDS, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS
+from .tables import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,6 +49,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 def _printed() -> Made:
     return {
         FIGURE: [{**columns_of(value), "difference": value.difference} for value in band_values()],
+        EDGES: [{**columns_of(value), "difference": value.difference} for value in edge_values()],
         BANDS: [columns_of(row) for row in posterior_rows()],
         REGIONS: [columns_of(row) for row in corner_rows()],
         ERRATA: [columns_of(row) for row in errata()],
@@ -81,11 +82,11 @@ def _figures(tables: RunTables) -> Mapping[str, Figure]:
 PAPER: Final = Paper(
     name="change-in-formalism",
     title="Change in formalism: what notions of privacy let a report do to a belief, and how they relate",
-    source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.2.6 and "
-    "2.2.9",
+    source="D. Desfontaines, Lowering the cost of anonymization, PhD thesis, ETH Zurich 2020, sections 2.1, "
+    "2.2.6 and 2.2.9",
     version="Quoted from the author's HTML edition (desfontain.es/thesis, its archive in github.com/TedTed/"
-    "personal-website at 2376b7d), sections 2.2.1, 2.2.6 and 2.2.9, with formulas in plain signs. What has no "
-    "quotation is our summary of these sections or of the papers that they cite.",
+    "personal-website at 2376b7d), sections 2.1, 2.2.1, 2.2.6 and 2.2.9, with formulas in plain signs. What has "
+    "no quotation is our summary of these sections or of the papers that they cite.",
     about=(
         "Each notion of privacy limits how far a report may move the probability of a fact. Figures 2.1, 2.2 and "
         "2.8 show these limits, computed here and as they were published.",
@@ -104,7 +105,8 @@ PAPER: Final = Paper(
         FIGURE: "Figure 2.8: the probability of a fact after a report, against that before it. Lines are computed "
         "here, points are read from the published drawing.",
         BANDS: "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at epsilon = ln 3 "
-        "and at epsilon from 1 to 7. The edges are attained by randomised response.",
+        "and at epsilon 1, 2 and so on to 7, every second one of Figure 2.2. The edges are attained by randomised "
+        "response.",
         RELATIONS: "How much of what each relation allows was found: on random channels (the mean of each seed) "
         "and on a known channel (ring). Crosses on the right are relations that fail.",
         REGIONS: "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
@@ -134,6 +136,7 @@ PAPER: Final = Paper(
         Equation("Table 2.20", "processing, mixtures, composition", "sf.privacy.answer", f"{PROPERTIES}.csv"),
         Equation("Table 2.20", "relations, as chains with proofs", "sf.privacy.convert"),
         Equation("Figures 2.1, 2.2", "bands of DP", "sf.privacy.band", f"{BANDS}.csv"),
+        Equation("Figure 2.2", "edges as published", "sf.privacy.band", f"{EDGES}.csv"),
         Equation("Figure 2.8", "bands of posteriors", "sf.privacy.band", f"{FIGURE}.csv"),
     ),
     minutes=8,
