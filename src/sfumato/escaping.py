@@ -62,6 +62,8 @@ def unseen(text: str) -> str:
         return ""
     for character in text:
         reason = _UNSEEN.get(unicodedata.category(character))
+        if character in _INVISIBLE:
+            reason = _UNSEEN["Cf"]
         if reason and character not in _JOINERS:
             return f"{reason} (U+{ord(character):04X})"
     return ""

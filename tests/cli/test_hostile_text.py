@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.escaping import from_csv_cell, plain
+from sfumato.escaping import from_csv_cell, plain, unseen
 from sfumato.report import summarise
 from tests.thinned import thinned
 
@@ -84,9 +84,10 @@ def test_names_and_units(run, name):
 
 
 def test_labels_with_characters_that_are_not_seen_reach_no_table(run, labels):
-    unseen = [label for label in labels if not label.isprintable()]
-    assert len(unseen) == 6
-    for label in unseen:
+    assert unseen("\u3164") == "a character that is not seen (U+3164)"
+    hidden = [label for label in labels if not label.isprintable()]
+    assert len(hidden) == 6
+    for label in hidden:
         mechanism_file(["a", "b", label], "plain", "")
         Path("secrets.csv").write_text("place\na\n")
         done = run("release", "m.sfm", "secrets.csv", "out.csv", "--column", "place")

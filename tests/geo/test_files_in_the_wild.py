@@ -564,7 +564,7 @@ def test_a_damaged_file_of_a_folder_is_left_out_only_where_the_caller_says_so(wr
 def test_damaged_files_are_counted_and_the_first_are_named(write: Write) -> None:
     for number in range(8):
         folder = write(f"tracks/{number}.gpx", b"<gpx>").parent
-    with pytest.raises(DataError, match=r"all 8 files are damaged\. The first: .*0\.gpx") as refused:
+    with pytest.raises(DataError, match=r"nothing can be read: 8 damaged files\. The first: .*0\.gpx") as refused:
         read_visits(folder, skip_damaged=True)
     assert "skip_damaged" not in refused.value.hint
     write("tracks/sound.gpx", gpx((48.85, 2.35, "")))

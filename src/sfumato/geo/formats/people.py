@@ -106,7 +106,8 @@ def each_file(
             parts += [] if part is None else [part]
     if first is not None and len(damaged) == len(files):
         raise DataError(
-            f"all {counted(len(files), 'file')} are damaged. The first: {first.text}", *first.hints[:-1]
+            f"nothing can be read: {counted(len(files), 'damaged file')}. The first: {first.text}",
+            *first.hints[:-1],
         )
     if not parts:
         return None
