@@ -67,9 +67,10 @@ def test_thresholds_of_ours_judge_no_claim(found, tmp_path):
     rows = [columns_of(row) for row in found.rows]
     write_rows(list(rows[0]), (row.values() for row in rows), tmp_path / "repeated-releases.csv")
     claims = PAPER.claims(RunTables(tmp_path))
+    # 400 trials do not settle the mean of the reports.
     assert counts([(claim.ours, claim.verdict) for claim in claims]) == (
-        "Published claims: 0 confirmed, 0 refuted, 0 not confirmed, 0 not checkable; 3 by construction; "
-        "statements of ours: 1 confirmed, 1 not confirmed."  # 400 trials do not settle the mean of the reports
+        "Published claims: 0 confirmed, 0 refuted, 0 not confirmed, 0 not checkable; 2 by construction; "
+        "statements of ours: 1 confirmed, 1 not confirmed, 1 by construction."
     )
     assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
     (worn,) = (claim for claim in claims if claim.says.startswith("Fresh noise wears off"))

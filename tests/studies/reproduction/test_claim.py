@@ -25,6 +25,8 @@ def test_only_quoted_words_are_refuted():
         PaperClaim("Figure 1", "It falls.", "", False, Judgement.REFUTED, "It rises.")
     with pytest.raises(ValueError, match="a statement of ours has no quotation"):
         PaperClaim("Figure 1", "It falls.", "the loss falls", True, Judgement.CONFIRMED, "It falls.")
+    with pytest.raises(ValueError, match="a statement of ours has no quotation"):
+        follows("Figure 1", "It falls.", True, "It falls.", quote="the loss falls", own=True)
 
 
 def test_statements_of_ours_are_counted_apart():
@@ -38,6 +40,15 @@ def test_statements_of_ours_are_counted_apart():
     assert counts([(claim.ours, claim.verdict) for claim in claims]) == (
         "Published claims: 1 confirmed, 0 refuted, 1 not confirmed, 1 not checkable; 1 by construction; "
         "statements of ours: 1 confirmed, 0 not confirmed."
+    )
+    own = [
+        follows("Figure 6", "It falls.", True, "It falls.", own=True),
+        follows("Figure 7", "It falls.", False, "It rises.", own=True),
+    ]
+    assert [claim.verdict for claim in own] == [Judgement.FOLLOWS, Judgement.UNCONFIRMED]
+    assert counts([(claim.ours, claim.verdict) for claim in (*claims, *own)]) == (
+        "Published claims: 1 confirmed, 0 refuted, 1 not confirmed, 1 not checkable; 1 by construction; "
+        "statements of ours: 1 confirmed, 1 not confirmed, 1 by construction."
     )
 
 

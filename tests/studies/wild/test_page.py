@@ -1,7 +1,8 @@
 """The page of the schemes in the wild: its facts are the code's, and its numbers are those of a full run."""
 
 import math
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from sfumato.studies.wild import (
 )
 from sfumato.studies.wild.parts import FULL, averages, borders, distances, found, walks, zones
 from sfumato.studies.wild.summary import close_row, metres, over_seeds
+from sfumato.studies.wild.zone_claims import zone_claims
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "wild.md").read_text(encoding="utf-8")
@@ -57,7 +59,36 @@ def test_statements_are_judged_without_thresholds_of_ours():
     assert drift.quote.startswith("The random offset changes very slowly over time")
     assert "The mean of 100 independent offsets would be 63 m off" in drift.found  # 627 m over the root of 100
     assert mile.ours
+    assert near.ours
     assert "is 500 m (500 to 501) with one track, 11 m (10 to 12) with three and 3.0 m" in near.found
+
+
+def test_quotations_say_what_the_statements_say():
+    """A number of a statement is in its quotation, and what no source states is ours."""
+    claims = claims_of(TABLES)
+    quoted = {claim.where: claim.quote for claim in claims if claim.quote}
+    assert {"0.7 km to 0.2 km", "0.7 km to 0.1 km"} == set(
+        re.findall(r"0\.7 km to [\d.]+ km", quoted["Cassa, Wieland and Mandl (2008), abstract"])
+    )
+    assert quoted["Mink et al. (2022), abstract"].startswith("for the most common privacy zone size, 68%")
+    assert quoted["Mink et al. (2022), abstract"].endswith("just 3 activities")
+    assert not any(claim.quote for claim in claims if "Thomson" in claim.where or "section 5.5" in claim.where)
+    (six,) = (claim for claim in claims if claim.where == "Dhondt et al. (2024), abstract")
+    assert (six.verdict, six.quote) == (Judgement.OPEN, "6 apps allow for pinpointing a victim's exact location")
+    (attack,) = (claim for claim in claims if claim.says.startswith("An attack infers protected locations"))
+    assert (attack.verdict, attack.ours) == (Judgement.CONFIRMED, False)
+    assert "86 % (83 to 88) of homes with three tracks" in attack.found
+    assert all(claim.ours for claim in claims if claim.verdict is Judgement.FOLLOWS)
+
+
+def test_the_shift_is_judged_by_whether_its_law_helps():
+    """The interval of 95 % about the length of the shift misses it for one data set in twenty."""
+    moved = [
+        replace(row, median_m=row.median_m + 100) if row.scheme == "zone-shifted" else row for row in TABLES.zones
+    ]
+    (shift,) = (claim for claim in zone_claims(moved) if "OpenBikeSensor" in claim.where)
+    assert (shift.ours, shift.verdict) == (True, Judgement.CONFIRMED)
+    assert "is 353 m" in shift.found
 
 
 def test_what_the_page_says_in_short_is_in_its_data():

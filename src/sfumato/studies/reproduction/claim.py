@@ -83,7 +83,7 @@ def ours(where: str, says: str, holds: bool, found: str) -> PaperClaim:
     return PaperClaim(where, says, "", True, Judgement.CONFIRMED if holds else Judgement.UNCONFIRMED, found)
 
 
-def follows(where: str, says: str, holds: bool, found: str, *, quote: str = "") -> PaperClaim:
+def follows(where: str, says: str, holds: bool, found: str, *, quote: str = "", own: bool = False) -> PaperClaim:
     """Return a statement that follows from how something is built, and that the run shows.
 
     Args:
@@ -92,10 +92,14 @@ def follows(where: str, says: str, holds: bool, found: str, *, quote: str = "") 
         holds: Whether the run agrees.
         found: The evidence, or the instance that contradicts the statement.
         quote: The paper's own words, if it makes the statement.
+        own: Whether the statement is ours: no paper makes it.
+
+    Raises:
+        ValueError: If a statement of ours has a quotation.
     """
-    if holds:
-        return PaperClaim(where, says, quote, False, Judgement.FOLLOWS, found)
-    return judged(where, says, holds, found, quote=quote)
+    if not holds and not own:
+        return judged(where, says, holds, found, quote=quote)
+    return PaperClaim(where, says, quote, own, Judgement.FOLLOWS if holds else Judgement.UNCONFIRMED, found)
 
 
 def unchecked(where: str, says: str, why: str, *, quote: str = "") -> PaperClaim:
@@ -128,7 +132,7 @@ _OF_OURS: Final = (Judgement.CONFIRMED, Judgement.UNCONFIRMED)
 
 
 def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:
-    """Return how many claims have each verdict, in a sentence: published ones, by construction, and ours.
+    """Return how many claims have each verdict, in a sentence: published ones, and ours.
 
     Args:
         claims: Whether each is ours, and its verdict.
@@ -141,5 +145,6 @@ def counts(claims: Sequence[tuple[bool, Judgement]]) -> str:
     if follows := claims.count((False, Judgement.FOLLOWS)):
         parts.append(f"{follows} {Judgement.FOLLOWS}")
     if any(ours for ours, _ in claims):
-        parts.append(f"statements of ours: {counted(True, _OF_OURS)}")
+        built = (Judgement.FOLLOWS,) if (True, Judgement.FOLLOWS) in claims else ()
+        parts.append(f"statements of ours: {counted(True, (*_OF_OURS, *built))}")
     return "; ".join(parts) + "."

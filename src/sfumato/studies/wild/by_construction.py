@@ -1,4 +1,4 @@
-"""Statements that follow from how schemes are built, each with what the run shows of it."""
+"""Statements of ours that follow from how schemes are built, each with what the run shows of it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from collections.abc import Sequence
 from ...rounding import at_most
 from ..reproduction import PaperClaim, follows
 from .borders import BorderRow
-from .summary import CloseRow, close_row, metres, over_seeds, shares
+from .summary import CloseRow, close_row, metres
 from .vocabulary import ALONE, AS_DOCUMENTED
-from .zones import CIRCLE, CIRCLE_AND_LAW, ZoneRow
 
 _CELLS = ("fixed-grid", "mesh-13", "obscured", "generalised-0.01")
-_SHIFT_M = 250.0  # the median of the documented law of the shift
 
 
-def built(borders: Sequence[BorderRow], zones: Sequence[ZoneRow], close: Sequence[CloseRow]) -> list[PaperClaim]:
-    """Return what follows by construction, which is counted apart from published statements.
+def built(borders: Sequence[BorderRow], close: Sequence[CloseRow]) -> list[PaperClaim]:
+    """Return what follows by construction, which no source states.
 
     Args:
         borders: Two people at a border.
-        zones: Errors behind zones.
         close: Errors over the runs.
     """
     same = max(row.same_cell_epsilon for row in borders)
@@ -34,15 +31,6 @@ def built(borders: Sequence[BorderRow], zones: Sequence[ZoneRow], close: Sequenc
         for key in _CELLS
     ]
     shown = ", ".join(metres(one) for one, _ in pairs)
-
-    def behind(attack: str, tracks: int) -> list[ZoneRow]:
-        return [row for row in zones if (row.scheme, row.attack, row.tracks) == ("zone-shifted", attack, tracks)]
-
-    circle, ten, hundred = (
-        over_seeds(found, lambda row: row.median_m)
-        for found in (behind(CIRCLE, 100), behind(CIRCLE_AND_LAW, 10), behind(CIRCLE_AND_LAW, 100))
-    )
-    near = over_seeds(behind(CIRCLE_AND_LAW, 100), lambda row: row.within_100)
     return [
         follows(
             "Fixed cells",
@@ -52,6 +40,7 @@ def built(borders: Sequence[BorderRow], zones: Sequence[ZoneRow], close: Sequenc
             f"cell the epsilon is {same:g}, on the two sides of a border it is infinite. The certified noise of "
             f"the same average distance favours one of the two at most {at_most(factor)} times at the finest of "
             "them.",
+            own=True,
         ),
         follows(
             "Fixed cells",
@@ -59,15 +48,6 @@ def built(borders: Sequence[BorderRow], zones: Sequence[ZoneRow], close: Sequenc
             all(one == many for one, many in pairs),
             f"The median errors after 1 and after 100 reports are the same: {shown} for a grid of 5 km, 13 "
             "bits, 0.2 degrees and 0.01 degrees.",
-        ),
-        follows(
-            "The law of OpenBikeSensor's shift",
-            "The middle of the circle is as far from home as the centre was moved. So the circle alone does not "
-            "show home; ends of tracks that crowd on one side do.",
-            circle.lower <= _SHIFT_M <= circle.upper and hundred.upper < circle.lower,
-            f"With 100 tracks the middle of the circle is {metres(circle)} from home in the median; by its law "
-            f"the centre is moved by {_SHIFT_M:g} m. An attacker who knows this law, and that tracks leave home "
-            f"in even directions, is {metres(hundred)} off, and within 100 m of {shares(near)} of homes; with "
-            f"ten tracks they are {metres(ten)} off.",
+            own=True,
         ),
     ]

@@ -16,8 +16,8 @@ PAPER: Final = Paper(
     title="In the wild: what deployed obfuscation hides, and what it does not",
     source="the documents, papers and open sources that facts.csv lists, one for each fact",
     version="Quoted from the abstracts of Cassa et al. (2008), Brownstein et al. (2006), Hassan et al. (2018), "
-    "Mink et al. (2022) and Dhondt et al. (2024), from T. Schneider's gist (2015), M. Thomson's comment, and "
-    "AOSP's code (commit 0928cdfeced0); the other statements are known to us by summaries.",
+    "Mink et al. (2022) and Dhondt et al. (2024), from T. Schneider's gist (2015), and "
+    "from AOSP's code (commit 0928cdfeced0); the other statements are known to us by summaries.",
     about=(
         "Each scheme is a channel as its makers document it: facts.csv gives the source of each fact, "
         "schemes.csv the model, and not-known.csv what is not known. Nothing here was tried on anyone's product.",

@@ -50,8 +50,9 @@ def claim_words(claims: Sequence[PaperClaim]) -> str:
     published, own, built, lost = heads.values()
     for each in claims:
         lines = {Judgement.FOLLOWS: built, Judgement.OPEN: lost}.get(each.verdict, own if each.ours else published)
+        where = f"{each.where}, ours" if each.ours and lines is built else each.where
         quote = f"In its words: \u201c{each.quote}\u201d " if each.quote else ""
-        lines.append(f"- **{each.where}.** {each.says} {quote}{verdicts.get(each.verdict, '')}{each.found}")
+        lines.append(f"- **{where}.** {each.says} {quote}{verdicts.get(each.verdict, '')}{each.found}")
     return "\n".join("\n".join([f"### {head}", "", *lines]) + "\n" for head, lines in heads.items())
 
 
