@@ -10,6 +10,7 @@ import pytest
 from sfumato.studies.follow_ups import (
     AnchorRow,
     Measure,
+    RoundRow,
     SpannerRow,
     anchor_table,
     board_table,
@@ -101,7 +102,7 @@ def test_words_without_a_number_are_not_judged_by_thresholds():
 
 
 def test_claims_on_a_city_need_visits_there():
-    paris = judged("PRIVIC, code, Paris", "In Paris 2 b is a loose epsilon")
+    paris = judged("PRIVIC, code, Paris", "In Paris the authors list a tight epsilon")
     assert paris.verdict is Judgement.CONFIRMED
     assert "b 2: listed 3.9462, here 3.925 (8 steps), 3.931 (10 steps), 3.946 (converged)" in paris.found
     noise = judged("PRIVIC, abstract, Paris", "In Paris, for strong promises")
@@ -109,7 +110,7 @@ def test_claims_on_a_city_need_visits_there():
     assert noise.quote == "better than LAP for high privacy levels"
     assert "b 0.2: 0.78 km (0.77 to 0.79) with Blahut and Arimoto, 0.31 km (0.3 to 0.32) with noise" in noise.found
     for where, says in (
-        ("PRIVIC, code, San Francisco", "In San Francisco 2 b"),
+        ("PRIVIC, code, San Francisco", "In San Francisco the authors list"),
         ("PRIVIC, abstract, San Francisco", "In San Francisco, for strong"),
         ("Oya et al. (2017), San Francisco", "ExPost has"),
     ):
@@ -128,7 +129,7 @@ def test_with_visits_in_san_francisco_its_claims_are_judged(changed):
     changed("board-cities", move)
     tables = changed("privic-slopes", move)
     assert judged("Oya et al. (2017), San Francisco", "ExPost has", tables).verdict is Judgement.CONFIRMED
-    listed = judged("PRIVIC, code, San Francisco", "In San Francisco 2 b", tables)
+    listed = judged("PRIVIC, code, San Francisco", "In San Francisco the authors list", tables)
     assert listed.verdict is Judgement.CONFIRMED
     assert "b 1: listed 1.9816, here 1.929 (8 steps)" in listed.found
     assert judged("PRIVIC, abstract, San Francisco", "In San Fr", tables).verdict is Judgement.UNCONFIRMED
@@ -137,7 +138,7 @@ def test_with_visits_in_san_francisco_its_claims_are_judged(changed):
 
 def test_a_tie_of_tight_and_loose_epsilon_refutes_nothing(changed):
     tables = changed("privic-slopes", lambda row: row.update(epsilon=str(2 * float(row["slope"]))))
-    assert judged("PRIVIC, code, Paris", "In Paris 2 b", tables).verdict is Judgement.OPEN
+    assert judged("PRIVIC, code, Paris", "In Paris the authors list", tables).verdict is Judgement.OPEN
 
 
 def test_strong_promises_are_judged_at_the_strongest_published(changed):
@@ -167,3 +168,44 @@ def test_more_entropy_than_that_of_spots_refutes_nothing(changed):
     claim = judged("Oya et al. (2017), abstract", "ExPost has", tables)
     assert claim.verdict is Judgement.OPEN
     assert "are spots, so this decides nothing" in claim.found
+
+
+def test_comparisons_within_the_intervals_decide_nothing(changed):
+    """Seeds that differ much make wide intervals, in which no comparison has less entropy."""
+
+    def alter(row):
+        if row["mechanism"] == "Laplace" and row["seed"] in ("1", "2"):
+            row["entropy_bits"] = str(float(row["entropy_bits"]) + (1 if row["seed"] == "1" else -1))
+
+    claim = judged("Oya et al. (2017), abstract", "ExPost has", changed("board", alter))
+    assert claim.verdict is Judgement.OPEN
+    assert "and less in 0." in claim.found
+    assert "The other comparisons lie within the intervals, which decides nothing." in claim.found
+
+
+def test_rounds_are_compared_with_noise_of_their_promise():
+    """The noise of the first round has epsilon 2; rounds with slope 0.5 promise half of that."""
+    claim = judged("PRIVIC, abstract", "The statistical utility of the rounds")
+    assert "of 6 cases whose rounds promise what the noise does" in claim.found
+    assert "b 0.5" not in claim.found
+    assert "foursquare_nyc, b 1, converged: 0.35 km (0.27 to 0.43) after Laplace noise" in claim.found
+    rows = [row for row in TABLES.rows("privic-rounds", RoundRow) if row.slope == 1]
+    last = max(row.number for row in rows)
+    for city, steps in {(row.city, row.steps) for row in rows}:
+        first, final = (
+            [row.truth_km for row in rows if (row.city, row.steps, row.number) == (city, steps, number)]
+            for number in (1, last)
+        )
+        assert sum(final) > sum(first)
+
+
+def test_words_stand_on_what_they_say():
+    """A claim about all baselines needs all of them, and the authors' own words on isolation are theirs."""
+    every = judged("AIPO, abstract", "AIPO outperforms")
+    assert (every.verdict, every.quote) == (Judgement.OPEN, "outperforming baseline mechanisms")
+    assert judged("AIPO, README of the artifact", "AIPO loses less than the exp").verdict is Judgement.CONFIRMED
+    isolation = judged("PRIVIC, abstract", "The mechanism of Blahut and Arimoto mitigates")
+    assert (isolation.ours, isolation.verdict) == (False, Judgement.CONFIRMED)
+    assert isolation.quote == "enforces an elastic metric that mitigates the problem of isolation"
+    assert judged("PRIVIC, abstract", "The visited cell with fewest visits").ours
+    assert "README of AIPO's artifact" in paper_of("follow-ups").version

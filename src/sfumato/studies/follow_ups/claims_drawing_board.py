@@ -96,7 +96,7 @@ def _entropy(where: str, says: str, found: Sequence[Mean]) -> PaperClaim:
     """Judge ExPost's entropy at equal loss, with all others at the ends of their intervals.
 
     Reports of ExPost are spots here, and remaps move the others' to any point: more entropy than ExPost's is no
-    contradiction.
+    contradiction. Comparisons that lie within the intervals decide nothing.
     """
     spans: dict[str, tuple[float, float]] = {}
     above, below, compared = 0, [], 0
@@ -124,7 +124,9 @@ def _entropy(where: str, says: str, found: Sequence[Mean]) -> PaperClaim:
             f" {each.mechanism} at {each.loss_before_km:g} km in {each.city} has {about(-less, 2)} bits more. Its "
             "reports are moved to any point of the plane and those of ExPost are spots, so this decides nothing."
         )
-    return illustrates(where, says, not below, said, quote=_MOST_BITS)
+    elif above < compared:
+        said += " The other comparisons lie within the intervals, which decides nothing."
+    return illustrates(where, says, above == compared > 0, said, quote=_MOST_BITS)
 
 
 def _at(each: Mean, end: str) -> tuple[float, float]:

@@ -207,8 +207,8 @@ PAPER: Final = Paper(
     '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
     'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
     version="Quoted from the abstracts of arXiv 1402.5029 (spanners; the stored copy does not print its version), "
-    "1705.08779v2 (drawing board), 2206.10525v4 (PRIVIC) and 2601.09946v1 (AIPO), and from PRIVIC's code; the "
-    "other claims are known to us by summaries.",
+    "1705.08779v2 (drawing board), 2206.10525v4 (PRIVIC) and 2601.09946v1 (AIPO), from PRIVIC's code, and "
+    "the README of AIPO's artifact, of which we have a part; the other claims are known to us by summaries.",
     about=(
         "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "
         "visited at random and on the most visited spots of each city. Every promise is proved on the integers "
