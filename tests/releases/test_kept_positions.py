@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -492,3 +494,138 @@ def test_few_false_alarms_over_many_columns():
             except InputError:
                 alarms += 1
     assert alarms <= 1  # of 240, all seeded
+
+
+def device(value):
+    """Return a coordinate as GPS devices write it: 5348.6252 is 53 degrees and 48.6252 minutes."""
+    return np.sign(value) * (np.trunc(np.abs(value)) * 100 + np.mod(np.abs(value), 1) * 60)
+
+
+UNITS: dict[str, Callable[[Any], Any]] = {
+    "degrees": lambda value: value,
+    "semicircles": lambda value: np.round(value * 2**31 / 180),
+    "degrees and minutes": device,
+    "radians": np.radians,
+    "kilometres": lambda value: np.round(value * 111.2, 1),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("names", [("dest_lat", "dest_lon"), ("endPositionLat", "endPositionLong"), ("p", "q")])
+@pytest.mark.parametrize("far", [False, True])
+def test_other_ends_are_known_in_any_unit_by_their_names_or_near_the_rows(unit, names, far):
+    rng, _, _, columns = crowd(200)
+    if names[0] == "p" and (far or unit == "kilometres"):
+        return
+    end = [columns[name] + (30 if far else 0.1) * rng.normal(size=200) for name in ("lat", "lon")]
+    kept = {name: UNITS[unit](values) for name, values in zip(names, end, strict=True)}
+    with pytest.raises(InputError, match="holds positions of other places") as refused:
+        sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
+    assert f"--also {names[0]},{names[1]}" in refused.value.told(lambda name, value: f"--{name} {value}")
+
+
+@pytest.mark.parametrize(("rows", "ends"), [(20_000, 110), (300, 9), (300, 1)])
+def test_other_ends_in_few_rows_are_not_kept(rows, ends):
+    rng, _, _, columns = crowd(rows)
+    some = rng.choice(rows, ends, replace=False)
+    for names in [("end_lat", "end_lng"), *([("p", "q")] if ends >= 100 else [])]:
+        kept = {name: np.full(rows, np.nan) for name in names}
+        for name, position in zip(names, ("lat", "lon"), strict=True):
+            kept[name][some] = columns[position][some] + rng.normal(size=ends) / 10
+        for as_text in (False, True):
+            arrays = {
+                name: [f"{each:.5f}" if each == each else "" for each in values]
+                if as_text
+                else pa.array(values, from_pandas=True)
+                for name, values in kept.items()
+            }
+            with pytest.raises(InputError, match="holds positions of other places"):
+                sf.release(NOISE, pa.table({**columns, **arrays}), keep=list(kept))
+
+
+@pytest.mark.parametrize("form", ["letters", "angles", "unsigned", "three decimals", "y and x"])
+def test_other_ends_without_a_sign_or_in_few_decimals_are_not_kept(form):
+    rng = np.random.default_rng(5)
+    lat, lon = 37.78 + rng.normal(size=(2, 200)) / 40 + np.array([[0], [-160.2]])
+    y, x = (each + rng.normal(size=200) / 40 for each in (lat, lon))
+    kept = {
+        "letters": {"to": [f"{a:.5f} N {-b:.5f} W" for a, b in zip(y, x, strict=True)]},
+        "angles": {"to": [f"{angle(a)}N {angle(-b)}W" for a, b in zip(y, x, strict=True)]},
+        "unsigned": {"end_long": -x},
+        "three decimals": {"to": [f"{a:.3f}, {b:.3f}" for a, b in zip(y, x, strict=True)]},
+        "y and x": {"end_x": x},
+    }[form]
+    noise = CoordinateNoise("1/km", "2 m", Projection(37.78, -122.42), "30 km")
+    with pytest.raises(InputError, match="holds positions of other places"):
+        sf.release(noise, pa.table({"lat": lat, "lon": lon, **kept}), keep=list(kept))
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon"),
+    [
+        ("latitud_fin", "longitud_fin"),
+        ("Breitengrad", "Längengrad"),
+        ("breitengrad", "laengengrad"),
+        ("latitudine", "longitudine"),
+        ("Breite", "Laenge"),
+    ],
+)
+def test_coordinates_are_called_so_in_other_languages(lat, lon):
+    rng, _, _, columns = crowd(200)
+    ends = {name: columns[of] + rng.normal(size=200) / 10 for name, of in ((lat, "lat"), (lon, "lon"))}
+    for name, values in ends.items():
+        with pytest.raises(InputError, match="holds positions of other places"):
+            sf.release(NOISE, pa.table({**columns, name: np.round(values, 2)}), keep=[name])
+
+
+def test_names_that_only_resemble_coordinates_are_kept():
+    rng, _, _, columns = crowd(200)
+    kept = {
+        "flat": rng.integers(1, 90, 200),
+        "salon": rng.integers(1, 90, 200),
+        "lat_error": np.round(rng.exponential(5, 200), 1),
+        "lon_error": np.round(rng.exponential(5, 200), 1),
+        "has_lat": rng.integers(0, 2, 200),
+        "how_long": rng.exponential(60, 200),
+        "Breite": rng.normal(120, 30, 200),
+        "Länge": rng.normal(400, 30, 200),
+        "end_x": rng.normal(960, 300, 200),
+    }
+    assert pa.table(sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))).num_rows == 200
+
+
+def test_few_false_alarms_over_amounts_in_many_cities():
+    alarms = []
+    cities = {"San Francisco": (37.77, -122.43), "Vienna": (48.2, 16.37), "Paris": (48.86, 2.35)}
+    for seed, (lat, lon) in enumerate(3 * list(cities.values())):
+        rng = np.random.default_rng(seed)
+        for rows in (6, 60):
+            spread = (0.02, 0.05, 0.1)[seed // 3]
+            columns = {"lat": lat + spread * rng.normal(size=rows), "lon": lon + spread * rng.normal(size=rows)}
+            noise = CoordinateNoise("1/km", "2 m", Projection(lat, lon), "100 km")
+            for kept in (
+                {"salary": rng.normal(45_000, 9_000, rows), "bonus": rng.normal(5_000, 3_000, rows)},
+                {"metres": 500 + rng.exponential(4_000, rows), "steps": rng.normal(9_000, 2_500, rows).round()},
+                {"a": rng.integers(10_000, 99_999, rows), "b": rng.integers(100_000, 999_999, rows)},
+                {"pop": rng.normal(450_000, 6_000, rows), "gdp": rng.normal(5_400_000, 6_000, rows)},
+                {"x": rng.integers(0, 4_000, rows), "y": rng.integers(0, 3_000, rows)},
+                {"year": 2020 + 4 * rng.random(rows)},
+                {"price": np.round(rng.normal(1_500, 400, rows), 2)},
+            ):
+                try:
+                    sf.release(noise, pa.table({**columns, **kept}), keep=list(kept))
+                except InputError as error:
+                    alarms.append((seed, rows, error.problem))
+    assert not alarms
+
+
+@pytest.mark.parametrize("rows", [4, 6, 9])
+def test_few_numbers_near_a_map_are_kept_unless_they_spread_as_the_rows_do(rows):
+    rng = np.random.default_rng(rows)
+    lat, lon = 53.8 + rng.normal(size=rows) / 400, -1.5 + rng.normal(size=rows) / 400
+    east = np.array(on_a_map(32630, lat, lon)[0])
+    columns = {"lat": lat, "lon": lon}
+    with pytest.raises(InputError, match="'kept' holds positions in another form"):
+        sf.release(NOISE, pa.table({**columns, "kept": east.round()}), keep=["kept"])
+    other = np.median(east) + rng.random(rows) * 4  # as years are near the origin of a map
+    sf.release(NOISE, pa.table({**columns, "kept": other}), keep=["kept"])

@@ -7,16 +7,24 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 
 _ROWS: Final = 200  # that are put on each plane
-_FAR_M: Final = 20_000.0  # beyond the extent of the rows, up to which other places are near
-_ALIKE: Final = 5.0  # times as wide or as narrow as the rows, up to which columns are other places of them
+_FAR_M: Final = 5_000.0  # beyond the extent of the rows, up to which other places are near
+_ALIKE: Final = 2.5  # times as wide or as narrow as the rows, up to which columns are other places of them
+_STRETCH: Final = 3.0  # of web maps up to 70 degrees north
+_FOLLOWS: Final = 0.25  # correlation with the row's own coordinates from which numbers are no amounts
+_CHANCE: Final = 2.0  # standard deviations of a correlation, up to which it is chance
+_CLOSELY: Final = 1.5  # times as wide or as narrow, where numbers do not follow the rows
+_SCALES: Final = (0.5, 2.0)  # spread of few numbers, of that of the rows
+_OPEN: Final = 0.25  # of the spread of few rows, up to which numbers are off
 _ODD: Final = 0.05  # share of the rows that may be elsewhere
 _LEAST: Final = 1_000.0  # metres, below which numbers are counts of something rather than coordinates
 _MOST: Final = 1e8  # metres, above which they are something else
 _SAME_M: Final = 1_000.0  # up to which the datum of a map may shift its coordinates
+_LEAST_ROWS: Final = 10  # with a number, of columns without a name of coordinates
 _SURE: Final = 3  # rows from which a number is compared with maps at all
 
 
@@ -29,30 +37,36 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
         lon: The longitudes.
     """
     wide_m = 111_200 * max(float(np.std(lat)), float(np.std(lon)) * np.cos(np.radians(np.median(lat))))
-    known = [(name, each[np.isfinite(each)]) for name, each in columns]
-    far = [(name, each) for name, each in known if each.size >= 0.5 * len(lat) and _are_far(each, wide_m)]
+    known = [(place, name, each[np.isfinite(each)]) for place, (name, each) in enumerate(columns)]
+    far = [each for each in known if each[2].size >= _LEAST_ROWS and _are_far(each[2], wide_m)]
     if len(far) < 2:
         return ()
-    for east, north in _on_maps(lat, lon, *(each for _, each in far)):
-        for name, each in far:
-            others = (other for other, values in far if values is not each and _are_near(values, north))
-            if _are_near(each, east) and (other := next(others, None)):
-                return name, other
+    for east, north in _on_maps(lat, lon, *(each for _, _, each in far)):
+        for one, name, each in far:
+            if not _are_near(each, east):
+                continue
+            for two, other, values in far:
+                if one != two and _are_near(values, north):
+                    both = ((columns[one][1], east), (columns[two][1], north))
+                    if _follow(both) or all(_fit(*pair) for pair in both):
+                        return name, other
     return ()
 
 
-def are_on_maps(values: Floats, lat: Floats, lon: Floats) -> bool:
+def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool:
     """Return whether numbers are eastings or northings near the rows on a map of their region.
 
     Args:
         values: The numbers, array (n,).
         lat: The latitudes of the rows, degrees, array (n,).
         lon: The longitudes.
+        sure: Whether they are called so. Others, such as ``x``, also follow the rows, or have decimals.
     """
     known = values[np.isfinite(values)]
     if not known.size or not _are_metres(known):
         return False
-    return any(_are_near(known, each) for both in _on_maps(lat, lon, known) for each in both)
+    planes = (each for both in _on_maps(lat, lon, known) for each in both if _are_near(known, each))
+    return any(sure or _follow(((values, each),)) or _are_decimal(known) for each in planes)
 
 
 def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
@@ -65,7 +79,14 @@ def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
     """
     if len(values) < _SURE or not _are_metres(values):
         return np.inf
-    off = [values - each for both in _on_maps(lat, lon, values) for each in both]
+    low, high = _SCALES
+    off = [
+        values - each
+        for both in _on_maps(lat, lon, values)
+        for each in both
+        if low * np.std(each) <= np.std(values) <= high * np.std(each)
+        and np.std(values - each) <= _OPEN * np.std(each)
+    ]
     shifts = [float(np.median(each)) for each in off]
     errors = [
         float(np.abs(each - shift).max()) for each, shift in zip(off, shifts, strict=True) if abs(shift) <= _SAME_M
@@ -81,7 +102,7 @@ def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, F
         lon: Longitudes.
         columns: Numbers, arrays.
     """
-    chosen = np.linspace(0, len(lat) - 1, min(len(lat), _ROWS)).astype(np.intp)
+    chosen = _chosen(len(lat))
     middle = round(float(np.median(lat))), round(float(np.median(lon)))
     reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
     middles = [float(np.median(each)) for each in columns]
@@ -92,6 +113,10 @@ def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, F
             if np.isfinite(east).all() and np.isfinite(north).all():
                 found.append((np.asarray(east), np.asarray(north)))
     return found
+
+
+def _chosen(rows: int) -> NDArray[np.intp]:
+    return np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.intp)
 
 
 @lru_cache(maxsize=64)
@@ -126,8 +151,8 @@ def _plane(code: str) -> Any:
 
 
 def _are_far(values: Floats, wide_m: float) -> bool:
-    """Return whether numbers may be metres on a map, and are about as wide as the rows."""
-    return _are_metres(values) and wide_m / _ALIKE <= float(np.std(values)) <= wide_m * _ALIKE
+    """Return whether numbers may be metres on a map, which stretches, and are about as wide as the rows."""
+    return _are_metres(values) and wide_m / _ALIKE <= float(np.std(values)) <= wide_m * _ALIKE * _STRETCH
 
 
 def _are_metres(values: Floats) -> bool:
@@ -140,3 +165,33 @@ def _are_near(values: Floats, there: Floats) -> bool:
     spread, wide = float(np.std(values)), float(np.std(there))
     inside = np.abs(values - np.median(there)) <= np.ptp(there) + _FAR_M
     return bool(inside.mean() >= 1 - _ODD and wide / _ALIKE <= spread <= wide * _ALIKE)
+
+
+def _follow(pairs: Sequence[tuple[Floats, Floats]]) -> bool:
+    """Return whether numbers rise with the coordinates of their own rows, on average over the pairs.
+
+    Args:
+        pairs: Numbers of all rows, array (n,), and coordinates of some of them on a map.
+    """
+    total, fewest = 0.0, len(pairs[0][1])
+    for values, there in pairs:
+        some = values[_chosen(len(values))]
+        known = np.isfinite(some)
+        fewest = min(fewest, int(known.sum()))
+        if fewest < _SURE or not (np.std(some[known]) > 0 and np.std(there[known]) > 0):
+            return False
+        total += float(np.corrcoef(some[known], there[known])[0, 1])
+    return bool(total / len(pairs) >= max(_FOLLOWS, _CHANCE / np.sqrt(fewest)))
+
+
+def _fit(values: Floats, there: Floats) -> bool:
+    """Return whether numbers with decimals are about where the rows are, and as wide."""
+    known = values[np.isfinite(values)]
+    wide = float(np.std(there))
+    middle = abs(float(np.median(known) - np.median(there))) <= wide
+    return middle and _are_decimal(known) and wide / _CLOSELY <= float(np.std(known)) <= wide * _CLOSELY
+
+
+def _are_decimal(values: Floats) -> bool:
+    """Return whether most numbers are not whole."""
+    return bool(np.mean(values != np.round(values)) > 0.5)

@@ -16,15 +16,33 @@ from .maps import are_on_maps, other_places_on_maps
 _FEW: Final = 10  # rows below which columns without a name of coordinates may be anything
 _ODD: Final = 0.05  # share of the rows that may be something else
 _ROUND: Final = 0.5  # share of the rows that may be round numbers
-_PARTS: Final = (1e5, 1e6, 1e7)  # of a degree, in which devices count
-_CALLED: Final = re.compile(r"(?:latitude|longitude|lat|lon|lng|(?<![a-z])long)(?![a-z])")
+_PARTS: Final = (1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
+_LOCAL: Final = 5.0  # degrees, up to which rows are so near each other that radians differ from shares
+_LATITUDE: Final = r"latitude?|latitudine|lat|breitengrad|breedtegraad"
+_LONGITUDE: Final = r"longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad|(?<![a-z])long"
+_CALLED: Final = re.compile(
+    rf"(?:(?P<lat>{_LATITUDE}|(?<![a-z])breite)|(?P<lon>{_LONGITUDE}|(?<![a-z])l(?:ae|ä)nge))(?![a-z])"
+)
+_END: Final = r"(?<![a-z])(?:end|dest|destination|to|drop|dropoff|target|stop)"
+_SURELY: Final = re.compile(
+    rf"(?:(?<![a-z])|{_END}|(?<![a-z])(?:start|from|pickup|origin))"
+    rf"(?:lat_?(?:lon|lng|long)|{_LATITUDE}|longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad)(?![a-z])"
+)
+_PLAIN: Final = re.compile(rf"{_END}_?(?:(?P<lat>y)|(?P<lon>x))(?![a-z])")
+_PAIRED: Final = re.compile(rf"(?:(?P<lat>{_LATITUDE})|(?P<lon>{_LONGITUDE}))(?![a-z])")
+_ABOUT_THEM: Final = re.compile(
+    r"(?<![a-z])(?:err|error|acc|accuracy|precision|std|stddev|sd|sigma|var|variance|uncertainty|count|ms|us|p\d\d)"
+    r"(?![a-z])"
+)
 _ON_MAPS: Final = re.compile(
-    r"(?:easting|northing|utm|mercator|rechtswert|hochwert|(?<![a-z])(?:x|y|[xy]coord))(?![a-z])"
+    r"(?P<sure>easting|northing|utm|mercator|rechtswert|hochwert)(?![a-z])|(?<![a-z])(?:x|y|[xy]coord)(?![a-z])"
 )
 
 
 def named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
-    """Return whether a column is called a coordinate, and its numbers are one near the rows.
+    """Return whether a column is called a coordinate, and has numbers.
+
+    Names that may mean something else, such as ``how_long``, ``end_x`` or ``Breite``, need numbers near the rows.
 
     Args:
         name: The column.
@@ -32,22 +50,33 @@ def named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
         lat: The latitudes of the rows, degrees, array (n,).
         lon: The longitudes.
     """
-    lower = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    if _ON_MAPS.search(lower) and any(are_on_maps(values, lat, lon) for values in numbers_in(column)):
+    lower = _lower(name)
+    numbers = list(numbers_in(column))
+    if (metres := _ON_MAPS.search(lower)) and any(
+        are_on_maps(values, lat, lon, sure=bool(metres["sure"])) for values in numbers
+    ):
         return True
-    called = _CALLED.search(lower)
-    there = lat if called and called[0].startswith("lat") else lon
-    return bool(called) and any(_are_near(values, there) for values in numbers_in(column))
+    if _SURELY.search(lower) and not _ABOUT_THEM.search(lower) and any(map(_are_numbers, numbers)):
+        return True
+    if called := _CALLED.search(lower):
+        return any(_are_near(values, lat if called["lat"] else lon, least=1) for values in numbers)
+    plain = _PLAIN.search(lower)
+    there = lat if plain and plain["lat"] else lon
+    return bool(plain) and any(_are_near(values, there, least=1) for values in numbers if _are_fine(values))
 
 
 def other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[str, ...]:
-    """Return the columns with latitudes and longitudes of other places near the rows, if there are any.
+    """Return the columns with latitudes and longitudes of other places, if there are any.
+
+    They are called so, in whatever unit their numbers are, or are near the rows.
 
     Args:
         columns: The columns to keep.
         lat: The latitudes of the rows, degrees, array (n,).
         lon: The longitudes.
     """
+    if named := _named_pair(columns):
+        return named
     if len(lat) < _FEW:
         return ()
     every = [(name, each) for name, column in columns.items() for each in numbers_in(column)]
@@ -57,6 +86,24 @@ def other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[
         if _are_near(each, lat) and (pair := next(pairs, None)):
             return pair
     return other_places_on_maps(every, lat, lon)
+
+
+def _named_pair(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return two columns with numbers that are called latitude and longitude of one thing, if there are any."""
+    latitudes: dict[str, str] = {}
+    longitudes: dict[str, str] = {}
+    for name, column in columns.items():
+        lower = _lower(name)
+        called = _PAIRED.search(lower)
+        if called and not _ABOUT_THEM.search(lower) and any(map(_are_numbers, numbers_in(column))):
+            thing = f"{lower[: called.start()]}*{lower[called.end() :]}"
+            (latitudes if called["lat"] else longitudes)[thing] = name
+    return next(((name, longitudes[thing]) for thing, name in latitudes.items() if thing in longitudes), ())
+
+
+def _lower(name: str) -> str:
+    """Return a name in small letters, with a sign between words: ``end_lat_e7`` of ``endLatE7``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
@@ -76,21 +123,41 @@ def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
     )
 
 
-def _are_near(values: Floats, there: Floats) -> bool:
-    """Return whether numbers are degrees in the region of the rows, or whole parts of degrees: 488500000."""
+def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
+    """Return whether numbers are degrees in the region of the rows, in a unit of devices, or without a sign.
+
+    The units are degrees, whole parts of degrees (488500000), radians, and degrees with minutes: 4851.0 is 48°51'.
+    """
     known = values[np.isfinite(values)]
     if known.size >= _FEW:
         known = known[without_sentinel(known)]
-    if known.size < min(_FEW, max(1, len(values) // 2)):
+    if known.size < min(least, max(1, len(values) // 2)):
         return False
-    parts = _PARTS if (known == np.round(known)).all() else (1,)
-    inside = [np.abs(known / each - np.median(there)) <= np.ptp(there) + 1 for each in parts]
+    if (known == np.round(known)).all():
+        forms = [known / each for each in _PARTS]
+    else:
+        size = np.abs(known)
+        minutes = np.sign(known) * (size // 100 + size % 100 / 60)
+        forms = [known, *([minutes] if (size % 100 < 60).all() else [])]
+        forms += [np.degrees(known)] if np.ptp(there) <= _LOCAL else []
+    middle, reach = float(np.median(there)), float(np.ptp(there)) + 1
+    inside = (
+        np.abs(each - at) <= reach
+        for form in forms
+        for each, at in ((form, middle), *([(form, abs(middle))] if (form >= 0).all() else []))
+    )
     return any(bool(each.mean() >= 1 - _ODD) for each in inside)
 
 
+def _are_numbers(values: Floats) -> bool:
+    """Return whether there are numbers at all, other than the answers 0 and 1."""
+    known = values[np.isfinite(values)]
+    return bool(known.size) and not bool(np.isin(known, (0, 1)).all())
+
+
 def _are_fine(values: Floats) -> bool:
-    """Return whether most numbers have more than three decimals, or more than six digits."""
+    """Return whether most numbers have more than two decimals (a kilometre), or more than six digits."""
     known = values[np.isfinite(values)]
     if known.size and (np.abs(known) >= 1e6).mean() > 1 - _ROUND:
         return True
-    return bool(known.size) and bool((np.abs(known * 1000 - np.round(known * 1000)) > 1e-6).mean() > 1 - _ROUND)
+    return bool(known.size) and bool((np.abs(known * 100 - np.round(known * 100)) > 1e-6).mean() > 1 - _ROUND)

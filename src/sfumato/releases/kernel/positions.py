@@ -9,7 +9,7 @@ well as the mechanism's reports, or to 100 m, is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from .maps import error_on_maps_m
 from .other_places import named_so, other_places, refusal_of_places
 
 _LOOKED_AT: Final = 1_000  # rows whose numbers are looked at
+_FILLED: Final = 100  # of them that have a value, for each column
 _GROUPED: Final = 50_000  # rows that are put into groups of one value
 _LEAST_M: Final = 100.0  # a column that locates rows so well is refused whatever the mechanism loses
 _FEW: Final = 10  # rows below which a plane fits anything
@@ -33,7 +34,7 @@ _EQUAL: Final = 1e-5  # degrees, about a metre
 _SITES: Final = 5  # places up to which any column may follow them
 _UNEXPLAINED: Final = 1e-4  # share of the variance that a position leaves open in its own coordinates
 _ODD: Final = 0.05  # share of the rows that may be something else, such as zeros
-_PARTS: Final = (1e5, 1e6, 1e7)  # of a degree, in which devices count
+_PARTS: Final = (1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
 _STARTS: Final = 16  # random fits
 _STEPS: Final = 3  # of each
 _DISTINCT: Final = 20  # different values that a surface must fit, where others are left out
@@ -73,6 +74,7 @@ def check_kept(
     few, many = (
         rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
     )
+    few = _with_filled(few, rows, kept.values())
     notes, looked_at = [], {name: fresh(column, name, few) for name, column in kept.items()}
     others = other_places(looked_at, lat[few], lon[few])
     for name, column in kept.items():
@@ -92,6 +94,23 @@ def check_kept(
         note = _by_values(name, fresh(column, name, many), lat[many], lon[many], limit_m)
         notes += [note] if note else []
     return tuple(notes)
+
+
+def _with_filled(few: NDArray[np.intp], rows: NDArray[np.intp], columns: Iterable[Any]) -> NDArray[np.intp]:
+    """Return some rows, and more of those in which a column has a value, where few of them have one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    chosen = [few]
+    for column in columns:
+        gaps = compute.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+        if is_text(column.type):
+            gaps = compute.or_kleene(gaps, compute.equal(compute.binary_length(column), 0))
+        filled = ~np.asarray(gaps.to_numpy(zero_copy_only=False), dtype=np.bool_)
+        if filled[few].sum() < min(_FILLED, filled[rows].sum()):
+            those = rows[filled[rows]]
+            chosen.append(those[np.linspace(0, len(those) - 1, min(len(those), _FILLED)).astype(np.intp)])
+    return np.unique(np.concatenate(chosen))
 
 
 def _by_numbers(column: Any, lat: Floats, lon: Floats, limit_m: float) -> float | None:
