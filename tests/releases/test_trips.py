@@ -101,8 +101,9 @@ def test_every_report_counts_in_totals_and_limits():
     assert any("each row has 2 reports" in note for note in outcome.notes)
     sf.release(NOISE, trips(), also=ENDS, max_reports_per_person=8, max_epsilon_per_person="80/km")
     for limits in ({"max_reports_per_person": 7}, {"max_epsilon_per_person": "79/km"}):
-        with pytest.raises(DataError, match="3 of 3 people would exceed"):
+        with pytest.raises(DataError, match="3 of 3 people would exceed") as refused:
             sf.release(NOISE, trips(), also=ENDS, **limits)
+        assert "place_column" not in refused.value.hint
 
 
 @pytest.mark.parametrize("first", [{"also": ENDS}, {}])
@@ -114,7 +115,7 @@ def test_earlier_releases_count_with_both_ends(tmp_path, first: dict[str, Any]):
         sf.release(NOISE, source, tmp_path / "b.parquet", **second)
     limits: dict[str, Any]
     for limits in ({"max_reports_per_person": 11}, {"max_epsilon_per_person": "119/km"}):
-        with pytest.raises(DataError, match="12"):
+        with pytest.raises(DataError, match=r"12.* over 2 releases of this source"):
             sf.release(NOISE, source, tmp_path / "b.parquet", again=True, **second, **limits)
     outcome = sf.release(
         NOISE,
@@ -125,7 +126,9 @@ def test_earlier_releases_count_with_both_ends(tmp_path, first: dict[str, Any]):
         max_epsilon_per_person="120/km",
         **second,
     )
-    assert any("3 releases add up" in note for note in outcome.notes)
+    said = "this source had been released 1 time before: 2 releases add up, with 3 reports of a row"
+    assert said in outcome.notes
+    assert outcome.earlier == 1
 
 
 def test_a_ledger_is_charged_for_both_ends(tmp_path):

@@ -43,7 +43,12 @@ class PersonLimits(Short):
             raise InputError(f"{argument(EPSILON, self.epsilon)} is not an epsilon.", "write it as '50/km'.")
 
     def check(
-        self, promises: Sequence[ProvedPromise], people: People, earlier: int = 0, same_mechanism: bool = True
+        self,
+        promises: Sequence[ProvedPromise],
+        people: People,
+        earlier: int = 0,
+        same_mechanism: bool = True,
+        releases: int = 0,
     ) -> None:
         """Refuse a release that asks more of a person.
 
@@ -52,6 +57,7 @@ class PersonLimits(Short):
             people: The reports of each person.
             earlier: How often the source was released before, each place of its rows counted.
             same_mechanism: Whether all of these releases had this mechanism.
+            releases: How many releases these are.
 
         Raises:
             DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
@@ -61,7 +67,7 @@ class PersonLimits(Short):
             counts = _counts(people, REPORTS, earlier)
             if over := _over(counts, self.reports):
                 raise _refusal(
-                    people, over, earlier, argument(REPORTS, self.reports), f"number is {max(counts):,}"
+                    people, over, releases, argument(REPORTS, self.reports), f"number is {max(counts):,}"
                 )
         if self.epsilon is None:
             return
@@ -79,7 +85,7 @@ class PersonLimits(Short):
                 most = max(counts)
                 total = f"epsilon is {at_most(float_above(each * most), 6)}{units.per_unit(promise.unit)}"
                 limited = f"{argument(EPSILON, self.epsilon)}{_whom(promise)}"
-                raise _refusal(people, over, earlier, limited, f"{total}, of {counted(most, 'report')}")
+                raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
 
     def _epsilons(self, promises: Sequence[ProvedPromise]) -> list[tuple[ProvedPromise, Fraction]]:
         """Return the promises that the limit on epsilon is for, each with the limit in its unit."""
@@ -147,12 +153,15 @@ def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) 
     about = "" if people.exact else "up to "
     counting = "" if people.exact else ", where every row that may have a report counts"
     releases = f" over {earlier + 1:,} releases of this source" if earlier else ""
+    place_once = (
+        f"if they return to the same places, report each place once, with {argument('place_column', 'column')}"
+    )
     return DataError(
         f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
         f"{releases}{counting}. Nothing was drawn.",
         f"name the column of users with {argument('release.user', 'column')}"
         if people.assumed
         else "release fewer rows of each person",
-        f"if they return to the same places, report each place once, with {argument('place_column', 'column')}",
+        "" if people.row_reports > 1 else place_once,  # the reports of a row cannot be of one place
         "allow more, if the larger total is what you want.",
     )

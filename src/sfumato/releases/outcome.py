@@ -30,7 +30,7 @@ class Release(Short):
         seconds: How long it took.
         without_position: How many of the rows that were left out have no position.
         resumed: How many reports had been drawn before an interruption.
-        earlier: How often the source had been released to the same folder, each place of its rows counted.
+        earlier: How often the source had been released to the same folder.
         row_reports: How many reports each row has.
     """
 

@@ -26,6 +26,7 @@ from .local import (
     Workplace,
     check_released,
     keep_record,
+    releases_before,
     same_mechanism,
     times_before,
     unreadable,
@@ -90,12 +91,13 @@ class PreparedRelease(Short):
             DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
             InputError: If the limit on epsilon cannot be checked.
         """
-        earlier = (0, True)
+        earlier = (0, True, 0)
         if self._known is not None and not self._metered:  # a ledger counts for itself
             run = facts_of(work_folder(self.target)).get("run", "") if self._resume else ""
             earlier = (
                 times_before(self._known, self.target, run=run),
                 same_mechanism(self._known, self.target, self._mark, run=run),
+                releases_before(self._known, self.target, run=run),
             )
         self._limits.check(self._bounds, self.people, *earlier)
 
@@ -152,6 +154,7 @@ class PreparedRelease(Short):
         self._check_run()
         place = self._opened()
         before = place.before
+        releases = releases_before(self._known, self.target, run=place.run) if before and self._known else 0
         try:
             tally, places, cost = self._run(place, progress)
         except (SfumatoError, OSError, pa.ArrowException) as error:
@@ -167,12 +170,14 @@ class PreparedRelease(Short):
                 f"{tally.resumed:,} rows had been drawn before the interruption, and were not drawn again"
             )
         if before:
-            adds = f"{before + self._kernel.places:,} releases add up"
+            adds = f"{releases + 1:,} releases add up"
+            if before + self._kernel.places > releases + 1:
+                adds += f", with {before + self._kernel.places:,} reports of a row"
             if self._remembered is not None and self._remembered.metered is not None:
                 adds = (
                     "places that the ledger remembers have the reports that they had, and all other reports add up"
                 )
-            notes.append(f"this source had been released {counted(before, 'time')} before: {adds}")
+            notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
         return Release(
             tally.rows,
             tally.dropped,
@@ -184,7 +189,7 @@ class PreparedRelease(Short):
             farthest_m=tally.farthest_m,
             without_position=tally.without_position,
             resumed=tally.resumed,
-            earlier=before,
+            earlier=releases,
             promises=self.promises,
             mark=self._mark.mechanisms,
             seconds=clock.monotonic() - begun,

@@ -2,7 +2,7 @@
 
 from .engine import Engine, RowsDone, Tally, cores
 from .people import counted, of_one
-from .records import check_released, keep_record, same_mechanism, times_before
+from .records import check_released, keep_record, releases_before, same_mechanism, times_before
 from .sources import AnySource, Identity, check_table, identity, opened, unreadable
 from .workplace import DrawnPart, Workplace, unwritable
 
@@ -22,6 +22,7 @@ __all__ = [
     "keep_record",
     "of_one",
     "opened",
+    "releases_before",
     "same_mechanism",
     "times_before",
     "unreadable",

@@ -101,6 +101,21 @@ def times_before(source: Identity, target: Path, *, run: str = "") -> int:
     return max([_places(known), *counted])
 
 
+def releases_before(source: Identity, target: Path, *, run: str = "") -> int:
+    """Return how many releases of a source, or of some of its columns, were made to the target's folder before.
+
+    Each counts once, however many places of a row it reported. A release that is no longer on record counts once
+    for each place.
+
+    Args:
+        source: What the source is known by.
+        target: The file to write.
+        run: The run that asks: its own record does not count.
+    """
+    records = [record for _, record, _ in _same(source, target, run)]
+    return len({record.run for record in records}) + times_before(source, target, run=run) - _places(records)
+
+
 def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "") -> bool:
     """Return whether all releases of a source to the target's folder that are on record had the same mechanism.
 
