@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 _SHOWN: Final = 15
-_INSTEAD: Final = (
-    "--intervals profile gives each an interval (it takes long), --method early-stopped a smooth guess; "
-    "sfumato.releases.estimate.profile_intervals is for sums."
-)
+_INSTEAD: Final = {
+    "maximum likelihood": "--intervals profile gives each an interval (it takes long), --method early-stopped a "
+    "smooth guess; sfumato.releases.estimate.profile_intervals is for sums.",
+    "least squares": "--method maximum-likelihood --intervals profile gives each an interval (it takes long), "
+    "--method early-stopped a smooth guess.",
+}
 
 
 def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, weighted: bool) -> None:
@@ -43,11 +45,13 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
     if isinstance(found.space, Places):
         if weighted:
             console.print("Districts need reports without weights.")
+        elif found.method != "maximum likelihood":
+            console.print("Districts need --method maximum-likelihood.")
         elif len(found.space) > MOST_PLACES:
             console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
         else:
             console.print("The shares of districts are not settled either, of any size.")
-    console.print(_INSTEAD)
+    console.print(_INSTEAD[found.method])
 
 
 def _print_districts(console: Screen, districts: Districts) -> None:

@@ -278,6 +278,17 @@ def test_the_page_warns_where_reports_do_not_settle_the_shares(run, tmp_path):
     assert "Do not rely on single ones" in (tmp_path / "s.html").read_text()
 
 
+def test_least_squares_withholds_what_the_reports_do_not_settle(run, tmp_path):
+    space = sf.Space(["a", "b", "c"])
+    sf.save(sf.Mechanism([[0.5, 0.5]] * 3, space, sf.Space(["x", "y"])), "m.sfm")
+    (tmp_path / "r.csv").write_text("label\n" + "x\ny\n" * 200)
+    done = run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.csv", "--method", "least-squares")
+    assert done.code == 3
+    assert "NOT SETTLED, and withheld: 3 of the 3 shares." in done.text
+    with open("e.csv", newline="", encoding="utf-8") as file:
+        assert [row["probability"] for row in csv.DictReader(file)] == ["", "", ""]
+
+
 def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_folder, tmp_path):
     (tmp_path / "private.gpkg").write_bytes(b"x")
     said = run("estimate", city_folder / "m.sfm", "private.gpkg").err

@@ -5,7 +5,14 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import hamming
-from sfumato.releases.estimate import Reports, bootstrap_intervals, identifiability, maximum_likelihood, unbiased
+from sfumato.releases.estimate import (
+    Reports,
+    bootstrap_intervals,
+    estimate_population,
+    identifiability,
+    maximum_likelihood,
+    unbiased,
+)
 
 from ...catalogue import CASES
 from .cases import channel, response
@@ -135,3 +142,12 @@ def test_intervals_of_noise_say_that_all_is_possible():
         older = unbiased(reports).intervals([[0] * 8 + [1] * 8, [1] * 16])
         assert older.upper[0] - older.lower[0] <= 1
         assert (older.lower[1], older.upper[1]) == (1, 1)
+
+
+@pytest.mark.parametrize("method", ["maximum-likelihood", "least-squares"])
+def test_shares_of_twins_are_unsettled_by_every_method_that_invents_them(method):
+    twins = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+    reports = Reports(twins, [300, 700])
+    assert identifiability(twins).unsettled(estimate_population(reports, method)) == {1, 2}
+    smooth = estimate_population(reports, "early-stopped", seed=1)
+    assert identifiability(twins).unsettled(smooth) == frozenset()

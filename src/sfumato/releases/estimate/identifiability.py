@@ -20,6 +20,7 @@ from .result import Estimate
 
 Channels = Mechanism | Reports | Sequence[Reports]
 
+_EXACT: Final = ("maximum likelihood", "least squares")  # invent what the reports do not settle
 _RARE: Final = 1e-9  # no secret makes such a report even once in a billion times
 
 
@@ -91,10 +92,10 @@ class Identifiability:
     def unsettled(self, estimate: Estimate) -> frozenset[int]:
         """Return the positions of the estimated shares that the reports do not settle.
 
-        An interval says how far off a share is, and other methods than maximum likelihood smooth or refuse. Shares
-        of places are not settled either where single ones are mostly noise; see `doubt`.
+        Intervals show how far off shares are, early stopping smooths, and inversion refuses. Shares of places are
+        not settled either where single ones are mostly noise; see `doubt`.
         """
-        if estimate.intervals is not None or estimate.method != "maximum likelihood":
+        if estimate.intervals is not None or estimate.method not in _EXACT:
             return frozenset()
         if isinstance(self.secrets, Places) and self.doubt(estimate.reports):
             return frozenset(range(len(self.secrets)))
