@@ -149,14 +149,37 @@ def write_districts(districts: Districts, path: Path) -> None:
     write_rows(names, zip(*columns, [districts.side_m / 1000] * count, districts.sizes, strict=True), path)
 
 
-def write_margins(margins: Mapping[str, Estimate], path: Path) -> None:
-    """Write the shares of each column's values, one below the other."""
+def print_margins(
+    console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
+) -> None:
+    """Print the largest shares of each column's values, and how many are withheld.
+
+    Args:
+        console: The screen.
+        margins: The estimate for each column, by its name.
+        withheld: For each column the positions of shares that the reports do not settle.
+    """
+    from ..escaping import plain
+    from ..rounding import counted
+
+    for name, margin in margins.items():
+        hidden = withheld[name]
+        if hidden:
+            total = counted(len(margin.space), "share")
+            console.print(f"NOT SETTLED, and withheld: {len(hidden):,} of the {total} of {plain(name)}.")
+        if len(hidden) < len(margin.space):
+            print_likeliest(console, margin, f"The likeliest values of {name}", whole=False, withheld=hidden)
+
+
+def write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping[str, Collection[int]]) -> None:
+    """Write the shares of each column's values, one below the other, empty where they are withheld."""
     from ..tables import text, write_rows
 
     sure = next(iter(margins.values())).intervals
     rows: list[tuple[object, ...]] = []
     for name, margin in margins.items():
-        columns: list[Iterable[Any]] = [map(text, margin.space.labels), margin.probabilities]
+        shares = [None if s in withheld[name] else float(share) for s, share in enumerate(margin.probabilities)]
+        columns: list[Iterable[Any]] = [map(text, margin.space.labels), shares]
         if margin.intervals is not None:
             columns += [margin.intervals.lower, margin.intervals.upper]
         rows += [(name, *row) for row in zip(*columns, strict=True)]

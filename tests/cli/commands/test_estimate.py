@@ -289,6 +289,43 @@ def test_least_squares_withholds_what_the_reports_do_not_settle(run, tmp_path):
         assert [row["probability"] for row in csv.DictReader(file)] == ["", "", ""]
 
 
+def joint_reports(tmp_path, rows):
+    """Write the mechanism j.sfm on two columns, a and b, whose rows say what reports tell of (a, b)."""
+    space = sf.JointSpace({"a": sf.Space(["p", "q"]), "b": sf.Space(["u", "v"])})
+    sf.save(sf.Mechanism(rows, space, space), "j.sfm")
+    (tmp_path / "j.csv").write_text("a,b\n" + "p,u\np,v\nq,u\nq,u\nq,v\n" * 100)
+
+
+@pytest.mark.parametrize("method", ["maximum-likelihood", "least-squares"])
+def test_shares_of_single_columns_are_withheld_where_they_are_not_settled(run, tmp_path, method):
+    # What is reported depends on a alone: the shares of a are settled, and those of b are not.
+    joint_reports(tmp_path, [[0.4, 0.4, 0.1, 0.1]] * 2 + [[0.1, 0.1, 0.4, 0.4]] * 2)
+    options = ("estimate", "j.sfm", "j.csv", "--unmarked", "--no-check-fit", "--method", method, "-o")
+    done = run(*options, "e.csv")
+    assert done.code == 0, done.err
+    assert "NOT SETTLED, and withheld: 2 of the 2 shares of b." in done.text
+    assert "The likeliest values of a" in done.text
+    assert "The likeliest values of b" not in done.text
+    with open("e-columns.csv", newline="", encoding="utf-8") as file:
+        rows = {(row["column"], row["value"]): row["probability"] for row in csv.DictReader(file)}
+    assert (rows["b", "u"], rows["b", "v"]) == ("", "")
+    assert float(rows["a", "p"]) == pytest.approx((0.4 - 0.2) / 0.6, abs=0.01)  # 0.8 p + 0.2 (1 - p) = 0.4
+    assert run(*options, "e.html").code == 0
+    page = html.unescape((tmp_path / "e.html").read_text())
+    assert "NOT SETTLED, and withheld: 2 of the 2 shares of b." in page
+    assert "The shares of a, in numbers" in page
+    assert "The shares of b" not in page
+
+
+def test_columns_without_a_settled_share_lead_to_exit_code_3(run, tmp_path):
+    joint_reports(tmp_path, [[0.25] * 4] * 4)
+    done = run("estimate", "j.sfm", "j.csv", "--unmarked", "--no-check-fit", "-o", "e.csv")
+    assert done.code == 3
+    assert "The likeliest values" not in done.text
+    with open("e-columns.csv", newline="", encoding="utf-8") as file:
+        assert {row["probability"] for row in csv.DictReader(file)} == {""}
+
+
 def test_a_kind_of_file_that_is_not_read_is_refused_before_its_mark(run, city_folder, tmp_path):
     (tmp_path / "private.gpkg").write_bytes(b"x")
     said = run("estimate", city_folder / "m.sfm", "private.gpkg").err

@@ -117,7 +117,14 @@ def command(
     from ...rounding import about
     from ..noise import coarse_of
     from ..screen import Screen
-    from ..shares import print_likeliest, print_settled, write_districts, write_margins, write_shares
+    from ..shares import (
+        print_likeliest,
+        print_margins,
+        print_settled,
+        write_districts,
+        write_margins,
+        write_shares,
+    )
 
     check_ending(output, ".csv", page=True)
     check_failure(failure)
@@ -199,8 +206,8 @@ def command(
     if len(withheld) < len(found.space):
         print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
     margins = estimated_margins(found, received, intervals=_KINDS[intervals], failure=failure, seed=seed)
-    for name, margin in margins.items():
-        print_likeliest(console, margin, f"The likeliest values of {name}", whole=False)
+    of_columns = known.unsettled_margins(found)
+    print_margins(console, margins, of_columns)
     if known.complete:
         console.print(str(known))
     if note:
@@ -219,11 +226,13 @@ def command(
         write_shares(found, output, withheld)
         written = [output]
         if margins:
-            write_margins(margins, parts[0])
+            write_margins(margins, parts[0], of_columns)
             written.append(parts[0])
         if found.districts is not None:
             write_districts(found.districts, parts[1])
             written.append(parts[1])
         say(f"Written: {', '.join(map(str, written))}", err=True)
-    if not found.converged or (len(withheld) == len(found.space) and not margins and found.districts is None):
+    settled = len(withheld) < len(found.space) or found.districts is not None
+    settled |= any(len(of_columns[name]) < len(margin.space) for name, margin in margins.items())
+    if not found.converged or not settled:
         raise typer.Exit(PARTIAL)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Mechanism, Space
+from ...core import JointSpace, Mechanism, Space
 from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
 from ...geo import Places
@@ -100,6 +100,21 @@ class Identifiability:
         if isinstance(self.secrets, Places) and self.doubt(estimate.reports):
             return frozenset(range(len(self.secrets)))
         return frozenset(self.secrets.positions(self.unidentified).tolist())
+
+    def unsettled_margins(self, estimate: Estimate) -> dict[str, frozenset[int]]:
+        """Return for each column of a `JointSpace` the positions of its shares that the reports do not settle.
+
+        Args:
+            estimate: The estimate of the combinations.
+        """
+        space = self.secrets
+        if not isinstance(space, JointSpace):
+            return {}
+        settled = estimate.intervals is not None or estimate.method not in _EXACT
+        return {
+            name: frozenset(i for i, row in enumerate(space.margin(name)) if not (settled or self.identifies(row)))
+            for name in space.names
+        }
 
     def doubt(self, reports: int) -> str:
         """Return why some single probabilities cannot be told from so many reports, or an empty text.

@@ -65,6 +65,13 @@ def estimate_page(
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
     withheld = known.unsettled(found)
     warned += _unsettled(known, nouns, withheld=bool(withheld))
+    of_columns = known.unsettled_margins(found)
+    warned += [
+        f"NOT SETTLED, and withheld: {len(of_columns[name]):,} of the {counted(len(part.space), 'share')} of "
+        f"{cut(name)}."
+        for name, part in margins.items()
+        if of_columns[name]
+    ]
     lead = (
         f"{counted(found.reports, 'private report')} were used to estimate how a population is spread over "
         f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun, withheld)}".rstrip(),
@@ -72,7 +79,11 @@ def estimate_page(
         "Whoever sent several reports counts several times.",
         *(_sureness(found) if len(withheld) < len(found.space) else ()),
     )
-    sections = [each for name, part in margins.items() for each in _shares(part, f"The shares of {cut(name)}")]
+    sections = [
+        each
+        for name, part in margins.items()
+        for each in _shares(part, f"The shares of {cut(name)}", withheld=of_columns[name])
+    ]
     whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
     sections += [] if found.districts is None else [_district_section(found.districts)]
     sections += _shares(found, whole, outline, withheld)
