@@ -20,14 +20,14 @@ _INSTEAD: Final = {
 }
 
 
-def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, weighted: bool) -> None:
+def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, complete: bool) -> None:
     """Print at which resolution the reports settle shares, and what is withheld.
 
     Args:
         console: The screen.
         found: The estimate.
         withheld: The positions of shares that the reports do not settle.
-        weighted: Whether the reports have weights.
+        complete: Whether enough reports settle all shares, so that inversion gives intervals.
     """
     from ..geo import Places
     from ..releases.estimate.districts import MOST_PLACES
@@ -43,7 +43,7 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
         return
     console.print(f"NOT SETTLED, and withheld: {count}.")
     if isinstance(found.space, Places):
-        if weighted:
+        if found.effective is not None:
             console.print("Districts need reports without weights.")
         elif found.method != "maximum likelihood":
             console.print("Districts need --method maximum-likelihood.")
@@ -51,7 +51,10 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
             console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
         else:
             console.print("The shares of districts are not settled either, of any size.")
-    console.print(_INSTEAD[found.method])
+    if found.effective is None:
+        console.print(_INSTEAD[found.method])
+    elif complete:
+        console.print("--method inversion --intervals normal gives each an interval.")
 
 
 def _print_districts(console: Screen, districts: Districts) -> None:

@@ -164,6 +164,28 @@ def test_weighted_reports_of_places_have_no_districts(run, tmp_path):
     done = run("estimate", "w.sfm", "v.csv", "--unmarked", "--weights", "weight")
     assert done.code == 3
     assert "Districts need reports without weights." in done.text
+    assert "profile" not in done.text
+    assert "early-stopped" not in done.text
+
+
+def test_weighted_reports_are_withheld_by_their_effective_number(run, tmp_path):
+    grid = sf.Grid.covering("2 km x 1 km around 48.85,2.35", "1 km")
+    assert len(grid) == 2
+    sf.save(sf.Mechanism([[0.55, 0.45], [0.45, 0.55]], grid, grid), "g.sfm")
+    labels = [str(label) for label in grid.labels]
+    lines = [f"{labels[i % 2]},{1 if i < 60 else 0.0001}" for i in range(600)]
+    (tmp_path / "g.csv").write_text("\n".join(["label,weight", *lines]) + "\n")
+    options = ("estimate", "g.sfm", "g.csv", "--unmarked", "--weights", "weight")
+    done = run(*options, "-o", "e.html")
+    assert done.code == 3
+    assert "60 reports are mostly noise" in done.err
+    assert "NOT SETTLED, and withheld: 2 of the 2 shares." in done.text
+    assert "--intervals profile" not in done.text
+    page = html.unescape((tmp_path / "e.html").read_text())
+    assert "NOT ENOUGH REPORTS" in page
+    assert not any(f'<th scope="row">{label}</th>' in page for label in labels)
+    assert "--method inversion --intervals normal gives each an interval." in done.text
+    assert run(*options, "--method", "inversion", "--intervals", "normal").code == 0
 
 
 @pytest.mark.usefixtures("crowd")
@@ -348,7 +370,8 @@ def test_survey_weights(run, released, tmp_path):
     shares = np.bincount(released, weights=weights, minlength=3) / weights.sum()
     for share, label in zip(shares, ("red", "green", "blue"), strict=True):
         assert float(table[label]["lower"]) < share < float(table[label]["upper"])
-    assert run(*options).code == 0
+    assert run(*options, "-o", "e.html").code == 0
+    assert "profile intervals" not in (tmp_path / "e.html").read_text()
     refused = run(*options, "--intervals", "profile")
     assert refused.code == 1
     assert "use --method inversion with --intervals normal" in refused.err

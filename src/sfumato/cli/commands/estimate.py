@@ -194,12 +194,12 @@ def command(
     if weights is not None:
         equal = about(received.effective, 3)
         note = f"{note} The {len(received):,} weighted reports vary as about {equal} of equal weight do.".lstrip()
-    doubt = known.doubt(int(received.effective))
+    doubt = known.doubt_of(found)
     if doubt:
         say(f"Warning: {doubt}", err=True)
     console = Screen()
     withheld = known.unsettled(found)
-    print_settled(console, found, withheld, weighted=weights is not None)
+    print_settled(console, found, withheld, complete=known.complete)
     if not known.complete:
         console.print(str(known))
     console.print(f"{found!r}.")

@@ -56,7 +56,7 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
     missed = check_failure(failure)
     pool = pooled(reports)
     space = pool.secrets
-    if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.counts.dtype.kind == "f":
+    if not isinstance(space, Places) or not 1 < len(space) <= MOST_PLACES or pool.weighted:
         return None
     with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
         return _search(pool, space, missed)

@@ -97,7 +97,7 @@ class Identifiability:
         """
         if estimate.intervals is not None or estimate.method not in _EXACT:
             return frozenset()
-        if isinstance(self.secrets, Places) and self.doubt(estimate.reports):
+        if isinstance(self.secrets, Places) and self.doubt_of(estimate):
             return frozenset(range(len(self.secrets)))
         return frozenset(self.secrets.positions(self.unidentified).tolist())
 
@@ -115,6 +115,10 @@ class Identifiability:
             name: frozenset(i for i, row in enumerate(space.margin(name)) if not (settled or self.identifies(row)))
             for name in space.names
         }
+
+    def doubt_of(self, estimate: Estimate) -> str:
+        """Return the `doubt` in an estimate: weighted reports count as those of equal weight that vary as much."""
+        return self.doubt(estimate.reports if estimate.effective is None else int(estimate.effective))
 
     def doubt(self, reports: int) -> str:
         """Return why some single probabilities cannot be told from so many reports, or an empty text.

@@ -58,6 +58,7 @@ def least_squares(reports: AnyReports) -> Estimate:
         log_likelihood=pool.log_likelihood(p),
         gap=gap,
         converged=gap <= _TOLERANCE,
+        effective=pool.effective if pool.weighted else None,
     )
 
 

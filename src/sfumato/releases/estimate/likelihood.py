@@ -142,4 +142,5 @@ def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estima
         gap=gap,
         iterations=fits.iterations,
         converged=gap <= max(tolerance, RESOLVED * pool.total),
+        effective=pool.effective if pool.weighted else None,
     )

@@ -182,13 +182,18 @@ class Pooled:
         """The number of reports of equal weight that vary as much as these (Kish)."""
         return float(self.counts.sum() ** 2 / self.squares.sum())
 
+    @property
+    def weighted(self) -> bool:
+        """Whether the reports have weights."""
+        return self.counts.dtype.kind == "f"
+
     def integers(self, what: str) -> Counts:
         """Return the counts of reports of equal weight.
 
         Raises:
             InputError: If they have weights, for which ``what`` does not hold.
         """
-        if self.counts.dtype.kind == "f":
+        if self.weighted:
             raise InputError(
                 f"{what} do not hold for weighted reports.",
                 f"use {argument('method', 'inversion')} with {argument('intervals', 'normal')}, or no intervals.",

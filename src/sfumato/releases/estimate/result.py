@@ -137,6 +137,7 @@ class Estimate:
         converged: Whether the gap is as small as was asked.
         intervals: ConfidenceIntervals for the probabilities, or None.
         districts: Districts whose shares the reports settle, where those of single places are not settled.
+        effective: Of weighted reports, the number of equal weight that vary as much (Kish); None without weights.
     """
 
     space: Space
@@ -149,6 +150,7 @@ class Estimate:
     converged: bool = True
     intervals: ConfidenceIntervals | None = None
     districts: Districts | None = None
+    effective: float | None = None
 
     @property
     def prior(self) -> Prior:

@@ -112,6 +112,7 @@ def unbiased(reports: AnyReports) -> Inverse:
         reports=pool.total,
         log_likelihood=pool.log_likelihood(p),
         gap=0.0,
+        effective=pool.effective if pool.weighted else None,
     )
     rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
     return Inverse(

@@ -60,7 +60,7 @@ def estimate_page(
         InputError: If the outline lies elsewhere.
     """
     noun, nouns = _nouns(found)
-    doubt = known.doubt(found.reports)
+    doubt = known.doubt_of(found)
     warned = [] if found.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
     withheld = known.unsettled(found)
@@ -88,7 +88,9 @@ def estimate_page(
     sections += [] if found.districts is None else [_district_section(found.districts)]
     sections += _shares(found, whole, outline, withheld)
     formal = (f"{found!r}.", str(known))
-    spiky = (_SPIKY,) if found.method == "maximum likelihood" and not known.complete else ()
+    # Weighted reports cannot be stopped early.
+    likeliest = found.method == "maximum likelihood" and found.effective is None
+    spiky = (_SPIKY,) if likeliest and not known.complete else ()
     told = PageSection(
         "What the reports can tell", (_MADE, *spiky, *remarks), formal=formal, fold="For statisticians"
     )
@@ -167,7 +169,8 @@ def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
 def _sureness(found: Estimate) -> tuple[str, ...]:
     sure = found.intervals
     if sure is None:
-        kind = _INTERVALS.get(found.method)
+        weighted = found.effective is not None and found.method != "matrix inversion"
+        kind = None if weighted else _INTERVALS.get(found.method)
         ask = f" To learn it, estimate again with {kind} intervals." if kind else ""
         return (f"No intervals were asked for, so this page does not say how far off the shares are.{ask}",)
     widths = 100 * (sure.upper - sure.lower)
