@@ -24,6 +24,7 @@ from sfumato.rounding import (
     percent,
     percent_at_least,
     percent_at_most,
+    percent_of_confidence,
 )
 
 every = st.floats(allow_nan=False, allow_infinity=False)
@@ -205,3 +206,19 @@ def test_estimates_of_shares_say_about_once():
         "about 12 %",
         "about 100 %",
     ]
+
+
+@pytest.mark.parametrize(
+    ("failure", "text"),
+    [
+        (0.05, "95 %"),
+        (0.025, "97.5 %"),
+        (0.9, "10 %"),
+        (0.001, "99.9 %"),
+        (0.123456789, "87.6543 %"),
+        (1e-9, "99.9999 %"),
+        (1e-20, "99.9999 %"),
+    ],
+)
+def test_a_confidence_is_not_rounded_up(failure, text):
+    assert percent_of_confidence(1 - failure) == text

@@ -58,7 +58,7 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
 
 
 def _print_districts(console: Screen, districts: Districts) -> None:
-    from ..rounding import percent, percent_at_least, percent_at_most
+    from ..rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
     from .screen import print_table
 
     sure = districts.intervals
@@ -75,7 +75,7 @@ def _print_districts(console: Screen, districts: Districts) -> None:
     headings = (
         "district",
         "share",
-        f"{percent(sure.confidence)} interval",
+        f"{percent_of_confidence(sure.confidence)} interval",
         "middle (latitude, longitude)",
         "places",
     )
@@ -96,14 +96,16 @@ def print_likeliest(
         withheld: The positions of shares that are left out.
     """
     from ..geo import Places
-    from ..rounding import percent, percent_at_least, percent_at_most
+    from ..rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
     from ..tables import text
     from .screen import print_table
 
     space, sure = found.space, found.intervals
     order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
     rest = len(order) - _SHOWN
-    headings = ["value", "share"] + ([] if sure is None else [f"{percent(sure.confidence)} interval"])
+    headings = ["value", "share"] + (
+        [] if sure is None else [f"{percent_of_confidence(sure.confidence)} interval"]
+    )
     if isinstance(space, Places):
         headings.append("middle (latitude, longitude)")
     rows = []

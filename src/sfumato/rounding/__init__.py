@@ -34,6 +34,7 @@ from .words import (
     percent,
     percent_at_least,
     percent_at_most,
+    percent_of_confidence,
 )
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "percent",
     "percent_at_least",
     "percent_at_most",
+    "percent_of_confidence",
     "power",
     "sum_above",
     "sum_error",

@@ -19,6 +19,8 @@ _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may 
 _DIGITS_OF_TIES: Final = 11
 _PRECISION: Final = 40  # digits of exponentials before they are rounded
 _SHARE_DIGITS: Final = 2
+_CONFIDENCE_DIGITS: Final = 6
+_MOST_CONFIDENCE: Final = Decimal("99.9999")
 _NEARLY_ALL_DIGITS: Final = 4  # of a share above 99 %
 _MILLIMETRE: Final = Decimal("0.001")
 _METRES: Final = {"m": 0, "km": 3}  # as powers of ten
@@ -116,6 +118,15 @@ def percent_at_most(share: float) -> str:
 def percent_at_least(share: float) -> str:
     """Write a lower bound of a share as a percentage, never above it; see `percent`."""
     return _percent(share, ROUND_FLOOR)
+
+
+def percent_of_confidence(confidence: float) -> str:
+    """Write the confidence of intervals as a percentage in at most six digits: ``95 %``, ``97.5 %``.
+
+    It is never above the confidence but for the rounding of doubles, and never 100 %.
+    """
+    value = _named(round(confidence, 15)).scaleb(2)
+    return f"{_text(min(_rounded(value, _CONFIDENCE_DIGITS, ROUND_FLOOR), _MOST_CONFIDENCE))} %"
 
 
 def gap_at_most(gap: float) -> str:

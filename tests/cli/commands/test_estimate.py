@@ -259,6 +259,18 @@ def test_the_page_of_categories_says_the_largest_share_and_how_sure_it_is(run, r
     assert "NOT SETTLED" not in page
 
 
+def test_the_confidence_of_intervals_is_the_same_everywhere_and_not_rounded_up(run, released, tmp_path):
+    asked = ("estimate", "m.sfm", "r.csv", "--unmarked", "--intervals", "profile", "--failure", "0.025")
+    done = run(*asked, "-o", "e.html")
+    assert done.code == 0
+    assert "97.5 % interval" in done.text
+    page = html.unescape((tmp_path / "e.html").read_text())
+    for text in (done.text, page):
+        assert not re.search(r"(?<![\d.])9[78] % (interval|confidence)", text)
+    assert "its 97.5 % interval is" in page
+    assert "with a probability of 97.5 %" in " ".join(page.split())
+
+
 def test_the_page_of_places_has_a_map_and_the_small_shares_behind_a_fold(run, tmp_path):
     grid = sf.Grid.covering("3 km x 3 km around 48.85,2.35", "500 m")
     sf.save(sf.mechanisms.exponential(grid, grid.metric("euclidean", "km"), "4/km"), "p.sfm")

@@ -13,7 +13,7 @@ from ...core.arrays import Floats, floats
 from ...core.units import show
 from ...errors import InputError, argument
 from ...geo import Places
-from ...rounding import amount, counted, percent_at_least
+from ...rounding import amount, counted, percent_at_least, percent_of_confidence
 from ...transport import Wasserstein, wasserstein
 
 
@@ -53,7 +53,7 @@ class ConfidenceIntervals:
 
     def __repr__(self) -> str:
         return (
-            f"{len(self)} {self.method} intervals of {100 * self.confidence:g} %, "
+            f"{len(self)} {self.method} intervals of {percent_of_confidence(self.confidence)}, "
             f"median width {100 * float(np.median(self.upper - self.lower)):.3g} points"
         )
 
@@ -112,7 +112,7 @@ class Districts:
         return (
             f"The middles of districts are {show(self.side_m, 'm')} apart, and their borders are soft: a place "
             "at a middle counts fully for its district, and one halfway to the next half for each. The intervals "
-            f"hold all together with a probability of at least {percent_at_least(sure.confidence)}, for any "
+            f"hold all together with a probability of at least {percent_of_confidence(sure.confidence)}, for any "
             "number of reports, if each report is of another person. Their lower ends place at least "
             f"{percent_at_least(float(sure.lower.sum()))} of the people."
         )

@@ -12,7 +12,15 @@ from ...core import JointSpace
 from ...core.notebook import cut
 from ...geo import Places
 from ...releases.estimate import ConfidenceIntervals, Districts, Estimate, Identifiability
-from ...rounding import about_percent, at_most, counted, percent, percent_at_least, percent_at_most
+from ...rounding import (
+    about_percent,
+    at_most,
+    counted,
+    percent,
+    percent_at_least,
+    percent_at_most,
+    percent_of_confidence,
+)
 from ..maps import Outline
 from .facts import FileFacts
 from .layout import file_section
@@ -107,7 +115,7 @@ def _district_section(districts: Districts) -> PageSection:
     headings = (
         "district",
         "estimated share",
-        f"{percent(districts.intervals.confidence)} interval",
+        f"{percent_of_confidence(districts.intervals.confidence)} interval",
         "middle (latitude, longitude)",
         "places",
     )
@@ -163,7 +171,11 @@ def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
     where = f" ({_middle(found.space, s)})" if isinstance(found.space, Places) else ""
     share, sure = float(found.probabilities[s]), found.intervals
     said = f"The largest share is {about_percent(share)}, of the {noun} {cut(_text(found.space.labels[s]))}{where}"
-    return f"{said}." if sure is None else f"{said}; its {percent(sure.confidence)} interval is {_span(sure, s)}."
+    return (
+        f"{said}."
+        if sure is None
+        else f"{said}; its {percent_of_confidence(sure.confidence)} interval is {_span(sure, s)}."
+    )
 
 
 def _sureness(found: Estimate) -> tuple[str, ...]:
@@ -177,8 +189,8 @@ def _sureness(found: Estimate) -> tuple[str, ...]:
     said = (
         f"How sure: half of the intervals are at most {at_most(float(np.median(widths)), 2)} percentage points "
         f"wide, the widest is {at_most(float(widths.max()), 2)}. Each is made to hold its own share with a "
-        f"probability of {percent(sure.confidence)}, if each report is of another person; they do not hold all "
-        "together."
+        f"probability of {percent_of_confidence(sure.confidence)}, if each report is of another person; they do "
+        "not hold all together."
     )
     return (said if sure.exact else f"{said} That probability is approximate.",)
 
@@ -223,7 +235,7 @@ def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, capti
     space, sure = found.space, found.intervals
     headings = [noun, "estimated share"]
     if sure is not None:
-        headings.append(f"{percent(sure.confidence)} interval")
+        headings.append(f"{percent_of_confidence(sure.confidence)} interval")
     if isinstance(space, Places):
         headings.append("middle (latitude, longitude)")
     rows = []

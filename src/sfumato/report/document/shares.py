@@ -12,7 +12,7 @@ from ...errors import MissingExtraError
 from ...escaping import figure as outside
 from ...geo import Places
 from ...releases.estimate import Estimate
-from ...rounding import percent
+from ...rounding import percent_of_confidence
 from ..maps import Outline
 from ..scene import clear_below, places_panel
 from ..theme import LIGHT, as_svg, blank
@@ -56,7 +56,7 @@ def _maps(found: Estimate, space: Places, outline: Outline | None) -> PageFigure
     sure = found.intervals
     widths = None if sure is None else sure.upper - sure.lower
     if sure is not None and widths is not None and widths.max() > 0:
-        label = f"width of the {percent(sure.confidence)} interval (percentage points)"
+        label = f"width of the {percent_of_confidence(sure.confidence)} interval (percentage points)"
         figures.append(places_panel(space, widths, "How unsure they are", label, outline=outline))
         titles.append("Map of the widths of the intervals")
         caption = (
@@ -74,7 +74,7 @@ def _bars(found: Estimate, withheld: Collection[int]) -> PageFigure:
     drawn = _drawn(found, order)
     what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
     sure = found.intervals
-    lines = "" if sure is None else f" Lines are the {percent(sure.confidence)} intervals."
+    lines = "" if sure is None else f" Lines are the {percent_of_confidence(sure.confidence)} intervals."
     caption = f"{what}.{lines}"
     svg = as_svg(drawn, title="Bars of the estimated shares", description=caption)
     return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)

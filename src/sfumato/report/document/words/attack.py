@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....core import Side
-from ....rounding import about_percent, counted, percent
+from ....rounding import about_percent, counted, percent, percent_of_confidence
 from ..facts import ReportFacts
 from ..found import AttackFacts
 from ..quantity import Quantity
@@ -143,7 +143,8 @@ def _more(facts: ReportFacts) -> tuple[str, ...]:
 def _share(found: Quantity, side: Side) -> str:
     if found.confidence is not None:
         low, high = least_share(found.lower or 0.0), most_share(_upper(found))
-        return f"{about_percent(found.value)} (with {percent(found.confidence)} confidence {low} to {high})"
+        sure = f"with {percent_of_confidence(found.confidence)} confidence"
+        return f"{about_percent(found.value)} ({sure} {low} to {high})"
     if found.lower == found.upper == found.value and found.value in (0.0, 1.0):
         return percent(found.value)
     if found.upper is None or found.lower == found.upper:
@@ -155,7 +156,7 @@ def _share(found: Quantity, side: Side) -> str:
 def _length(found: Quantity, side: Side) -> str:
     unit = found.unit
     if found.confidence is not None:
-        sure, high = f"with {percent(found.confidence)} confidence", most_amount(_upper(found), unit)
+        sure, high = f"with {percent_of_confidence(found.confidence)} confidence", most_amount(_upper(found), unit)
         if not found.lower and found.value < _TINY * _upper(found):
             return f"at most {high} ({sure})"
         low = least_amount(found.lower or 0.0, unit)
