@@ -105,6 +105,7 @@ def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
         found = [joint_of(found)]
     elif len(columns) > 1:
         parts = [_part(epsilon, share) for share in _shares(split, len(columns))]
+    reporting.check_radii(found[0].space)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         check_outputs(outputs, [asked.visits])

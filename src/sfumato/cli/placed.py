@@ -68,7 +68,7 @@ def design_places(asked: DesignOptions) -> None:
     target = asked.output or Path(_name(asked)).with_suffix(".sfm")
     drawn = picture_of(asked.figure, target, wanted=asked.picture, dark=asked.dark)
     reporting = Reporting.of(asked)
-    reporting.check_lengths()
+    reporting.check_radii()
     written = [target.with_suffix(".sfm"), target.with_suffix(".md"), drawn, reporting.path]
     check_outputs(written, [asked.visits, asked.population, asked.outline])
     background = _outline(asked)

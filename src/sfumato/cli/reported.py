@@ -17,6 +17,7 @@ from .progress import StopOnInterrupt
 from .promises import exit_code
 
 if TYPE_CHECKING:
+    from ..core import Space
     from ..files import MechanismFile, NoiseFile
     from ..geo import Visits
     from ..report.document import OtherDesigns, Required
@@ -46,13 +47,15 @@ class Reporting:
         required = read_required(asked.require) if asked.require else None
         return cls(asked.report, required, asked.frontier_time if asked.report else 0.0)
 
-    def check_lengths(self) -> None:
-        """Refuse a radius without a unit of length, before the work on places begins."""
-        from ..core import units
+    def check_radii(self, space: Space | None = None) -> None:
+        """Refuse a radius that does not fit the secrets, before the work on them begins.
 
+        Args:
+            space: The secrets; None for places.
+        """
         with option("--require"):
             for risk in self.required.risks if self.required is not None else ():
-                units.length_m(risk.radius, "the radius")
+                risk.check(space)
 
     def write(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 _SHOWN: Final = 15
+_ENDS: Final = ("lower", "upper")
+_OF_COLUMNS: Final = ("column", "value", "probability")
+_OF_DISTRICTS: Final = ("district", "probability", *_ENDS, "latitude", "longitude", "side_km", "places")
+_HEADS: Final = tuple(map(",".join, (_OF_COLUMNS, (*_OF_COLUMNS, *_ENDS), _OF_DISTRICTS)))
+_LONGEST_HEAD: Final = 200
 _INSTEAD: Final = {
     "maximum likelihood": "--intervals profile gives each an interval (it takes long), --method early-stopped a "
     "smooth guess; sfumato.releases.estimate.profile_intervals is for sums.",
@@ -120,6 +126,40 @@ def print_likeliest(
     print_table(console, f"{heading}{more}", headings, rows)
 
 
+def check_parts(paths: Iterable[Path]) -> None:
+    """Refuse names of further tables that another kind of file has, before the work.
+
+    Raises:
+        InputError: If such a file is not one that this command writes.
+    """
+    from ..errors import InputError
+
+    for path in paths:
+        if not path.is_file():
+            continue
+        head = ""
+        with suppress(OSError), path.open("rb") as file:
+            head = file.readline(_LONGEST_HEAD).decode("utf-8", "replace").rstrip("\r\n")
+        if head not in _HEADS:
+            raise InputError(
+                f"{str(path)!r} would be replaced or removed, but it is no table of 'sfumato estimate'.",
+                "move it, or choose another name for --output.",
+            )
+
+
+def remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]:
+    """Remove further tables of an earlier run that this one does not write, and return them.
+
+    Args:
+        paths: The names of further tables; `check_parts` has seen them.
+        written: The tables of this run.
+    """
+    check_parts(paths := [path for path in paths if path not in written and path.is_file()])
+    for path in paths:
+        path.unlink()
+    return paths
+
+
 def write_shares(found: Estimate, path: Path, withheld: Collection[int]) -> None:
     """Write the share of each value, empty where it is withheld; of places also coordinates and their district."""
     from ..core import JointSpace
@@ -149,9 +189,8 @@ def write_districts(districts: Districts, path: Path) -> None:
     from ..tables import write_rows
 
     sure, count = districts.intervals, len(districts)
-    names = ("district", "probability", "lower", "upper", "latitude", "longitude", "side_km", "places")
     columns = [districts.names, districts.shares, sure.lower, sure.upper, *districts.latlon.T]
-    write_rows(names, zip(*columns, [districts.side_m / 1000] * count, districts.sizes, strict=True), path)
+    write_rows(_OF_DISTRICTS, zip(*columns, [districts.side_m / 1000] * count, districts.sizes, strict=True), path)
 
 
 def print_margins(
@@ -188,4 +227,4 @@ def write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping
         if margin.intervals is not None:
             columns += [margin.intervals.lower, margin.intervals.upper]
         rows += [(name, *row) for row in zip(*columns, strict=True)]
-    write_rows(["column", "value", "probability", *(() if sure is None else ("lower", "upper"))], rows, path)
+    write_rows([*_OF_COLUMNS, *(() if sure is None else _ENDS)], rows, path)

@@ -149,6 +149,7 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     from math import prod
 
     from ..releases.estimate import expected_districts, identifiability
+    from ..releases.estimate.districts import MOST_PLACES
 
     if prod(mechanism.shape) > _LARGEST:
         return []
@@ -156,11 +157,14 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     if not known.least_reports > _REPORTS:
         return []
     sentence = str(known)
+    begin = f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"
+    if len(mechanism.secrets) > MOST_PLACES:
+        return [begin, f"Districts of more than {MOST_PLACES:,} places are not looked for."]
     with working(_MEASURING):
         districts = expected_districts(mechanism, prior, _EXPECTED)
     what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
     return [
-        f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}",
+        begin,
         f"From {_EXPECTED:,} reports of a population like this prior they settle {what}.",
     ]
 

@@ -262,6 +262,21 @@ def test_the_shares_of_combinations_in_the_data(run, answers):
     assert held.prior.probabilities == pytest.approx([true[pair] for pair in held.mechanism.secrets.labels])
 
 
+@pytest.mark.parametrize(
+    ("values", "radius", "says"),
+    [
+        (("--numbers", "0..23", "--circular", 24, "--epsilon", "1/h"), "3 m", "the unit 'm' does not fit 'h'"),
+        (("--labels", "yes,no", "--epsilon", 1), "3 h", "these secrets have no distances"),
+    ],
+)
+def test_a_radius_that_does_not_fit_is_refused_before_the_design(run, tmp_path, values, radius, says):
+    required = ("--require", f"within {radius}: at most 50 %")
+    done = run("design", "--column", "q", *values, *required, "-o", "q.sfm")
+    assert done.code == 1
+    assert says in " ".join(done.err.split())
+    assert not list(tmp_path.glob("q.*"))
+
+
 def test_options_for_one_of_several_columns(run):
     three = ("--column", "p", "--column", "q", "--column", "r", "--epsilon", 3, "-o", "m")
     done = run("design", *three, "--labels", "q=x,y,z", "--numbers", "p=1..3", "--labels", "a,b")

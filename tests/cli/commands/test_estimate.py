@@ -109,6 +109,18 @@ def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_fi
     assert "largest share" not in page
 
 
+def test_a_design_does_not_say_that_districts_are_unsettled_where_they_are_not_looked_for(
+    run, visits_file, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sfumato.releases.estimate.districts.MOST_PLACES", 3)
+    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
+    assert run("design", visits_file, *options).code == 0
+    words = " ".join((tmp_path / "m.md").read_text().split())
+    assert "If you estimate shares:" in words
+    assert "Districts of more than 3 places are not looked for." in words
+    assert "not even those of districts" not in words
+
+
 @pytest.fixture
 def crowd(run, tmp_path):
     """Reports of 40,000 people, three quarters of them in the west, through few places of report."""
@@ -154,6 +166,31 @@ def test_districts_are_estimated_where_single_places_are_not_settled(run, crowd,
         assert row["district"] in done.text
     assert sum(float(row["probability"]) for row in districts) == pytest.approx(1)
     assert west > 0.5
+
+
+def test_tables_of_an_earlier_estimate_do_not_stay_next_to_a_new_one(run, tmp_path):
+    joint_reports(
+        tmp_path, [[0.4, 0.2, 0.2, 0.2], [0.2, 0.4, 0.2, 0.2], [0.2, 0.2, 0.4, 0.2], [0.2, 0.2, 0.2, 0.4]]
+    )
+    assert run("estimate", "j.sfm", "j.csv", "--unmarked", "--no-check-fit", "-o", "e.csv").code == 0
+    assert (tmp_path / "e-columns.csv").exists()
+    sf.save(sf.mechanisms.randomised_response(sf.Space(["x", "y"]), 2.0), "m.sfm")
+    (tmp_path / "r.csv").write_text("label\n" + "x\ny\n" * 200)
+    (tmp_path / "e-districts.csv").write_text("district,note\nd1,mine\n")
+    options = ("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.csv")
+    before = (tmp_path / "e.csv").read_text()
+    done = run(*options)
+    assert done.code == 1
+    assert "'e-districts.csv' would be replaced or removed" in " ".join(done.err.split())
+    assert (tmp_path / "e.csv").read_text() == before
+    assert (tmp_path / "e-districts.csv").read_text() == "district,note\nd1,mine\n"
+    (tmp_path / "e-districts.csv").write_text(
+        "district,probability,lower,upper,latitude,longitude,side_km,places\n"
+    )
+    done = run(*options)
+    assert done.code == 0, done.err
+    assert "Removed" in done.err
+    assert sorted(path.name for path in tmp_path.glob("e*.csv")) == ["e.csv"]
 
 
 @pytest.mark.usefixtures("crowd")

@@ -118,9 +118,11 @@ def command(
     from ..noise import coarse_of
     from ..screen import Screen
     from ..shares import (
+        check_parts,
         print_likeliest,
         print_margins,
         print_settled,
+        remove_stale,
         write_districts,
         write_margins,
         write_shares,
@@ -135,6 +137,8 @@ def command(
     )
     check_outputs([output, *parts], [file, reports, outline])
     paged = output is not None and output.suffix.lower() == ".html"
+    if not paged:
+        check_parts(parts)
     if outline is not None and not paged:
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
     land = None if outline is None else read_outline(outline)
@@ -231,7 +235,10 @@ def command(
         if found.districts is not None:
             write_districts(found.districts, parts[1])
             written.append(parts[1])
+        stale = remove_stale(parts, written)
         say(f"Written: {', '.join(map(str, written))}", err=True)
+        if stale:
+            say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
     settled = len(withheld) < len(found.space) or found.districts is not None
     settled |= any(len(of_columns[name]) < len(margin.space) for name, margin in margins.items())
     if not found.converged or not settled:

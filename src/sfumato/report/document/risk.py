@@ -65,6 +65,20 @@ class RiskLine(Short):
             raise InputError(f"{match['limit']} % in {plain(text)!r} is more than 100 %.", _HINT)
         return cls(plain(text).strip(), plain(match["radius"]), limit)
 
+    def check(self, space: Space | None = None) -> None:
+        """Check that the radius fits the secrets, before there is a mechanism.
+
+        Args:
+            space: The secrets; None for places.
+
+        Raises:
+            InputError: If it does not.
+        """
+        if space is None or isinstance(space, Places):
+            _length(self.radius)
+        else:
+            _radius(space, self.radius)
+
     def answered(self, held: MechanismFile | NoiseFile, visits: Visits | None, known: Known) -> RiskFacts:
         """Return whether a file keeps the requirement.
 
@@ -121,7 +135,7 @@ def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None,
         blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
         of = "file" if known is Known.STATED else "visits"
         return RiskFacts("", length, radius, chance, None, None, "", of, blind)
-    near = _radius(mechanism, radius)
+    near = _radius(space, radius)
     if held.prior is None:
         return _unknown(near, radius, "prior")
     windows = _windows(mechanism, near.value)
@@ -157,13 +171,12 @@ def _length(radius: str) -> Quantity:
     return Quantity.exact(length, "m", Known.STATED)
 
 
-def _radius(mechanism: Mechanism, radius: str) -> Quantity:
+def _radius(space: Space, radius: str) -> Quantity:
     """Read how near a guess of a value must be.
 
     Raises:
         InputError: If the values have no distances, or it is negative.
     """
-    space = mechanism.secrets
     if radius.strip() == "0":
         return Quantity.exact(0.0, space.unit, Known.STATED)
     if not of_numbers(space):
