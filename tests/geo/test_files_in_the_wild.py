@@ -302,6 +302,31 @@ class TestTimes:
         both = read_visits(write("w.csv", "time,lat,lon\n13/02/2024,48.85,2.35\n03/14/2024,48.86,2.36\n"))
         assert both.time is None
 
+    @pytest.mark.parametrize("nonsense", ["99/99/2024", "00/00/2024", "13/13/2024", "31/04/2024", "02/30/2024"])
+    def test_a_date_that_is_none_costs_no_other(self, write: Write, nonsense: str) -> None:
+        days = [f"01/{13 + k % 15}/2024 1:05 PM" for k in range(99)]
+        rows = "".join(f"{each},48.85,2.35\n" for each in [*days, f"{nonsense} 1:05 PM"])
+        visits = read_visits(write("v.csv", f"time,lat,lon\n{rows}"))
+        assert moments(visits) == [f"2024-01-{13 + k % 15}T13:05:00.000000" for k in range(99)] + ["NaT"]
+        assert visits.notes == (
+            "1 of 100 times in the column 'time' of 'v.csv' could not be read and are missing.",
+        )
+
+    def test_dates_that_are_none_are_not_called_ambiguous(self, write: Write) -> None:
+        visits = read_visits(write("v.csv", "time,lat,lon\n99/99/2024,48.85,2.35\n31/31/2024,48.86,2.36\n"))
+        assert visits.time is None
+        assert not any("month or with the day" in note for note in visits.notes)
+
+    @pytest.mark.parametrize("clock", ["13:05 AM", "0:05 PM", "24:05 PM", "25:05 PM", "37:05 am"])
+    def test_clocks_that_contradict_themselves_are_missing(self, write: Write, clock: str) -> None:
+        rows = [f"01/{day}/2024 {time}" for day, time in ((13, "1:05 PM"), (14, clock), (15, "12:05 AM"))]
+        whole = "".join(f"{row},48.85,2.35\n" for row in rows)
+        apart = "".join(f"{row.replace(' ', ',', 1)},48.85,2.35\n" for row in rows)
+        for name, head, text in (("v.csv", "time", whole), ("w.csv", "date,time", apart)):
+            visits = read_visits(write(name, f"{head},lat,lon\n{text}"))
+            assert moments(visits) == ["2024-01-13T13:05:00.000000", "NaT", "2024-01-15T00:05:00.000000"]
+            assert any("1 of 3 times" in note for note in visits.notes)
+
     def test_the_day_that_ends_at_24(self, write: Write) -> None:
         visits = read_visits(write("v.csv", "Date,Time,lat,lon\n2008-10-23,24:00:00,48.85,2.35\n"))
         assert moments(visits) == ["2008-10-24T00:00:00.000000"]

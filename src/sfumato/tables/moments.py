@@ -16,6 +16,8 @@ Times = NDArray[np.datetime64]
 
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
+_DAYS: Final = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # at most, of each month; none of 0
+_NO_HOUR: Final = 99
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CLOCK: Final = (
     r"^(?P<hour>\d{1,2})(?P<rest>:\d\d(?::\d\d(?:[.,]\d+)?)?)\s*(?P<half>[AaPp]\.?[Mm]\.?)?(?P<zone>Z)?$"
@@ -182,33 +184,51 @@ def _year_first(column: Any) -> Any:
 
 
 def _hour(hour: Any, half: Any) -> Any:
-    """Return hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM."""
+    """Return hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM.
+
+    Hours that AM or PM contradicts, such as 13 AM and 0 PM, become one that no clock has.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     number = pc.cast(hour, pa.int64())
     late = pc.match_substring(half, "p", ignore_case=True)
     turned = pc.subtract(number, pc.multiply(pc.divide(number, 12), 12))
-    number = pc.if_else(pc.equal(half, ""), number, pc.add(turned, pc.if_else(late, 12, 0)))
+    fits = pc.if_else(late, pc.and_(pc.greater(number, 0), pc.less(number, 24)), pc.less_equal(number, 12))
+    turned = pc.if_else(fits, pc.add(turned, pc.if_else(late, 12, 0)), _NO_HOUR)
+    number = pc.if_else(pc.equal(half, ""), number, turned)
     return pc.utf8_lpad(pc.cast(number, pa.string()), 2, "0")
 
 
 def _order_of(parts: Any) -> tuple[str, str] | None:
-    """Return the fields of month and day of dates, in this order; None where they are unknown."""
+    """Return the fields of month and day of dates, in this order; None where they are unknown.
+
+    Dates that are none in either order do not count.
+    """
+    import pyarrow.compute as pc
+
+    first, second = (_numbers(parts, name) for name in ("first", "second"))
+    month_first, day_first = _possible(first, second), _possible(second, first)
+    by_month, by_day = bool((month_first & ~day_first).any()), bool((day_first & ~month_first).any())
+    if by_month:
+        return None if by_day else ("first", "second")
+    possible = (month_first | day_first).any()
+    dots = possible and pc.all(pc.equal(pc.struct_field(parts, "sign"), ".")).as_py()
+    return ("second", "first") if by_day or dots else None
+
+
+def _numbers(parts: Any, name: str) -> NDArray[np.int64]:
+    """Return a field of dates as numbers, 0 where there is no date."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if parts.null_count == len(parts):
-        return None
-    largest = {
-        name: pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second")
-    }
-    if max(largest.values()) > 31 or min(largest.values()) > 12:
-        return None
-    if largest["second"] > 12:
-        return "first", "second"
-    dots = pc.all(pc.equal(pc.struct_field(parts, "sign"), ".")).as_py()
-    return ("second", "first") if largest["first"] > 12 or dots else None
+    return np.asarray(pc.fill_null(pc.cast(pc.struct_field(parts, name), pa.int64()), 0), dtype=np.int64)
+
+
+def _possible(month: NDArray[np.int64], day: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which dates there are, in some year."""
+    longest = _DAYS[np.where(month <= 12, month, 0)]
+    return (day >= 1) & (day <= longest)
 
 
 def ambiguous_dates(column: Any) -> bool:
@@ -223,7 +243,9 @@ def ambiguous_dates(column: Any) -> bool:
     if not is_text(column):
         return False
     parts = pc.extract_regex(_trimmed(column), _DATE)
-    return parts.null_count < len(parts) and _order_of(parts) is None
+    first, second = (_numbers(parts, name) for name in ("first", "second"))
+    possible = _possible(first, second) | _possible(second, first)
+    return bool(possible.any()) and _order_of(parts) is None
 
 
 def _cast(column: Any) -> Times | None:
