@@ -29,7 +29,7 @@ def written(tmp_path_factory):
 def test_a_study_is_written_with_its_claims(run, written, tmp_path):
     folder, out = written
     shutil.copytree(folder, tmp_path / "found")
-    assert "Composition: confirmed." in out
+    assert "Equations (4), (5): confirmed." in out
     assert re.search(r"\d+ confirmed, \d+ refuted, \d+ not confirmed, \d+ not checkable", out)
     assert (tmp_path / "found" / "index.html").is_file()
     assert "were done before" in run(*QUICK, "-o", tmp_path / "found").out

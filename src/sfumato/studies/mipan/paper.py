@@ -53,7 +53,7 @@ PAPER: Final = Paper(
             "(14)", "least information of report and label", f"{_ROOM}.least_information", "square-designs.csv"
         ),
         Equation("(15) to (17)", "loss of the generator, with softplus", "sf.learn.Softplus"),
-        Equation("(18) to (22)", "accuracy, precision, recall, F1", "sf.attacks.learned.Confusion"),
+        Equation("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.learned.Confusion"),
         Equation(
             "(23), (24)", "planar Laplace noise and its mean distance", f"{_ROOM}.LaplaceDraws", "square.csv"
         ),
