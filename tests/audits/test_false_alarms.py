@@ -58,6 +58,7 @@ def test_samples_refute_a_true_requirement_no_more_often_than_stated(name):
     assert wrong <= most_failures(REPETITIONS, FAILURE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(TRUE, 2))
 def test_black_boxes_that_keep_their_claim_are_accused_no_more_often_than_stated(name, monkeypatch):
     """All three questions together: the claim, outputs that repeat, and calls that depend on each other."""

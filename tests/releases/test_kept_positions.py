@@ -301,6 +301,7 @@ def hash_of(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_names_of_districts_are_measured_in_metres_against_what_reports_lose():
     _, x, y, columns = crowd()
     named = pa.table({**columns, "district": district(x, y, 1_000)})
@@ -453,6 +454,7 @@ def test_inexact_forms_are_known_in_few_rows(form, rows):
         sf.release(NOISE, columns, keep=["kept"])
 
 
+@pytest.mark.slow
 def test_few_rows_of_other_columns_are_kept():
     alarms = 0
     for seed in range(60):
@@ -594,6 +596,7 @@ def test_names_that_only_resemble_coordinates_are_kept():
     assert pa.table(sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))).num_rows == 200
 
 
+@pytest.mark.slow
 def test_few_false_alarms_over_amounts_in_many_cities():
     alarms = []
     cities = {"San Francisco": (37.77, -122.43), "Vienna": (48.2, 16.37), "Paris": (48.86, 2.35)}

@@ -103,6 +103,7 @@ def test_manhattan_distances_are_called_so():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lattice", "grid"])
 def test_smoothing_does_not_change_whose_loss_is_stated(kind):
     """Smoothing counts people where nobody was: the loss on the visits is another number."""

@@ -96,6 +96,7 @@ def test_what_the_docs_tell_of_the_two_games_is_in_their_table():
     assert f"the last classifier is right in {100 * mutual.accuracy[-1]:.0f} %." in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [[], pytest.param(["--dark"], marks=pytest.mark.slow)], ids=["light", "dark"])
 def test_the_example_draws_a_figure_again(load_example, tmp_path, capsys, dark):
     load_example("redraw").main(

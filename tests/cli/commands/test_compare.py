@@ -20,6 +20,7 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.5/km,1/km", "0.5, 1/km", " 0.5/km , 1/km,", "0.5..1/km:2"])
 def test_several_epsilons_on_cells(run, visits_file, tmp_path, epsilon):
     options = ("--cells", "3x2", "--no-remap", "-o", "t.csv", "--figure", "t.png")

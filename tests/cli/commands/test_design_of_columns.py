@@ -221,6 +221,7 @@ def test_columns_of_their_own_from_answers_to_shares(run, answers):
     assert "drawn from another mechanism" in run("estimate", "s/age.sfm", "out.csv", "--column", "diagnosis").err
 
 
+@pytest.mark.slow
 def test_one_joint_space_from_answers_to_shares(run, answers):
     done = run("design", *BOTH, *VALUES, "--epsilon", 2, "--split", "joint", "-o", "j.sfm")
     assert done.code == 0, done.err

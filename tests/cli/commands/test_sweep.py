@@ -11,6 +11,7 @@ from sfumato.optimal import NoiseDesign
 FAST = ("--cells", "4x3")
 
 
+@pytest.mark.slow
 def test_sweep_writes_the_frontier(run, tmp_path):
     done = run("sweep", *FAST, "--epsilons", "0.5..2/km:3", "--distortions", "1 km", "--loss", "hamming")
     assert done.code == 0, done.err

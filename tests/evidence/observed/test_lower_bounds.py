@@ -42,6 +42,7 @@ def true_epsilon(case):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [False, True], ids=["outputs as seen", "outputs fixed"])
 @pytest.mark.parametrize("case", [case for case in PAIRS if case.epsilon < 50], ids=str)
 def test_epsilon_is_overstated_no_more_often_than_stated(case, fixed):

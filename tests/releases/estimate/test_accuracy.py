@@ -90,6 +90,7 @@ def test_simulated_surveys_by_unary_encoding_are_within_the_margin():
     assert np.quantile(off, 0.95) > 0.6 * found.margin
 
 
+@pytest.mark.slow
 def test_many_categories_are_known_better_by_unary_encoding_and_few_by_randomised_response():
     for k, better in ((4, "randomised-response"), (64, "optimised-unary")):
         names = get_args(By)

@@ -33,6 +33,7 @@ INSIDE = np.array([0.3, 0.5, 0.2])
 CELLS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 2.0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -75,6 +75,7 @@ def test_the_known_channel_attains_or_breaks_it(name):
         assert (row.allowed, row.found) == pytest.approx(NUMBERS[name], rel=1e-5), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RELATIONS)
 def test_random_channels_break_the_false_ones_only(name):
     row = tried(RELATIONS[name], 7, list(cases(7, 40)))

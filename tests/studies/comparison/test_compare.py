@@ -94,6 +94,7 @@ def test_a_family_that_keeps_more_than_it_promises_is_loosened():
     assert sf.evidence.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds
 
 
+@pytest.mark.slow
 def test_table_and_figure(at_epsilon, at_loss, tmp_path):
     at_epsilon.save(tmp_path / "table.csv")
     with open(tmp_path / "table.csv", newline="", encoding="utf-8") as file:

@@ -44,6 +44,7 @@ def person_of(parts):
     return next(part.arguments[0] for name, part in parts.items() if name.startswith("user 1"))
 
 
+@pytest.mark.slow
 def test_every_design_is_proved_and_certified(games):
     assert len(games) == 2 * 5 + 2  # two epsilons, and the two designs that are repeated
     for row in games.values():
