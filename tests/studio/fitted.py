@@ -124,6 +124,8 @@ class Fitted:
         asked: Fields = {"kind": "values"}
         if isinstance(fields.get("epsilon_per_unit"), bool):
             asked["epsilon_per_unit"] = fields["epsilon_per_unit"]
+        if fields.get("circular") is not None:
+            asked["circular"] = 76 + int(abs(fields["circular"])) % 100
         if fields.get("column") is not None:
             asked["column"] = "age"
         if fields.get("first") is not None:

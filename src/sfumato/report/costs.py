@@ -42,11 +42,12 @@ def cost_sentences(
     elif ground is not None and mechanism.observables == space:
         expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
         worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
+        way = ", the shorter way around the circle" if space.circle and ground.name == "absolute" else ""
         sentences.append(
             f"From the centre of your cell to that of the reported one it is at most {expected} on average (at "
             f"most {worst} for the worst cell). Where in the cell you are is not counted."
             if place
-            else f"On average the report is off by at most {expected} (at most {worst} for the worst value)."
+            else f"On average the report is off by at most {expected} (at most {worst} for the worst value){way}."
         )
     if loss.name == "hamming":
         what = "another place than the true one" if place else "another value than the true one"

@@ -74,6 +74,10 @@ class ValuesSiteBody(RequestBody):
     column: Annotated[str, Field(max_length=500)] | None = None
     first: Annotated[int, Field(ge=-(10**9), le=10**9)] | None = Field(None, description="The smallest number.")
     last: Annotated[int, Field(ge=-(10**9), le=10**9)] | None = Field(None, description="The largest number.")
+    circular: Annotated[int, Field(ge=2, le=10_000)] | None = Field(
+        None,
+        description="The length of the circle that the numbers are on, such as 24 for hours; null for a line.",
+    )
     epsilon_per_unit: bool = Field(False, description="Whether epsilon counts per unit, where values are numbers.")
 
 

@@ -52,12 +52,17 @@ class StudioWords(Short):
         """The unit of epsilon behind a number: ``/km``, or nothing."""
         return self.ground.epsilon_unit.removeprefix("1")
 
+    @property
+    def _way(self) -> str:
+        """The way that differences of numbers are counted, where they are on a circle."""
+        return ", the shorter way around the circle" if self.ground.space.circle else ""
+
     def loss(self, found: Bracket) -> MeasuredAnswer:
         """Return a loss, stated by its upper end."""
         if self._places:
             said = f"On average you appear at most {amount_at_most(found.upper, 'm')} from where you truly are."
         elif isinstance(self.ground, ValuesGround) and self.ground.ordered:
-            said = f"On average what is reported is off by at most {at_most(found.upper, 3)}."
+            said = f"On average what is reported is off by at most {at_most(found.upper, 3)}{self._way}."
         else:
             said = f"At most {_share(found.upper)} of the answers name another value than the true one."
         return _measured(found, self.ground.loss_unit, said)
@@ -71,7 +76,7 @@ class StudioWords(Short):
             said = f"The best attacker's guess is off by at least {least} on average, wherever they guess."
         else:
             least = amount_at_least(max(found.lower, 0.0), "")
-            said = f"The best attacker's guess is off by at least {least} on average."
+            said = f"The best attacker's guess is off by at least {least} on average{self._way}."
         return _measured(found, self.ground.loss_unit, said)
 
     def found(self, found: Bracket) -> MeasuredAnswer:
@@ -114,8 +119,8 @@ class StudioWords(Short):
             )
         if isinstance(self.ground, ValuesGround) and self.ground.per_unit and self.ground.ordered:
             return (
-                f"For two numbers 1 apart, a report is at most {times} times likelier from one than from the "
-                f"other: {thinks}"
+                f"For two numbers 1 apart{self._way}, a report is at most {times} times likelier from one than "
+                f"from the other: {thinks}"
             )
         return (
             f"For any two values, a report is at most {times} times likelier from one than from the other: "
@@ -152,7 +157,9 @@ class StudioWords(Short):
         if self._places:
             return f"From here, you appear about {amount(mean_loss, 'm')} away on average."
         if isinstance(self.ground, ValuesGround) and self.ground.ordered:
-            return f"With this value, what is reported is off by about {about(mean_loss, 3)} on average."
+            return (
+                f"With this value, what is reported is off by about {about(mean_loss, 3)} on average{self._way}."
+            )
         return f"With this value, {about_percent(min(mean_loss, 1.0))} of the reports name another one."
 
     def belief(self, report: int, guess: int, before: float, after: float) -> str:
@@ -177,7 +184,8 @@ class StudioWords(Short):
                 "average. All of them from one place tell more than one does: the promises add up."
             )
         if isinstance(self.ground, ValuesGround) and self.ground.ordered:
-            return f"{each}: off by {about(mean_loss, 3)} on average, {same} of them true. The promises add up."
+            off = f"off by {about(mean_loss, 3)} on average{self._way}"
+            return f"{each}: {off}, {same} of them true. The promises add up."
         return f"{each}, {same} of them true. The promises of several reports add up."
 
     def step(self, number: int, chance: float, off: float) -> str:
@@ -201,8 +209,9 @@ class StudioWords(Short):
         total = at_most(up(reports * epsilon))
         several = counted(reports, "report")
         adds = f"Together {several} promise epsilon {total}{self._per} at most, {reports} times that of one."
+        apart = f"{self._step(near)} apart{self._way}"
         how = (
-            f"The attacker knows that two stops that follow each other are at most {self._step(near)} apart, and "
+            f"The attacker knows that two stops that follow each other are at most {apart}, and "
             f"how often {'people are at each place' if self._places else 'each value occurs'}."
             if moving
             else "The attacker knows that all reports come from one place."
@@ -255,8 +264,9 @@ class StudioWords(Short):
         """Return what mechanisms had in common when they were compared."""
         on = "" if visits is None else f", measured on {counted(visits, 'visit')}"
         if equal == "loss":
+            loss = f"{self._nearly(value)}{self._way}{on}"
             return (
-                f"All mechanisms are compared at a loss of {self._nearly(value)}{on}. At the same loss, the "
+                f"All mechanisms are compared at a loss of {loss}. At the same loss, the "
                 "one with the larger error of the attacker protects better."
             )
         return (

@@ -4,6 +4,7 @@ import type { Preview } from "./types";
 interface Known {
   places: boolean;
   names: readonly string[];
+  workspace: { site: { circular?: number | null } | null } | null;
   ground: { cells: { features: { properties: { lat: number; lon: number } }[] } } | null;
 }
 
@@ -16,6 +17,7 @@ export function pin(known: Known, at: number, kind: Pin["kind"], text: string, m
 /** Where somebody at the chosen place would appear, with the lines that hold 50 and 90 % of the reports. */
 export function hereScene(known: Known, preview: Preview): Partial<Scene> {
   if (!preview.here) return {};
+  const circle = known.workspace?.site?.circular;
   const { at, reports, contours } = preview.here;
   const bands = new Array<number>(reports.length).fill(0);
   for (const { share, cells } of [...contours].sort((a, b) => b.share - a.share)) {
@@ -24,6 +26,8 @@ export function hereScene(known: Known, preview: Preview): Partial<Scene> {
   return {
     values: reports, bands, pins: pin(known, at, "true", "", "you are here"), here: at,
     unit: known.places ? "How often you appear there" : "How often it is reported",
-    legend: known.places ? `Where you would appear if you are at ${known.names[at]}` : `What would be reported if the truth is ${known.names[at]}`,
+    legend: known.places
+      ? `Where you would appear if you are at ${known.names[at]}`
+      : `What would be reported if the truth is ${known.names[at]}${circle ? `, on a circle of ${circle}` : ""}`,
   };
 }

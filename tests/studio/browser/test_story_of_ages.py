@@ -40,3 +40,21 @@ def test_designs_for_ages_are_compared(visit, ages):
     visitor.press("Compare at this loss")
     visitor.page.locator(".panel table").wait_for(timeout=LONGEST)
     visitor.meets_no_barrier()
+
+
+def test_ages_are_laid_around_a_circle(visit, studio):
+    name = studio.ask("POST", "/workspaces")["id"]
+    studio.ask("POST", f"/workspaces/{name}/example", {"example": "ages"})
+    studio.ask("PUT", f"/workspaces/{name}/site", {"kind": "values", "first": 18, "last": 29})
+    visitor = visit(workspace=name, view="data")
+    period = visitor.page.get_by_label("Circular, with period")
+    period.fill("12")
+    visitor.press("Use these numbers")
+    visitor.read("The numbers are on a circle of 12: 29 and 18 are 1 apart")
+    assert visitor.page.get_by_label("From").input_value() == "18"
+    assert period.input_value() == "12"
+    visitor.meets_no_barrier()
+    period.fill("")
+    visitor.press("Use these numbers")
+    visitor.page.get_by_text("on a circle of 12").wait_for(state="detached")
+    assert studio.ask("GET", f"/workspaces/{name}")["site"]["circular"] is None

@@ -63,6 +63,8 @@ class SiteAnswer(BaseModel):
     column: str | None = None
     labels: list[str] | None = None
     ordered: bool | None = None
+    circular: int | None = Field(None, description="The length of the circle that the numbers are on.")
+    epsilon_per_unit: bool | None = None
     epsilon_unit: str
     loss_unit: str
     epsilons: EpsilonRangeAnswer

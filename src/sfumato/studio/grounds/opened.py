@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ...core import NumberBins
 from ...core.naming import quoted
 from ...errors import InputError
 from ...geo import Polygon, Region, Visits, read_visits, synthetic_city
@@ -81,13 +83,16 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
         return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quoted(column)}")
 
     numbers = {int(label): count for label, count in counts.items() if _whole(label)}
-    first, last = site.get("first"), site.get("last")
-    if len(numbers) < len(counts) and first is None and last is None:
+    first, last, period = (site.get(name) for name in ("first", "last", "circular"))
+    if len(numbers) < len(counts) and first is None and last is None and period is None:
         said = source(sum(counts.values()), "with a value")
         return ValuesGround(column, counts, None, per_unit=False, source=said)
     if not numbers:
-        raise RefusedError(422, f"The column {column!r} holds no whole numbers.", "leave out the range.", "first")
+        what, field = ("range", "first") if period is None else ("circle", "circular")
+        raise RefusedError(422, f"The column {column!r} holds no whole numbers.", f"leave out the {what}.", field)
     low = min(numbers) if first is None else first
+    if period is not None:
+        numbers = _turned(numbers, low, period)
     high = max(numbers) if last is None else last
     if not 2 <= high - low + 1 <= MOST_LABELS:
         raise RefusedError(
@@ -96,11 +101,29 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
             f"choose a range of 2 to {MOST_LABELS} whole numbers.",
             "last",
         )
+    if period is not None and high - low >= period:
+        raise RefusedError(
+            422,
+            f"The range {low} to {high} goes more than once around a circle of {period}.",
+            f"end it at {low + period - 1}, or choose a longer circle.",
+            "circular",
+        )
     every = {str(number): numbers.get(number, 0) for number in range(low, high + 1)}
     if not any(every.values()):
         raise RefusedError(422, f"No row is in the range {low} to {high}.", "choose another range.", "first")
-    said = source(sum(every.values()), f"with a whole number from {low} to {high}")
-    return ValuesGround(column, every, low, per_unit=bool(site.get("epsilon_per_unit")), source=said)
+    around = "" if period is None else f" on a circle of {period}"
+    said = source(sum(every.values()), f"with a whole number from {low} to {high}{around}")
+    per_unit = bool(site.get("epsilon_per_unit"))
+    return ValuesGround(column, every, low, per_unit=per_unit, source=said, period=period)
+
+
+def _turned(numbers: Mapping[int, int], first: int, period: int) -> dict[int, int]:
+    """Return how often numbers on a circle occur, counted from the first one on: of the hours from 22, 3 is 27."""
+    places = NumberBins(first, 1, period, period=period).positions_of(list(numbers)).tolist()
+    found: Counter[int] = Counter()
+    for place, (number, count) in zip(places, numbers.items(), strict=True):
+        found[number if place < 0 else first + place] += count
+    return found
 
 
 def _named(data: Mapping[str, Any]) -> str:

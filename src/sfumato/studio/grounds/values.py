@@ -16,7 +16,7 @@ from ...leakage import bayes_vulnerability
 from ...optimal import Design, DesignGoal
 from ...privacy.atlas import Claim
 from ...report import summarise
-from ...rounding import counted
+from ...rounding import counted, exactly
 from ..refusals import RefusedError
 from ..script import script_text
 from .ground import Measures, StudioGround, Where
@@ -31,16 +31,25 @@ class ValuesGround(StudioGround):
         first: The smallest number, where values are whole numbers in a row; None for categories.
         per_unit: Whether epsilon counts per unit.
         source: Where they come from, in words.
+        period: The length of the circle that the numbers are on; None for a line.
     """
 
     kind = "values"
 
     def __init__(
-        self, column: str, counts: Mapping[str, float], first: int | None, *, per_unit: bool, source: str
+        self,
+        column: str,
+        counts: Mapping[str, float],
+        first: int | None,
+        *,
+        per_unit: bool,
+        source: str,
+        period: int | None = None,
     ) -> None:
         self.column, self.source, self.first, self.per_unit = column, source, first, per_unit
+        self.period = period
         self.labels, self.counts = list(counts), list(counts.values())
-        space: Space = Space(self.labels) if first is None else NumberBins(first, 1, len(counts))
+        space: Space = Space(self.labels) if first is None else NumberBins(first, 1, len(counts), period=period)
         self.prior = Prior.from_counts(space, np.array(self.counts, dtype=float))
         self.metric: Metric = hamming(space) if first is None else space.metric("absolute")
         self.loss = self.metric
@@ -118,6 +127,8 @@ class ValuesGround(StudioGround):
             "column": self.column,
             "labels": self.labels,
             "ordered": self.ordered,
+            "circular": self.period,
+            "epsilon_per_unit": self.per_unit,
             "epsilon_unit": self.epsilon_unit,
             "loss_unit": self.loss_unit,
             "epsilons": {"least": self.ends[0], "most": self.ends[1]},
@@ -125,13 +136,26 @@ class ValuesGround(StudioGround):
                 f"There are {counted(len(self.labels), 'value')}; one of them is reported.",
                 f"The values and how often each occurs are those of {how}: whoever sees the mechanism's file sees "
                 "them.",
+                *self._circle(),
             ],
         }
 
+    def _circle(self) -> list[str]:
+        """Return which numbers are neighbours around the circle, in a sentence, if they are on one."""
+        if self.period is None:
+            return []
+        first, last = int(self.labels[0]), int(self.labels[-1])
+        again = f", and {last} stands for {last - self.period}, too" if last >= self.period else ""
+        apart = exactly(float(self.metric.array[0, -1]))
+        return [f"The numbers are {self.space.circle}: {last} and {first} are {apart} apart{again}."]
+
     def script(self, name: str, epsilon: float, gap: float, distortion: float | None) -> str:  # noqa: ARG002
         """Return a Python script that makes a design again; see `StudioGround.script`."""
+        around = "" if self.period is None else f", period={self.period}"
         space = (
-            f"sf.NumberBins({self.first}, 1, {len(self.labels)})" if self.ordered else f"sf.Space({self.labels!r})"
+            f"sf.NumberBins({self.first}, 1, {len(self.labels)}{around})"
+            if self.ordered
+            else f"sf.Space({self.labels!r})"
         )
         loss = 'space.metric("absolute")' if self.ordered else "sf.hamming(space)"
         errs = "" if distortion is None else f", sf.DistortionPrivacy({distortion!r}, loss)"

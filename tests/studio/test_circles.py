@@ -1,0 +1,176 @@
+"""Numbers on a circle, such as hours: what the studio computes and says, against distances from the definition."""
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.files import read_mechanism_file
+from sfumato.studio.examples import example_data
+from sfumato.studio.grounds import ValuesGround, ground_of
+from sfumato.studio.words import StudioWords
+
+from .conftest import designed
+
+HOURS = {23: 30, 0: 25, 1: 15, 3: 4, 8: 6, 12: 10, 24: 5, 22: 5}
+WAY = ", the shorter way around the circle"
+SITE = {"kind": "values", "column": "hour"}
+
+
+def table(counts):
+    lines = [str(hour) for hour, count in counts.items() for _ in range(count)]
+    return "\n".join(["hour", *lines]).encode()
+
+
+def around(first, n, period):
+    """Return distances around a circle, from the angles."""
+    angles = 2 * np.pi * np.arange(first, first + n) / period
+    return np.arccos(np.clip(np.cos(angles[:, None] - angles), -1, 1)) * period / (2 * np.pi)
+
+
+@pytest.fixture(scope="module")
+def hours(cities):
+    """A visitor whose hours are on a circle, with a few designs; epsilon counts per hour."""
+    found = cities()
+    found.upload("hours.csv", table(HOURS))
+    found.put("/site", SITE | {"circular": 24, "epsilon_per_unit": True})
+    return designed(found, 2)
+
+
+@pytest.fixture(scope="module")
+def columns(cities):
+    """A visitor whose table has hours from 0 to 24 and colours."""
+    found = cities()
+    rows = [f"{hour},{'red' if hour % 2 else 'blue'}" for hour in range(25)]
+    found.upload("hours.csv", "\n".join(["hour,colour", *rows]).encode())
+    return found
+
+
+def held_in(visitor, design):
+    return read_mechanism_file(visitor.studio.folder / "workspaces" / visitor.id / "designs" / f"{design}.sfm")
+
+
+def test_midnight_and_the_hour_before_are_neighbours(hours):
+    site = hours.get()["site"]
+    assert site["circular"] == 24
+    assert site["epsilon_per_unit"] is True
+    assert site["labels"] == [str(hour) for hour in range(24)]  # 24 is 0 again
+    assert "The numbers are on a circle of 24: 23 and 0 are 1 apart." in site["sentences"]
+    counts = [each["count"] for each in hours.get("/values")["values"]]
+    assert counts == [30, 15, 0, 4, 0, 0, 0, 0, 6, 0, 0, 0, 10, *[0] * 9, 5, 30]
+
+
+def test_losses_and_promises_go_the_shorter_way_around(hours):
+    apart = around(0, 24, 24)
+    for point in hours.get("/frontier")["points"]:
+        held = held_in(hours, point["design"])
+        matrix, shares = held.mechanism.matrix, held.prior.probabilities
+        positions = [int(label) for label in held.mechanism.observables.labels]
+        loss = float((shares[:, None] * matrix * apart[:, positions]).sum())
+        assert loss == pytest.approx(point["loss"]["value"], rel=1e-6)
+        guesses = (shares[:, None, None] * matrix[:, :, None] * apart[:, None, :]).sum(axis=0).min(axis=1)
+        assert point["error"]["value"] == pytest.approx(guesses.sum(), rel=1e-6)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.abs(np.log(matrix[:, None, :] / matrix[None, :, :]))
+        odds[np.isnan(odds)] = 0
+        ratios = odds.max(axis=2)[apart > 0] / apart[apart > 0]
+        assert ratios.max() <= point["epsilon"] * (1 + 1e-6)
+        for said in (point["loss"]["sentence"], point["error"]["sentence"]):
+            assert said.endswith(f"{WAY}.")
+        preview = hours.get("/preview", design=point["design"], at=23)
+        assert preview["here"]["mean_loss"] == pytest.approx(float(matrix[23] @ apart[23, positions]), rel=1e-4)
+        assert WAY in preview["here"]["sentence"]
+        assert any(f"For two numbers 1 apart{WAY}, a report" in each for each in preview["sentences"])
+
+
+def test_walks_shares_and_searches_count_around_the_circle(hours):
+    epsilon = hours.get("/frontier")["points"][-1]["epsilon"]
+    walk = hours.post("/walk", {"epsilon": epsilon, "path": [{"at": 23}, {"at": 0}, {"at": 1}]})
+    assert f"at most 1 apart{WAY}, and" in walk["sentence"]
+    for step in walk["steps"]:
+        off = abs(step["guess"] - step["truth"])
+        assert step["off"] == pytest.approx(min(off, 24 - off))
+    share = hours.post("/share", {"epsilon": epsilon, "at": 23, "times": 200})
+    away = [min(abs(at - 23), 24 - abs(at - 23)) for at in share["reports"]]
+    assert share["mean_loss"] == pytest.approx(np.mean(away))
+    assert share["mean_loss"] <= 12
+    assert WAY in share["sentence"]
+
+
+def test_the_files_of_a_design_hold_the_circle(hours):
+    design = hours.get("/frontier")["points"][-1]["design"]
+    space = held_in(hours, design).mechanism.secrets
+    assert space == sf.NumberBins(0, 1, 24, period=24)
+    script = hours.studio.client.get(f"{hours.base}/designs/{design}/script.py").text
+    assert "space = sf.NumberBins(0, 1, 24, period=24)\n" in script
+    said = [each for section in hours.get(f"/designs/{design}")["sections"] for each in section["sentences"]]
+    assert any(each.startswith("On average the report is off by") and each.endswith(f"{WAY}.") for each in said)
+
+
+@pytest.mark.slow
+def test_reports_and_comparisons_say_so(hours):
+    point = hours.get("/frontier")["points"][-1]
+    report = hours.studio.client.get(f"{hours.base}/designs/{point['design']}/report.html").text
+    assert "numbers on a circle of 24" in report
+    ended = hours.ended(hours.post("/compare", {"loss": point["loss"]["upper"]}, 202))
+    assert ended["status"] == "done", ended["error"]
+    assert f"{WAY}. At the same loss" in ended["result"]["sentence"]
+    names = {each["name"]: each for each in ended["result"]["rows"]}
+    assert "geometric" not in names  # its noise is on a line
+    assert names["optimum"]["epsilon"] <= point["epsilon"] * 1.01
+
+
+def test_a_range_goes_on_over_midnight(visitor):
+    visitor.upload("hours.csv", table(HOURS))
+    site = visitor.put("/site", SITE | {"circular": 24, "first": 20, "last": 27})["site"]
+    assert "27 and 20 are 7 apart, and 27 stands for 3, too." in site["sentences"][-1]
+    counts = {each["label"]: each["count"] for each in visitor.get("/values")["values"]}
+    assert counts == {"20": 0, "21": 0, "22": 5, "23": 30, "24": 30, "25": 15, "26": 0, "27": 4}
+    site = visitor.put("/site", SITE | {"circular": 24, "first": 22})["site"]
+    assert (site["labels"][0], site["labels"][-1], site["n"]) == ("22", "36", 15)  # 12 is the last hour after 22
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "message", "hint"),
+    [
+        ({"circular": 24, "last": 24}, "circular", "The range 0 to 24 goes more than once", "End it at 23,"),
+        (
+            {"circular": 12},
+            "circular",
+            "The range 0 to 24 goes more than once around a circle of 12",
+            "End it at 11,",
+        ),
+        ({"circular": 24, "column": "colour"}, "circular", "'colour' holds no whole numbers", "the circle"),
+        ({"circular": 1}, "values.circular", "greater than or equal to 2", ""),
+        ({"circular": 24.5}, "values.circular", "valid integer", ""),
+        ({"circular": 10**6}, "values.circular", "less than or equal to 10000", ""),
+    ],
+)
+def test_circles_that_make_no_sense_are_refused(columns, options, field, message, hint):
+    before = columns.put("/site", SITE)["site"]
+    error = columns.put("/site", SITE | options, 422)
+    assert error["field"] == field
+    assert message in error["message"]
+    assert hint in error["hint"]
+    assert columns.get()["site"] == before
+
+
+def test_other_answers_are_left_out_and_counted(tmp_path):
+    days = {str(day): 3 for day in range(1, 8)} | {"unknown": 2}
+    data = example_data("ages") | {"tables": {"day": days}, "rows": 23}
+    ground = ground_of(data, {"kind": "values", "circular": 7}, tmp_path)
+    assert ground.answer()["sentences"][-1].endswith("7 and 1 are 1 apart, and 7 stands for 0, too.")
+    assert "those with a whole number from 1 to 7 on a circle of 7 in the column 'day'" in ground.source
+    assert ground.source.startswith("21 of 23 rows")
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "period"), [(0, 24, 24), (1, 7, 7), (6, 18, 24), (20, 8, 24), (-18, 36, 36)]
+)
+def test_distances_are_those_of_a_circle(first, count, period):
+    counts = {str(first + k): 1 + k % 3 for k in range(count)}
+    ground = ValuesGround("x", counts, first, per_unit=True, source="x", period=period)
+    np.testing.assert_allclose(ground.metric.array, around(first, count, period), atol=1e-6)
+    np.testing.assert_array_equal(ground.apart.array, ground.metric.array)
+    line = ValuesGround("x", counts, first, per_unit=True, source="x")
+    assert WAY in StudioWords(ground).odds(0.5)
+    assert "circle" not in StudioWords(line).odds(0.5)
