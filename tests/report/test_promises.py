@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.report import extremes
+from sfumato.report import extremes, summarise
 
 GROUND = sf.Metric(np.array([[0, 0.5, 4], [0.5, 0, 4], [4, 4, 0]]), "km")
 
@@ -31,3 +31,22 @@ def test_only_finite_positive_distances_count():
     apart = sf.Metric(np.array([[0, np.inf], [np.inf, 0]]), "km")
     assert extremes(sf.MetricPrivacy("1/m", apart)) == []
     assert extremes(sf.DistortionPrivacy("1 km", GROUND)) == []
+
+
+def test_promises_on_a_circle_say_so():
+    said = {}
+    for period in (24, None):
+        space = sf.NumberBins(0, 1, 24, "h", period=period)
+        metric = space.metric("absolute")
+        design = sf.design(
+            sf.Prior.uniform(space),
+            loss=metric,
+            guarantees=[sf.MetricPrivacy("0.5/h", metric), sf.DistortionPrivacy("0.5 h", metric)],
+            gap=0.05,
+        )
+        sections = {section.title: section.sentences for section in summarise(design, metric).sections}
+        said[period] = " ".join([*sections["Promise"], *sections["Cost"]])
+    assert "counted on a circle of 24 h, the shorter way around." in said[24]
+    assert "at least 0.5 h on average, counted on a circle of 24 h" in said[24]
+    assert "for the worst value), the shorter way around the circle." in said[24]
+    assert "circle" not in said[None]

@@ -78,6 +78,8 @@ def promises(
             confirmed = source is DistanceSource.CONFIRMED
             if isinstance(mechanism.secrets, Cells) and guarantee.metric.unit and confirmed:
                 sentences.append(_BORDER)
+            if mechanism.secrets.circle and guarantee.metric.name == "absolute" and confirmed:
+                sentences.append(f"Distances are counted {mechanism.secrets.circle}, the shorter way around.")
             if isinstance(mechanism.secrets, Lattice) and not isinstance(guarantee, VertexPrivacy):
                 sentences.append(_VERTICES)
             proved = f"{at_most_against(proof.upper, proof.claimed)}{per_unit(proof.unit)}"
@@ -149,6 +151,8 @@ def _of_what(space: Space, guarantee: DistortionPrivacy, source: DistanceSource)
         return " about the vertex that you are rounded to, from which nothing follows for the point"
     if source is not DistanceSource.CONFIRMED:
         return ""
+    if space.circle and guarantee.distance.name == "absolute":
+        return f", counted {space.circle}"
     return ", counted between centres of cells" if isinstance(space, Cells) and guarantee.distance.unit else ""
 
 
