@@ -175,3 +175,11 @@ def test_distances_are_those_of_a_circle(first, count, period):
     line = ValuesGround("x", counts, first, per_unit=True, source="x")
     assert WAY in StudioWords(ground).odds(0.5)
     assert "circle" not in StudioWords(line).odds(0.5)
+
+
+@pytest.mark.parametrize("circular", [None, 24])
+def test_numbers_with_leading_zeros_are_the_same_numbers(tmp_path, circular):
+    data = example_data("ages") | {"tables": {"hour": {"07": 3, "7": 2, "08": 1}}, "rows": 6}
+    ground = ground_of(data, {"kind": "values", "circular": circular}, tmp_path)
+    assert isinstance(ground, ValuesGround)
+    assert dict(zip(ground.labels, ground.counts, strict=True)) == {"7": 5, "8": 1}

@@ -82,9 +82,11 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     def source(used: int, chosen: str) -> str:
         return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quoted(column)}")
 
-    numbers = {int(label): count for label, count in counts.items() if _whole(label)}
+    numbers: Counter[int] = Counter()
+    for label in filter(_whole, counts):
+        numbers[int(label)] += counts[label]  # 07 is 7
     first, last, period = (site.get(name) for name in ("first", "last", "circular"))
-    if len(numbers) < len(counts) and first is None and last is None and period is None:
+    if not all(map(_whole, counts)) and first is None and last is None and period is None:
         said = source(sum(counts.values()), "with a value")
         return ValuesGround(column, counts, None, per_unit=False, source=said)
     if not numbers:
@@ -117,7 +119,7 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     return ValuesGround(column, every, low, per_unit=per_unit, source=said, period=period)
 
 
-def _turned(numbers: Mapping[int, int], first: int, period: int) -> dict[int, int]:
+def _turned(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]:
     """Return how often numbers on a circle occur, counted from the first one on: of the hours from 22, 3 is 27."""
     places = NumberBins(first, 1, period, period=period).positions_of(list(numbers)).tolist()
     found: Counter[int] = Counter()
