@@ -241,6 +241,41 @@ def test_refusals(also, options, problem):
         sf.release(NOISE, table, also=also, **options)
 
 
+@pytest.mark.parametrize("first", [("lat", "lon"), ("Latitude", "Longitude"), ("start_lat", "start_lng")])
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0), (0, 3), (2, 1)])
+def test_the_first_place_is_never_taken_for_another(first, pair):
+    columns = [*first, "end_lat", "end_lng"]
+    table = trips().rename_columns(["user", *columns])
+    also = [tuple(columns[each] for each in pair)]
+    with pytest.raises(InputError, match="already the place of each row") as refused:
+        sf.release(NOISE, table, also=also)
+    assert f"{first[0]!r} and {first[1]!r} are already" in refused.value.problem
+    if pair == (0, 1):
+        assert "also=[('end_lat', 'end_lng')]" in refused.value.hint
+        assert "--also end_lat,end_lng" in refused.value.told(lambda name, value: f"--{name} {value}")
+    ends = {"lat": "end_lat", "lon": "end_lng"}
+    private = sf.release(NOISE, table, also=[first], **ends)
+    assert private.column_names == ["latitude", "longitude", *first]
+
+
+def test_the_first_place_is_not_taken_for_another_where_a_geometry_or_nothing_else_is_left():
+    table = trips().rename_columns(["user", "lat", "lon", "p", "q"])
+    points = pa.array([f"POINT ({x} {y})" for y, x in zip(table["lat"], table["lon"], strict=True)])
+    for source in (table, table.append_column("geometry", points)):
+        with pytest.raises(InputError, match="'lat' and 'lon' are already the place") as refused:
+            sf.release(NOISE, source, also=[("lat", "lon")])
+        assert "lat='column' and lon='column'" in refused.value.hint
+    assert sf.release(NOISE, table, also=[("lat", "lon")], lat="p", lon="q").num_rows == 12
+
+
+def test_errors_of_another_place_name_its_argument():
+    table = trips().set_column(3, "end_lat", pa.array(["north"] * 12))
+    with pytest.raises(DataError, match=r"'end_lat' .* not a number") as refused:
+        sf.release(NOISE, table, also=ENDS)
+    assert refused.value.hint.endswith("name the right columns with also=.")
+    assert "lat=" not in refused.value.hint
+
+
 def test_labels_have_no_other_places():
     table = pa.table({"answer": ["a", "b"], "lat": [1.0, 2.0], "lon": [1.0, 2.0]})
     with pytest.raises(InputError, match="no places are read"):

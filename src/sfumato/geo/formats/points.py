@@ -36,18 +36,19 @@ _KINDS: Final = {
 _DAMAGED: Final = "a damaged geometry"
 
 
-def degrees(column: Any, what: str, *, comma: bool = False) -> Floats:
+def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
     """Return a column of latitudes or longitudes, NaN where a value is missing.
 
     Args:
         column: An Arrow column of numbers, or of texts that are numbers.
         what: What the column is, for the error message.
+        named: How a caller names such columns, for the error message.
         comma: Whether numbers may be written ``48,85``.
 
     Raises:
         DataError: If a value is not a number.
     """
-    return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {NAMED}.", comma=comma)
+    return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {named}.", comma=comma)
 
 
 def points(

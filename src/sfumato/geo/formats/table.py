@@ -27,6 +27,7 @@ from ...tables import (
     plain_values,
     times,
 )
+from ..visits import NAMED
 from .columns import Roles, recognised
 from .crs import WGS84, ReferenceSystem, row_statements
 from .format import Format, Wanted
@@ -86,12 +87,14 @@ class PlaceColumns(Short):
         source: What messages call the table.
         comma: Whether numbers may be written ``48,85``.
         system: The coordinate system of the geometry column.
+        named: How a caller names the columns of latitude and longitude, for messages.
     """
 
     roles: Roles
     source: str
     comma: bool
     system: ReferenceSystem = WGS84
+    named: str = NAMED
 
     @classmethod
     def of(cls, schema: Any, source: str, named: Mapping[str, str | None], *, comma: bool = False) -> Self:
@@ -158,7 +161,7 @@ class PlaceColumns(Short):
             whole = pa.chunked_array([geometry]) if isinstance(geometry, pa.Array) else geometry
             return points(whole, self.source, self.system, own, start=start)
         lat, lon = (
-            degrees(table[name], f"the {role} column {name!r} of {self.source}", comma=self.comma)
+            degrees(table[name], f"the {role} column {name!r} of {self.source}", self.named, comma=self.comma)
             for role, name in (("latitude", self.roles.lat), ("longitude", self.roles.lon))
         )
         if own is not None:

@@ -24,7 +24,7 @@ from .outside import check_near, refuse_outside
 from .positions import check_kept
 from .schema import of_place, private_schema
 from .secrets import grouped, secrets_at, secrets_of
-from .wishes import Wishes, by_name, first_places, given_by, other_places
+from .wishes import Wishes, by_name, first_place, given_by, other_places
 
 
 class Kernel:
@@ -81,10 +81,9 @@ class Kernel:
             raise InputError(f"a distance of {asked.within} is negative.", "use a length such as '1 km'.")
         given = given_by(self._reporters, asked)
         columns = schema.names
-        found = None
+        found: PlaceColumns | None = None
         if given == "places":
-            named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
-            found = PlaceColumns.of(first_places(schema, asked, name), name, named, comma=comma)
+            found = first_place(schema, asked, name, comma=comma)
         pairs = () if found is None else other_places(found, asked.also)
         self._places = () if found is None else (found, *pairs)
         self.places = 1 + len(pairs)

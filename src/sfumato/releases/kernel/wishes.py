@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ...core.frozen import Short
-from ...errors import InputError, argument
+from ...errors import DataError, InputError, argument, python, typed
 from ...geo import People, PlaceColumns
 from ...rounding import counted
 from ...sampling import SystemWords
@@ -156,20 +156,24 @@ def given_by(reporters: Sequence[Reporter], asked: Wishes) -> Given:
     return "numbers" if kinds == {"numbers"} else "labels"
 
 
-def first_places(schema: Any, asked: Wishes, name: str) -> Any:
-    """Return the schema of a source without the columns of other places, in which the first place is looked for.
+def first_place(schema: Any, asked: Wishes, name: str, *, comma: bool = False) -> PlaceColumns:
+    """Return the columns of the first place of each row, which other places are never taken for.
 
     Args:
         schema: The Arrow schema of the source.
         asked: The wishes.
         name: The source, for messages.
+        comma: Whether numbers may be written ``48,85``.
 
     Raises:
         DataError: If a column is missing.
-        InputError: If a column has two roles.
+        InputError: If a column has two roles, or another place is the one that is released without it.
     """
     import pyarrow as pa
 
+    named = {"lat": asked.lat, "lon": asked.lon, "user": asked.user, "time": asked.time}
+    if not asked.also:
+        return PlaceColumns.of(schema, name, named, comma=comma)
     others = list(chain(*asked.also))
     every = [*others, asked.lat, asked.lon, asked.user, asked.time, asked.by]
     for each in others:
@@ -180,7 +184,44 @@ def first_places(schema: Any, asked: Wishes, name: str) -> Any:
                 f"the column {each!r} of {argument('also')} has another role, too.",
                 "name each column once: the first place of a row by itself, and the others with this argument.",
             )
-    return pa.schema([field for field in schema if field.name not in others], schema.metadata)
+    rest = pa.schema([field for field in schema if field.name not in others], schema.metadata)
+    try:
+        usual = PlaceColumns.of(schema, name, named, comma=comma).position
+    except DataError:  # which place comes first is open without the others
+        usual = ()
+    if twice := set(usual) & set(others):
+        raise _first_again(next(pair for pair in asked.also if twice & set(pair)), usual, rest, name)
+    return PlaceColumns.of(rest, name, named, comma=comma)
+
+
+def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: str) -> InputError:
+    """Return the error of another place that is the first one, with the columns that may have been meant.
+
+    Args:
+        pair: The columns of the other place.
+        usual: The columns of the place that is released without it.
+        rest: The Arrow schema of the source without all other places.
+        name: The source, for messages.
+    """
+    try:
+        roles = PlaceColumns.of(rest, name, {}).roles
+    except DataError:
+        roles = None
+    hints = [
+        "name another place of the row with it, such as the end of a trip, or leave it out",
+        f"name the first place of each row: {argument('lat', 'column')} and {argument('lon', 'column')}.",
+    ]
+    if roles is not None and roles.lat is not None and roles.lon is not None:
+        hints = [
+            python(f"pass the other place: also=[({roles.lat!r}, {roles.lon!r})]"),
+            typed(f"name the other place: --also {roles.lat},{roles.lon}"),
+            f"call the other place the first one: {argument('lat', roles.lat)} and {argument('lon', roles.lon)}.",
+        ]
+    return InputError(
+        f"{argument('also')} names {' and '.join(map(repr, pair))}, but {' and '.join(map(repr, usual))} "
+        f"{'is' if len(usual) == 1 else 'are'} already the place of each row that is released.",
+        *hints,
+    )
 
 
 def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[PlaceColumns, ...]:
@@ -190,4 +231,7 @@ def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[
         first: The columns of the first place.
         also: Pairs of columns of latitude and longitude.
     """
-    return tuple(replace(first, roles=replace(first.roles, lat=lat, lon=lon, geometry=None)) for lat, lon in also)
+    return tuple(
+        replace(first, roles=replace(first.roles, lat=lat, lon=lon, geometry=None), named=argument("also"))
+        for lat, lon in also
+    )
