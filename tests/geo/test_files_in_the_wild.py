@@ -3,6 +3,7 @@
 import datetime as dt
 import gzip
 import json
+import zoneinfo
 from pathlib import Path
 
 import numpy as np
@@ -317,15 +318,198 @@ class TestTimes:
         assert visits.time is None
         assert not any("month or with the day" in note for note in visits.notes)
 
-    @pytest.mark.parametrize("clock", ["13:05 AM", "0:05 PM", "24:05 PM", "25:05 PM", "37:05 am"])
-    def test_clocks_that_contradict_themselves_are_missing(self, write: Write, clock: str) -> None:
-        rows = [f"01/{day}/2024 {time}" for day, time in ((13, "1:05 PM"), (14, clock), (15, "12:05 AM"))]
+    @pytest.mark.parametrize(
+        "clock", ["13:05 AM", "13:05 PM", "0:05 PM", "0:30 AM", "24:05 PM", "25:05 PM", "37:05 am"]
+    )
+    @pytest.mark.parametrize("date", ["01/{}/2024", "2024-01-{}"])
+    def test_clocks_that_contradict_themselves_are_missing(self, write: Write, clock: str, date: str) -> None:
+        """With AM or PM an hour is from 1 to 12."""
+        rows = [f"{date.format(day)} {time}" for day, time in ((13, "1:05 PM"), (14, clock), (15, "12:05 AM"))]
         whole = "".join(f"{row},48.85,2.35\n" for row in rows)
         apart = "".join(f"{row.replace(' ', ',', 1)},48.85,2.35\n" for row in rows)
         for name, head, text in (("v.csv", "time", whole), ("w.csv", "date,time", apart)):
             visits = read_visits(write(name, f"{head},lat,lon\n{text}"))
             assert moments(visits) == ["2024-01-13T13:05:00.000000", "NaT", "2024-01-15T00:05:00.000000"]
             assert any("1 of 3 times" in note for note in visits.notes)
+
+    @pytest.mark.parametrize(
+        ("text", "moment"),
+        [
+            ("2024-01-13 1:05 PM", "2024-01-13T13:05:00.000000"),
+            ("2024-01-13 1:05:09 pm UTC", "2024-01-13T13:05:09.000000"),
+            ("2024-01-13 1:05:09.25\u202fp.m.", "2024-01-13T13:05:09.250000"),
+            ("2024-01-13, 1:05\u00a0PM +02:00", "2024-01-13T11:05:00.000000"),
+            ("1/13/2024, 1:05:09\u202fPM", "2024-01-13T13:05:09.000000"),
+            ("2024-01-13 12:30 AM", "2024-01-13T00:30:00.000000"),
+            ("2024-01-13 12 pm", "2024-01-13T12:00:00.000000"),
+            ("Jan 13, 2024, 1:05:09 PM", "2024-01-13T13:05:09.000000"),
+            ("January 13, 2024 at 1:05\u202fPM", "2024-01-13T13:05:00.000000"),
+            ("Sat, 13 Jan 2024 13:05:00 GMT", "2024-01-13T13:05:00.000000"),
+            ("Sat Jan 13 2024 13:05:00 GMT+0200 (Eastern European)", "2024-01-13T11:05:00.000000"),
+            ("Sat Jan 13 13:05:00 UTC 2024", "2024-01-13T13:05:00.000000"),
+            ("13-Jan-2024 13:05", "2024-01-13T13:05:00.000000"),
+            ("13.01.2024 13:05 Uhr", "2024-01-13T13:05:00.000000"),
+            ("2024-1-3 3:05", "2024-01-03T03:05:00.000000"),
+            ("2024:01:13 13:05:09", "2024-01-13T13:05:09.000000"),
+            ("2024-01-13T13:05:00,25Z", "2024-01-13T13:05:00.250000"),
+            ("2024-01-13T13:05+0200", "2024-01-13T11:05:00.000000"),
+            ("2024-01-13T13:05 UTC+2", "2024-01-13T11:05:00.000000"),
+            ("2024-01-13t13:05:00z", "2024-01-13T13:05:00.000000"),
+            ("2024-01-13T13:05:00+02:00[Europe/Kyiv]", "2024-01-13T11:05:00.000000"),
+            ("2024-01-13T13:05:00\u221202:00", "2024-01-13T15:05:00.000000"),
+            ("01/01/2024 13:05", "2024-01-01T13:05:00.000000"),
+        ],
+    )
+    def test_spellings_of_programs(self, write: Write, text: str, moment: str) -> None:
+        visits = read_visits(write("v.csv", f'time,lat,lon\n"{text}",48.85,2.35\n'))
+        assert moments(visits) == [moment]
+        assert visits.notes == ()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "2024-01-13-02:00",  # a day with an offset, or a day and a clock
+            "2024-01-13+02:00",
+            "2024-01-13T13:05:00+02:75",
+            "2024-01-13 13:05 EST",
+            "2024-01-13 13:05 +0200 UTC",
+            "1/13/24 13:05",
+            "13 Foo 2024 13:05",
+            "2024-13-01 13:05",
+            "1899-12-30 13:05:00",  # a clock of a spreadsheet, without its day
+            "12/30/1899 1:05:00 PM",
+        ],
+    )
+    def test_what_may_be_another_time_is_not_read(self, write: Write, text: str) -> None:
+        visits = read_visits(write("v.csv", f"time,lat,lon\n{text},48.85,2.35\n"))
+        assert visits.time is None
+        assert "could not be read as times and is kept as it is" in visits.notes[0]
+
+    @pytest.mark.parametrize("offset", ["+02:00", "-03:30", "Z"])
+    @pytest.mark.parametrize("clock", ["00:30:00", "13:05:00", "23:59:59.5"])
+    @pytest.mark.parametrize("form", ["{}T00:00:00{}", "{} 00:00:00.000{}", "{}T00:00{}", "{}{}"])
+    def test_the_offset_of_a_day_is_that_of_its_clock(
+        self, write: Write, offset: str, clock: str, form: str
+    ) -> None:
+        days = [form.format(day, offset) for day in ("2024-01-13", "2024-07-01")]
+        visits = read_visits(
+            write("v.csv", "date,time,lat,lon\n" + "".join(f"{day},{clock},48.85,2.35\n" for day in days))
+        )
+        whole = [
+            dt.datetime.fromisoformat(f"{day}T{clock}{offset}").astimezone(dt.UTC).replace(tzinfo=None)
+            for day in ("2024-01-13", "2024-07-01")
+        ]
+        assert moments(visits) == [str(np.datetime64(each, "us")) for each in whole]
+        assert visits.notes == ()
+        assert dict(visits.attributes) == {}
+
+    @pytest.mark.parametrize("zone", ["Europe/Kyiv", "America/St_Johns", "Asia/Kolkata"])
+    def test_days_with_the_offsets_of_a_zone(self, write: Write, tmp_path: Path, zone: str) -> None:
+        """Over a year with summer time, against Python's own zones."""
+        local = zoneinfo.ZoneInfo(zone)
+        midnights = [dt.datetime(2024, 1, 13, tzinfo=local) + dt.timedelta(days=30 * k) for k in range(12)]
+        clock = dt.time(23, 5, 9)
+        whole = [dt.datetime.combine(day.date(), clock, tzinfo=local) for day in midnights]
+        expected = [str(np.datetime64(each.astimezone(dt.UTC).replace(tzinfo=None), "us")) for each in whole]
+        rows = "".join(f"{day.isoformat()},{clock},48.85,2.{k:02d}\n" for k, day in enumerate(midnights))
+        assert moments(read_visits(write("v.csv", f"date,time,lat,lon\n{rows}"))) == expected
+        columns = {
+            "date": pa.array(midnights, pa.timestamp("us", zone)),
+            "time": [str(clock)] * 12,
+            "lat": [48.85] * 12,
+            "lon": [2 + k / 100 for k in range(12)],
+        }
+        parquet.write_table(pa.table(columns), tmp_path / "v.parquet")
+        assert moments(read_visits(tmp_path / "v.parquet")) == expected
+
+    @pytest.mark.parametrize(
+        ("day", "clock"),
+        [
+            ("2024-01-12T22:00:00Z", "13:05:00"),  # midnight elsewhere
+            ("2024-01-13T00:00:00+02:00", "13:05:00Z"),
+            ("2024-01-13T00:00:00Z", "13:05:00+02:00"),
+            ("2024-01-13", "1899-12-30T13:05:00+02:00"),  # the offset may have been another one in 1899
+            ("2024-01-13", "1899-12-30T01:05:00+02:00"),
+            ("2024-01-13", "1900-01-00"),  # a clock that is shown as a date
+            ("2024-01-13", "1900-01-01"),
+            ("2024-01-13", "soon"),
+            ("not at all", "13:05:00"),
+        ],
+    )
+    def test_days_and_clocks_that_do_not_fit(self, write: Write, day: str, clock: str) -> None:
+        head, good = "date,time,lat,lon\n", "2024-01-14,13:05:00,48.85,2.35\n"
+        alone = read_visits(write("v.csv", f"{head}{day},{clock},48.85,2.35\n"))
+        assert alone.time is None
+        assert "'time' could not be read as times and is kept" in alone.notes[0]
+        among = read_visits(
+            write("w.csv", f"{head}{good}{good.replace('2.35', '2.36')}{day},{clock},48.86,2.36\n")
+        )
+        assert moments(among) == ["2024-01-14T13:05:00.000000", "2024-01-14T13:05:00.000000", "NaT"]
+        assert among.notes == ("1 of 3 times in the column 'time' of 'w.csv' could not be read and are missing.",)
+
+    @pytest.mark.parametrize(
+        "clock",
+        [
+            "1899-12-30 13:05:00",
+            "1899-12-30T13:05:00.000Z",
+            "1899-12-31 13:05",
+            "12/30/1899 1:05:00 PM",
+            "30.12.1899 13:05:00",
+            "1900-01-00 13:05:00",
+            "1/0/1900 1:05 PM",
+            "1900-01-01 13:05:00",
+            "1/1/1900 1:05 PM",
+            "1904-01-01 13:05:00",
+            "1970-01-01T13:05:00",
+            "0001-01-01T13:05:00",
+            "2000-01-01 13:05:00 UTC",
+            "1:05\u202fPM",
+            "13:05:00.000Z",
+            "13:05 Uhr",
+        ],
+    )
+    @pytest.mark.parametrize("day", ["1/13/2024 12:00:00 AM", "13.01.2024", "2024-01-13T00:00:00", "13 Jan 2024"])
+    def test_clocks_of_spreadsheets(self, write: Write, clock: str, day: str) -> None:
+        rows = f"{day},{clock},48.85,2.35\n{day},{clock},48.86,2.36\n"
+        visits = read_visits(write("v.csv", f"Date,Time,lat,lon\n{rows}"))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000"] * 2
+        assert visits.notes == ()
+        assert dict(visits.attributes) == {}
+
+    @pytest.mark.parametrize("separator", [".", ","])
+    def test_clocks_that_are_fractions_of_a_day(self, write: Write, tmp_path: Path, separator: str) -> None:
+        expected = [dt.time(13, 5), dt.time(0, 0, 1), dt.time(12), dt.time(23, 59, 59)]
+        fractions = [(t.hour * 3600 + t.minute * 60 + t.second) / 86_400 for t in expected]
+        texts = [f"{each:.9f}".replace(".", separator) for each in fractions]
+        rows = "".join(f'13.01.2024,"{text}",48.85,2.35\n' for text in [*texts, "1" + separator + "5"])
+        known = [f"2024-01-13T{each.isoformat()}.000000" for each in expected]
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n{rows}"))
+        assert moments(visits) == [*known, "NaT"]
+        assert visits.notes == (
+            "The numbers in the column 'time' of 'v.csv' are read as fractions of a day.",
+            "1 of 5 times in the column 'time' of 'v.csv' could not be read and are missing.",
+        )
+        for kind in (pa.float64(), pa.duration("us")):
+            values = (
+                fractions if kind == pa.float64() else [round(each * 86_400) * 1_000_000 for each in fractions]
+            )
+            columns = {"date": [dt.date(2024, 1, 13)] * 4, "time": pa.array(values, kind)}
+            table = pa.table(columns | {"lat": [48.85] * 4, "lon": [2.35] * 4})
+            parquet.write_table(table, tmp_path / "v.parquet")
+            assert moments(read_visits(tmp_path / "v.parquet")) == known
+
+    @pytest.mark.parametrize("number", ["0", "1305", "45304.545138889", "13.5"])
+    def test_other_numbers_are_no_clocks(self, write: Write, number: str) -> None:
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n2024-01-13,{number},48.85,2.35\n"))
+        assert visits.time is None
+
+    def test_a_clock_that_is_none_costs_no_other(self, write: Write) -> None:
+        rows = "".join(f"2024-01-13,{t},48.85,2.35\n" for t in ("13:05", "soon", "13:06", "25:00"))
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n{rows}2024-01-14,13:05,48.85,2.35\n"))
+        assert moments(visits)[::2] == [
+            f"2024-01-{each}:00.000000" for each in ("13T13:05", "13T13:06", "14T13:05")
+        ]
+        assert visits.notes == ("2 of 5 times in the column 'time' of 'v.csv' could not be read and are missing.",)
 
     def test_the_day_that_ends_at_24(self, write: Write) -> None:
         visits = read_visits(write("v.csv", "Date,Time,lat,lon\n2008-10-23,24:00:00,48.85,2.35\n"))

@@ -2,13 +2,15 @@
 
 from .arrow import IN_MEMORY, PARQUET_TYPE, ArrowBatch, ArrowStream, FrameTable, LazyTable, ParquetTable, is_frame
 from .batch_writer import STREAMED, BatchWriter, check_streamed
+from .clocks import Clocks
 from .columns import check_kind, read_columns
 from .delimited import TextTable, parsed, read_rows
 from .folders import damaged_note, files_below, others_note
 from .ipc import ArrowFile
+from .iso_times import ambiguous_dates
 from .labels import check_seen, find, label_column, numeric, text
 from .layout import Layout, misfit
-from .moments import TimeColumn, Times, ambiguous_dates, clocks, times
+from .moments import TimeColumn, Times, times
 from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
@@ -25,6 +27,7 @@ __all__ = [
     "ArrowFile",
     "ArrowStream",
     "BatchWriter",
+    "Clocks",
     "FrameTable",
     "Layout",
     "LazyTable",
@@ -43,7 +46,6 @@ __all__ = [
     "check_seen",
     "check_streamed",
     "check_suffix",
-    "clocks",
     "column_list",
     "damaged_note",
     "files_below",

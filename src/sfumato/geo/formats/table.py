@@ -14,6 +14,7 @@ from ...errors import DataError, argument, row_value
 from ...tables import (
     ArrowFile,
     ArrowStream,
+    Clocks,
     FrameTable,
     OpenTable,
     ParquetTable,
@@ -21,7 +22,6 @@ from ...tables import (
     TextTable,
     TimeColumn,
     ambiguous_dates,
-    clocks,
     column_list,
     names,
     plain_values,
@@ -35,8 +35,8 @@ from .geometry_columns import geometry_columns
 from .points import degrees, points
 from .rows import RawVisits
 
-_AT_MIDNIGHT: Final = r"[T ]+(?:0?0:00(?::00(?:[.,]0+)?)?|12:00(?::00)?\s*[Aa]\.?[Mm]\.?)\s*(Z|[+-]\d\d:?\d\d)?$"
-"""End of a day that is written as a time."""
+_DAYS_ZERO: Final = 2000
+"""The last year that programs write in front of times without a day."""
 
 
 def read_text(source: Source, wanted: Wanted) -> RawVisits:
@@ -46,8 +46,10 @@ def read_text(source: Source, wanted: Wanted) -> RawVisits:
     roles = recognised(table.columns, what, wanted.named)
     text = [] if roles.geometry is None else [roles.geometry]  # hexadecimal may look like a number
     content = table.load(_columns(table, roles, wanted), as_text=text)
-    if roles.user is not None and _is_rounded(content[roles.user]):
-        content = table.load(_columns(table, roles, wanted), as_text=[*text, roles.user])
+    again = [roles.user] if roles.user is not None and _is_rounded(content[roles.user]) else []
+    again += _without_zone(content, roles)
+    if again:
+        content = table.load(_columns(table, roles, wanted), as_text=[*text, *again])
     visits = visits_of(content, roles, str(source), decimal_comma=True)
     return replace(visits, notes=(*roles.notes(str(source)), *visits.notes))
 
@@ -58,6 +60,22 @@ def _is_rounded(column: Any) -> bool:
     import pyarrow.compute as pc
 
     return bool(pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0) >= 2**53)
+
+
+def _without_zone(table: Any, roles: Roles) -> list[str]:
+    """Return the columns of days and clocks that had a zone and were read as UTC: they may lie on another day."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if roles.date is None or roles.time is None:
+        return []
+    days, clocks = table[roles.date], table[roles.time]
+    columns = []
+    if pa.types.is_timestamp(clocks.type) and clocks.type.tz and pc.min(pc.year(clocks)).as_py() <= _DAYS_ZERO:
+        columns.append(roles.time)
+    if pa.types.is_timestamp(days.type) and days.type.tz and (columns or Clocks.of(clocks) is not None):
+        columns.append(roles.date)
+    return columns
 
 
 def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
@@ -255,23 +273,13 @@ def visits_of(
 
 def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
     """Return the times of a table, None without any, and the column of days where clocks have one of their own."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if roles.time is None:
         return None, None
-    clock = None if roles.date is None else clocks(table[roles.time])
-    if clock is not None:
-        # A day may be a whole time at midnight; what it states of a zone holds for the clock.
-        day = pc.utf8_trim_whitespace(pc.cast(table[roles.date], pa.string()))
-        whole = pc.match_substring_regex(day, _AT_MIDNIGHT)
-        zone = pc.if_else(whole, pc.replace_substring_regex(day, f"^.*{_AT_MIDNIGHT}", r"\1"), "")
-        day = pc.replace_substring_regex(day, _AT_MIDNIGHT, "")
-        clock = pc.replace_substring_regex(pc.cast(clock, pa.string()), "Z$", "")
-        moments = times(pc.binary_join_element_wise(pc.binary_join_element_wise(day, clock, " "), zone, ""))
-        if moments is not None:
-            return moments, roles.date
-    return times(table[roles.time]), None
+    clocks = Clocks.of(table[roles.time], days=roles.date is not None)
+    if clocks is None:
+        return times(table[roles.time]), None
+    moments = None if roles.date is None else clocks.on(table[roles.date])
+    return moments, None if moments is None else roles.date
 
 
 def _unclear(table: Any, roles: Roles) -> str:

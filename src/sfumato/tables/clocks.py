@@ -1,0 +1,175 @@
+"""Times of day in a column of their own, put together with the days of another column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.frozen import Short
+from .iso_times import CLOCK, hours, iso_texts, shorten_zones, trim_blanks
+from .moments import MOST_BAD, TimeColumn, times
+from .values import decoded, is_text
+
+_OF_SPREADSHEETS: Final = ("1899-12-30", "1899-12-31", "1900-01-01", "1904-01-01")
+_OF_PROGRAMS: Final = ("0001-01-01", "1970-01-01", "2000-01-01")
+"""Days that programs write in front of times that have none."""
+_DAY_ZERO: Final = r"^(?:1900-0?1-0?0|0?1[/.-]0?0[/.-]1900|0?0[/.-]0?1[/.-]1900)\b"  # of January 1900, in Excel
+_DATED: Final = (
+    r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ](?P<clock>\d\d:\d\d(?::\d\d(?:\.\d*)?)?)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?$"
+)
+_MIDNIGHT: Final = r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0*)?)?)?(?P<zone>Z|[+-]\d\d(?::?[0-5]\d)?)?$"
+_NO_TIME: Final = "-"
+_DAY_MS: Final = 86_400_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Clocks(Short):
+    """Times of day without a day.
+
+    Attributes:
+        texts: Texts such as ``02:53:04``, an Arrow column; "" for a value that is no time of day.
+        zones: Their zones, such as ``+02:00``; "" without one.
+        days: Days zero of programs, which may have had another offset from UTC; "" without one.
+        fractions: Whether they were numbers, as spreadsheets count times of day.
+    """
+
+    texts: Any
+    zones: Any
+    days: Any
+    fractions: bool = False
+
+    @classmethod
+    def of(cls, column: Any, *, days: bool = True) -> Clocks | None:
+        """Return the times of day of a column; None if most of its values are something else.
+
+        They are texts, times of day, time spans of less than a day, fractions of a day, and times that all lie on
+        the day zero of a program: spreadsheets write ``1899-12-30 13:05:00``. The day zero alone is no time.
+
+        Args:
+            column: An Arrow array or chunked array.
+            days: Whether another column holds days. Without one only times on a day zero of spreadsheets are
+                taken for times of day.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = decoded(column)
+        kind = column.type
+        if pa.types.is_time(kind):
+            return cls._without_zones(pc.cast(column, pa.string()))
+        if pa.types.is_duration(kind):
+            return cls._of_milliseconds(pc.cast(pc.cast(column, pa.duration("ms"), safe=False), pa.int64()))
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            return cls._of_fractions(pc.cast(column, pa.float64(), safe=False))
+        if not (is_text(column) or pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+            return None
+        column = trim_blanks(column)
+        known = len(column) - column.null_count
+        if not known:
+            return None
+        if (numbers := _numbers(column)) is not None:
+            return cls._of_fractions(numbers)
+        parts = pc.extract_regex(shorten_zones(column), f"^{CLOCK}$")
+        hour, rest, half, zone = (pc.struct_field(parts, name) for name in ("hour", "rest", "half", "zone"))
+        plain = pc.fill_null(pc.or_(pc.not_equal(rest, ""), pc.not_equal(half, "")), False)
+        texts = pc.binary_join_element_wise(hours(hour, half), pc.if_else(pc.equal(rest, ""), ":00", rest), "")
+        present = pc.is_valid(column)
+        if pc.sum(plain).as_py() == known:
+            return cls(texts, zone, pc.if_else(present, "", None))
+        dates = pc.extract_regex(iso_texts(pc.replace_substring_regex(column, _DAY_ZERO, "1899-12-31")), _DATED)
+        day, clock, its_zone = (pc.struct_field(dates, name) for name in ("day", "clock", "zone"))
+        zeros = pa.array((*_OF_SPREADSHEETS, *(_OF_PROGRAMS if days else ())))
+        zero = pc.min(pc.filter(day, pc.is_in(day, value_set=zeros))).as_py()
+        on_zero = pc.equal(day, zero or "")
+        if not days:  # dates of 1900 are no clocks
+            on_zero = pc.and_(on_zero, pc.invert(pc.match_substring_regex(clock, r"^[0:.]*$")))
+        on_zero = pc.fill_null(on_zero, False)
+        if pc.sum(pc.or_(plain, on_zero)).as_py() <= MOST_BAD * known:
+            return None
+        texts = pc.if_else(plain, texts, pc.if_else(on_zero, clock, ""))
+        zones = pc.if_else(plain, zone, pc.if_else(on_zero, its_zone, ""))
+        return cls(*(pc.if_else(present, each, None) for each in (texts, zones, pc.if_else(on_zero, day, ""))))
+
+    @classmethod
+    def _without_zones(cls, texts: Any, *, fractions: bool = False) -> Clocks:
+        import pyarrow.compute as pc
+
+        none = pc.if_else(pc.is_valid(texts), "", None)
+        return cls(texts, none, none, fractions)
+
+    @classmethod
+    def _of_fractions(cls, column: Any) -> Clocks | None:
+        """Return numbers from 0 to 1 as times of day, in milliseconds: spreadsheets show nine digits."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = np.asarray(pc.fill_null(column, float("nan")), dtype=np.float64)
+        if not ((values > 0) & (values < 1)).any():
+            return None
+        missing = np.isnan(values)
+        scaled = np.where(missing | (np.abs(values) > 1e6), _DAY_MS, np.round(values * _DAY_MS))
+        return cls._of_milliseconds(pa.array(scaled.astype(np.int64), mask=missing), fractions=True)
+
+    @classmethod
+    def _of_milliseconds(cls, column: Any, *, fractions: bool = False) -> Clocks | None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        within = pc.and_(pc.greater_equal(column, 0), pc.less(column, _DAY_MS))
+        if (pc.sum(within).as_py() or 0) <= MOST_BAD * (len(column) - column.null_count):
+            return None
+        inside = pc.cast(pc.if_else(within, column, 0), pa.int32())
+        texts = pc.cast(pc.cast(inside, pa.time32("ms")), pa.string())
+        return cls._without_zones(pc.if_else(within, texts, ""), fractions=fractions)
+
+    def on(self, days: Any) -> TimeColumn | None:
+        """Return the times that they are together with days; None if most of these are none.
+
+        A day may be a whole time at midnight. Its zone holds for the time of day, too. Where both have a zone and
+        these differ, and where a time on a day zero has an offset that its day does not state, there is no time.
+
+        Args:
+            days: An Arrow array or chunked array, of a day for each time of day.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        days = decoded(days)
+        if not (is_text(days) or pa.types.is_date(days.type) or pa.types.is_timestamp(days.type)):
+            return None
+        days = iso_texts(trim_blanks(days))
+        parts = pc.extract_regex(days, _MIDNIGHT)
+        day, of_day = (pc.struct_field(parts, name) for name in ("day", "zone"))
+        zone, of_clock = _offset(of_day), _offset(self.zones)
+        fits = pc.or_(pc.equal(zone, of_clock), pc.or_(pc.equal(zone, ""), pc.equal(of_clock, "")))
+        old = pc.and_(pc.not_equal(self.days, ""), pc.is_in(of_clock, value_set=pa.array(["", "+00:00"])))
+        sure = pc.or_(pc.equal(self.days, ""), pc.or_(old, pc.equal(zone, of_clock)))
+        whole = pc.binary_join_element_wise(day, self.texts, " ")
+        whole = pc.binary_join_element_wise(whole, pc.if_else(pc.equal(zone, ""), of_clock, zone), "")
+        sound = pc.and_(pc.and_(fits, sure), pc.not_equal(self.texts, ""))
+        whole = pc.if_else(pc.fill_null(sound, False), whole, _NO_TIME)
+        present = pc.and_(pc.is_valid(days), pc.is_valid(self.texts))
+        moments = times(pc.if_else(present, whole, None))
+        return None if moments is None else moments._replace(fractions=self.fractions)
+
+
+def _numbers(column: Any) -> Any:
+    """Return texts as numbers, which may have a decimal comma; None if one is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(pc.replace_substring(column, ",", "."), pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _offset(zones: Any) -> Any:
+    """Return zones as texts such as ``+02:00``."""
+    import pyarrow.compute as pc
+
+    zones = pc.replace_substring_regex(zones, r"^(?:Z|[+-]00(?::?00)?)$", "+00:00")
+    zones = pc.replace_substring_regex(zones, r"^([+-]\d\d)$", r"\1:00")
+    return pc.replace_substring_regex(zones, r"^([+-]\d\d)(\d\d)$", r"\1:\2")
