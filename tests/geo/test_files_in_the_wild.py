@@ -581,6 +581,85 @@ class TestFolders:
             read_visits(write("a.plt", PLT + "39.98,116.31,0,492,39744.12,2008-10-23,02:53:04\n" + row))
 
 
+def days_since_1899(moment: str) -> float:
+    return (dt.datetime.fromisoformat(moment) - dt.datetime(1899, 12, 30)) / dt.timedelta(days=1)
+
+
+class TestOziExplorer:
+    HEAD = (
+        "OziExplorer Track Point File Version 2.1\r\n{}\r\nAltitude is in Feet\r\nReserved 3\r\n"
+        "0,2,255,ozi track ,0,0,2,8421376,-1,0\r\n{}\r\n"
+    )
+
+    def write_track(self, write: Write, *rows: str, datum: str = "WGS 84", name: str = "track.plt") -> Path:
+        return write(name, self.HEAD.format(datum, len(rows)) + "".join(f"{row}\r\n" for row in rows))
+
+    @pytest.mark.parametrize("digits", [6, 7, 10])
+    @pytest.mark.parametrize("end", ["", ",", ", 23-Oct-08, 2:53:04 am", ",23.10.2008,02:53:04", ",?,?,more"])
+    def test_places_and_times(self, write: Write, digits: int, end: str) -> None:
+        """The spelling of the device behind the days does not count, and may be left out."""
+        expected = ["2008-10-23T02:53:04.000000", "2008-10-23T16:18:27.000000"]
+        rows = [
+            f"  {lat:.6f},{lon:.6f},{k},-777,{days_since_1899(moment):.{digits}f}{end}"
+            for k, ((lat, lon), moment) in enumerate(zip(PLACES, expected, strict=True))
+        ]
+        path = self.write_track(write, *rows)
+        visits = read_visits(path)
+        assert places(visits) == PLACES
+        assert moments(visits) == expected
+        assert (
+            visits.notes
+            == ("The files do not say whose they are, and count as one person's.",)[: len(visits.notes)]
+        )
+        assert places(read_visits(path.parent)) == PLACES
+
+    def test_the_days_of_geolife_agree_with_its_dates(self, write: Write) -> None:
+        rows = [
+            f"48.8{k},2.35,0,492,{days_since_1899(moment):.10f},{moment.replace('T', ',')}"
+            for k, moment in enumerate(("2008-10-23T02:53:04", "2009-02-28T23:59:59", "2012-02-29T00:00:01"))
+        ]
+        known = moments(read_visits(write("a.plt", PLT + "\n".join(rows))))
+        assert moments(read_visits(self.write_track(write, *rows))) == known
+
+    def test_rows_without_a_time(self, write: Write) -> None:
+        rows = ("48.85,2.35,0,0,0.0000000, ,", "48.86,2.36,0,0,,,", "48.87,2.37,0,0,39744.5,,")
+        visits = read_visits(self.write_track(write, *rows))
+        assert moments(visits) == ["NaT", "NaT", "2008-10-23T12:00:00.000000"]
+        assert read_visits(self.write_track(write, *rows[:2])).time is None
+
+    @pytest.mark.parametrize("days", ["soon", "-5.5", "12.5", "99999.5", "1e300", "nan", "9" * 400])
+    def test_days_that_are_none_are_counted(self, write: Write, days: str) -> None:
+        visits = read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5", f"48.86,2.36,0,0,{days}"))
+        assert moments(visits) == ["2008-10-23T12:00:00.000000", "NaT"]
+        assert "1 of 2 times in 'track.plt' could not be read and are missing." in visits.notes
+
+    def test_its_datum_is_used(self, write: Write) -> None:
+        row = "35.676761,139.753233,0,-777,39744.1"
+        (lat, lon), *_ = places(read_visits(self.write_track(write, row)))
+        (lat_of_tokyo, lon_of_tokyo), *_ = places(read_visits(self.write_track(write, row, datum="Tokyo")))
+        assert lat_of_tokyo - lat == pytest.approx(0.00324, abs=2e-4)
+        assert lon_of_tokyo - lon == pytest.approx(-0.00323, abs=2e-4)
+
+    @pytest.mark.parametrize("head", [HEAD, PLT.replace("WGS 84", "{}")])
+    def test_the_hint_on_an_unknown_datum_names_its_line(self, write: Write, head: str) -> None:
+        row = "48.85,2.35,0,492,39744.1,2008-10-23,02:53:04\n"
+        with pytest.raises(DataError, match="not understood: My own datum") as refused:
+            read_visits(write("a.plt", head.format("My own datum", 1) + row))
+        assert "the datum in its second line" in refused.value.hint
+        assert "column" not in refused.value.hint
+        with pytest.raises(DataError, match=r"second line .* without latitudes and longitudes"):
+            read_visits(write("a.plt", head.format("EPSG:27700", 1) + row))
+
+    def test_a_truncated_row(self, write: Write) -> None:
+        with pytest.raises(DataError, match="line 8 has 2 values, but 5 are needed"):
+            read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5,,", "48.86,2.3"))
+
+    def test_other_files_of_the_program(self, write: Write) -> None:
+        write("tracks/a.plt", "OziExplorer Waypoint File Version 1.1\nWGS 84\n")
+        with pytest.raises(DataError, match=r"does not begin with 'Geolife trajectory' or 'OziExplorer Track"):
+            read_visits(write("tracks/b.plt", PLT).parent)
+
+
 RECORDS = [
     {"latitudeE7": 488500000, "longitudeE7": 23500000, "timestamp": "2024-05-01T08:00:00.123Z", "accuracy": 9}
 ]

@@ -49,12 +49,11 @@ def read_visits(
     """Read visits from a file, a folder, or a table in memory.
 
     The formats are those of `sfumato.geo.FORMATS`, such as CSV and TSV (also compressed by
-    gzip), Parquet, GeoParquet, Arrow, GPX, GeoJSON, Google's location history and published collections of
-    check-ins. Folders of GeoLife or GPX files are read as a whole; `Visits.notes` names files of other
-    kinds. The content shows which format it is. Columns
-    are found by the names that are in common use (``lat``, ``Latitude``, ``lng``,
-    ``user_id``, ``timestamp``, ...), or by the names given. Rows without a position, at
-    (0, 0), and exact repetitions are dropped; `Visits.notes` says how many. A table in
+    gzip), Parquet, GeoParquet, Arrow, GPX, GeoJSON, OziExplorer, Google's location history and published
+    collections of check-ins. Folders of GeoLife, OziExplorer or GPX files are read as a whole; `Visits.notes`
+    names files of other kinds. The content shows which format it is. Columns are found by the names that are in
+    common use (``lat``, ``Latitude``, ``lng``, ``user_id``, ``timestamp``, ...), or by the names given. Rows
+    without a position, at (0, 0), and exact repetitions are dropped; `Visits.notes` says how many. A table in
     memory is anything that speaks Arrow's PyCapsule interface: a data frame of pandas or
     Polars, a pyarrow Table, a DuckDB relation, ...
 

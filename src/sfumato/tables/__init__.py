@@ -10,7 +10,7 @@ from .ipc import ArrowFile
 from .iso_times import ambiguous_dates
 from .labels import check_seen, find, label_column, numeric, text
 from .layout import Layout, misfit
-from .moments import TimeColumn, Times, times
+from .moments import TimeColumn, Times, day_numbers, times
 from .naming import column_list, no_column
 from .opened import OpenTable, cause, readable
 from .source import Source, as_path, is_pipe
@@ -48,6 +48,7 @@ __all__ = [
     "check_suffix",
     "column_list",
     "damaged_note",
+    "day_numbers",
     "files_below",
     "find",
     "folder_stream",

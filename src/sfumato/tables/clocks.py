@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.frozen import Short
 from .iso_times import CLOCK, hours, iso_texts, shorten_zones, trim_blanks
-from .moments import MOST_BAD, TimeColumn, times
+from .moments import MOST_BAD, TimeColumn, microseconds_of_days, times
 from .values import decoded, is_text
 
 _OF_SPREADSHEETS: Final = ("1899-12-30", "1899-12-31", "1900-01-01", "1904-01-01")
@@ -21,7 +21,7 @@ _DATED: Final = (
 )
 _MIDNIGHT: Final = r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0*)?)?)?(?P<zone>Z|[+-]\d\d(?::?[0-5]\d)?)?$"
 _NO_TIME: Final = "-"
-_DAY_MS: Final = 86_400_000
+_DAY_US: Final = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,9 +60,9 @@ class Clocks(Short):
         if pa.types.is_time(kind):
             return cls._without_zones(pc.cast(column, pa.string()))
         if pa.types.is_duration(kind):
-            return cls._of_milliseconds(pc.cast(pc.cast(column, pa.duration("ms"), safe=False), pa.int64()))
+            return cls._of_microseconds(pc.cast(pc.cast(column, pa.duration("us"), safe=False), pa.int64()))
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            return cls._of_fractions(pc.cast(column, pa.float64(), safe=False))
+            return cls._of_fractions(column)
         if not (is_text(column) or pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
             return None
         column = trim_blanks(column)
@@ -101,27 +101,27 @@ class Clocks(Short):
 
     @classmethod
     def _of_fractions(cls, column: Any) -> Clocks | None:
-        """Return numbers from 0 to 1 as times of day, in milliseconds: spreadsheets show nine digits."""
+        """Return numbers from 0 to 1 as times of day; None if none or few of them are."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = np.asarray(pc.fill_null(column, float("nan")), dtype=np.float64)
+        values = np.asarray(
+            pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan")), dtype=np.float64
+        )
         if not ((values > 0) & (values < 1)).any():
             return None
-        missing = np.isnan(values)
-        scaled = np.where(missing | (np.abs(values) > 1e6), _DAY_MS, np.round(values * _DAY_MS))
-        return cls._of_milliseconds(pa.array(scaled.astype(np.int64), mask=missing), fractions=True)
+        since = microseconds_of_days(column)
+        return cls._of_microseconds(pa.array(since, mask=np.isnan(values)), fractions=True)
 
     @classmethod
-    def _of_milliseconds(cls, column: Any, *, fractions: bool = False) -> Clocks | None:
+    def _of_microseconds(cls, column: Any, *, fractions: bool = False) -> Clocks | None:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        within = pc.and_(pc.greater_equal(column, 0), pc.less(column, _DAY_MS))
+        within = pc.and_(pc.greater_equal(column, 0), pc.less(column, _DAY_US))
         if (pc.sum(within).as_py() or 0) <= MOST_BAD * (len(column) - column.null_count):
             return None
-        inside = pc.cast(pc.if_else(within, column, 0), pa.int32())
-        texts = pc.cast(pc.cast(inside, pa.time32("ms")), pa.string())
+        texts = pc.cast(pc.cast(pc.if_else(within, column, 0), pa.time64("us")), pa.string())
         return cls._without_zones(pc.if_else(within, texts, ""), fractions=fractions)
 
     def on(self, days: Any) -> TimeColumn | None:
@@ -156,14 +156,16 @@ class Clocks(Short):
 
 
 def _numbers(column: Any) -> Any:
-    """Return texts as numbers, which may have a decimal comma; None if one is no number."""
+    """Return texts of numbers with a decimal point in place of a comma; None if one is no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = pc.replace_substring(column, ",", ".")
     try:
-        return pc.cast(pc.replace_substring(column, ",", "."), pa.float64())
+        pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
         return None
+    return column
 
 
 def _offset(zones: Any) -> Any:

@@ -19,6 +19,10 @@ Times = NDArray[np.datetime64]
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
 _MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d)[T ]24(:00(?::00(?:\.0*)?)?(?:Z|[+-]\d\d:?\d\d)?)$"
+_DAY_US: Final = 86_400_000_000
+_FIRST_DAY: Final = 25_569  # 1970-01-01, from 1899-12-30
+_LAST_DAY: Final = 73_051  # 2100-01-01
+_MOST_S: Final = 1e12  # more are no days of a calendar
 _BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
 MOST_BAD: Final = 0.5  # of the values of a column of times may be no times
 _ISO: Final = re.compile(
@@ -77,6 +81,51 @@ def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
     if not pa.types.is_timestamp(column.type):
         return None
     return TimeColumn(microseconds(column))
+
+
+def day_numbers(column: Any) -> TimeColumn:
+    """Return numbers of days since 1899-12-30, in texts, as UTC times: Delphi and spreadsheets count so.
+
+    0 stands for no time. Numbers before 1970 and from 2100 are no times.
+
+    Args:
+        column: An Arrow array or chunked array.
+    """
+    import pyarrow.compute as pc
+
+    column = trim_blanks(column)
+    known = pc.match_substring_regex(column, r"^\d{1,9}(\.\d*)?$")
+    since = microseconds_of_days(pc.if_else(known, column, None))
+    days = since // _DAY_US
+    sound = (since >= 0) & (days >= _FIRST_DAY) & (days < _LAST_DAY)
+    moments = np.datetime64("1899-12-30", "us") + since.astype("timedelta64[us]")
+    moments[~sound] = np.datetime64("NaT", "us")
+    absent = np.asarray(pc.fill_null(pc.match_substring_regex(column, r"^0*(\.0*)?$"), True))
+    return TimeColumn(moments, int(np.count_nonzero(~sound & ~absent)))
+
+
+def microseconds_of_days(column: Any) -> NDArray[np.int64]:
+    """Return numbers of days as microseconds, array (n,); -1 where missing.
+
+    Spreadsheets and tracks do not write all digits of a second. So numbers are rounded to a second where that is
+    within their last digit, and else to a millisecond.
+
+    Args:
+        column: Numbers, or texts of numbers with a decimal point.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pc.cast(column, pa.string())
+    seconds = np.asarray(pc.fill_null(pc.cast(texts, pa.float64()), -1.0), dtype=np.float64) * 86_400
+    seconds = np.where(np.abs(seconds) < _MOST_S, seconds, -1.0)
+    exponents = np.asarray(pc.fill_null(pc.match_substring(texts, "e", ignore_case=True), False))
+    decimals = pc.utf8_length(pc.replace_substring_regex(texts, r"^[^.]*\.?", ""))
+    digits = np.where(exponents, 16, np.asarray(pc.fill_null(decimals, 0)))
+    whole = np.round(seconds)
+    near = np.abs(seconds - whole) <= 43_200 * 10.0**-digits
+    micro = np.where(near, whole * 1e6, np.round(seconds * 1e3) * 1e3)
+    return np.where(seconds < 0, -1, micro).astype(np.int64)
 
 
 def _parsed(column: Any, most_bad: float) -> TimeColumn | None:

@@ -68,7 +68,7 @@ class ReferenceSystem(Short):
         Raises:
             DataError: If one is not understood, or two contradict each other.
         """
-        systems = [(place, _system(each, source)) for place, each in statements if each is not None]
+        systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
         for place, crs in systems[1:]:
             if not _same(crs, systems[0][1]):
                 raise DataError(
@@ -118,7 +118,7 @@ class ReferenceSystem(Short):
         bare = groups.pop(None, [])
         for key, at in groups.items():
             place = f"{noun} {int(rows[at[0]])} of {source}"
-            crs = _system(examples[key], place, of_row=True)
+            crs = _system(examples[key], place)
             if self.explicit and not _same(crs, self.crs):
                 raise DataError(
                     f"{place} states another coordinate system ({_name(crs)}) than the table ({_name(self.crs)}).",
@@ -171,9 +171,7 @@ def merged_statements(
     for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
         if one is not None and other is not None and one != other:
             pair, place = (str(one), str(other)), f"row {row} of {source}"
-            if not alike.setdefault(
-                pair, _same(_system(one, place, of_row=True), _system(other, place, of_row=True))
-            ):
+            if not alike.setdefault(pair, _same(_system(one, place), _system(other, place))):
                 raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
         merged.append(other if one is None else one)
     return merged
@@ -184,8 +182,14 @@ def coordinates(values: ArrayLike) -> array[float]:
     return array("d", np.asarray(values, dtype=np.float64).tobytes())
 
 
-def _system(statement: Statement, source: str, *, of_row: bool = False) -> Any:
-    """Return a coordinate system as pyproj's; None for WGS84."""
+def _system(statement: Statement, source: str, place: str = "") -> Any:
+    """Return a coordinate system as pyproj's; None for WGS84.
+
+    Args:
+        statement: The statement.
+        source: What messages call the table, or the row.
+        place: Where the table states it, in words; "" for a cell of a row.
+    """
     import pyproj
 
     given: Any = statement
@@ -203,9 +207,10 @@ def _system(statement: Statement, source: str, *, of_row: bool = False) -> Any:
             raise pyproj.exceptions.CRSError("no such name")  # PROJ also takes what is similar
     except (pyproj.exceptions.CRSError, TypeError, ValueError, RecursionError):
         shown = f": {_shown(statement)}"
-        if of_row and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
+        if not place and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
             shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
-        raise DataError(f"the CRS of {source} is not understood{shown}.", *_HINTS) from None
+        hints = (f"convert the positions to WGS84 first, or correct {place}.",) if place else _HINTS
+        raise DataError(f"the CRS of {source} is not understood{shown}.", *hints) from None
     if crs.is_geocentric:
         raise DataError(
             f"the CRS of {source} ({_name(crs)}) counts metres from the centre of the Earth on three axes: two of "

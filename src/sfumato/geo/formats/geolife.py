@@ -1,4 +1,4 @@
-"""GeoLife: trajectories of people in Beijing, one folder per user."""
+"""Tracks of OziExplorer (.plt), and GeoLife, whose trajectories of people in Beijing are such files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Final
 import numpy as np
 
 from ...errors import DataError
-from ...tables import Source, cause, misfit, names, parsed, times
+from ...tables import Source, TimeColumn, cause, day_numbers, misfit, names, parsed, times
 from .crs import ReferenceSystem, row_statements
 from .format import Format, Wanted
 from .people import each_file, person_of
 from .points import degrees
 from .rows import RawVisits
 
-_START: Final = b"Geolife"
+_GEOLIFE: Final = b"Geolife"
+_OZI: Final = b"OziExplorer Track Point File"
 _HEADER_LINES: Final = 6
-_COLUMNS: Final = ("lat", "lon", "zero", "altitude_ft", "days", "date", "clock")
+_COLUMNS: Final = ("lat", "lon", "code", "altitude_ft", "days", "date", "clock")
+_OZI_COLUMNS: Final = 5  # the date and time behind them, in the spelling of the device, do not count
 
 
 def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
@@ -47,9 +49,9 @@ def read(source: Source, wanted: Wanted) -> RawVisits:
 
 GEOLIFE: Final = Format(
     "geolife",
-    "GeoLife",
+    "GeoLife and OziExplorer",
     read,
-    lambda source: source.start.startswith(_START),
+    lambda source: source.start.startswith((_GEOLIFE, _OZI)),
     text=False,  # a damaged file is refused by its reader
     suffix=".plt",
     read_folder=read_folder,
@@ -59,34 +61,47 @@ GEOLIFE: Final = Format(
 def _points(source: Source, user: str | None) -> RawVisits | None:
     """Return the points of one file, or None if it has a header alone.
 
-    The second line names the datum, as in all tracks of OziExplorer. A row that is no place on Earth, as in one of
-    the published files, has no position; a note says so.
+    The second line names the datum. A row that is no place on Earth, as in one of the published files, has no
+    position; a note says so.
+
+    Source:
+        The help of OziExplorer, "File formats": the date and time are the days since 1899-12-30.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    lines = source.read().split(b"\n", _HEADER_LINES)
-    if not lines[0].startswith(_START):
-        raise DataError(f"{source} does not begin with 'Geolife trajectory'.", "keep only GeoLife's .plt files.")
+    lines = source.read().removeprefix(b"\xef\xbb\xbf").split(b"\n", _HEADER_LINES)
+    of_ozi = lines[0].startswith(_OZI)
+    if not of_ozi and not lines[0].startswith(_GEOLIFE):
+        raise DataError(
+            f"{source} does not begin with '{_GEOLIFE.decode()} trajectory' or '{_OZI.decode()}'.",
+            "leave only GeoLife's and OziExplorer's .plt files in the folder.",
+        )
     if len(lines) <= _HEADER_LINES or not lines[_HEADER_LINES].strip():
         return None
+    rows, columns = lines[_HEADER_LINES], list(_COLUMNS)
+    if of_ozi:
+        rows, columns = _first_values(rows), columns[:_OZI_COLUMNS]
     try:
-        table = parsed(
-            io.BytesIO(lines[_HEADER_LINES]),
-            names=_COLUMNS,
-            columns=["lat", "lon", "date", "clock"],
-            types=dict.fromkeys(_COLUMNS, pa.string()),
-        )
+        table = parsed(io.BytesIO(rows), names=columns, types=dict.fromkeys(columns, pa.string()))
     except pa.ArrowInvalid as error:
-        place = misfit(io.BytesIO(lines[_HEADER_LINES]), ",", len(_COLUMNS), _HEADER_LINES)
+        place = misfit(io.BytesIO(rows), ",", len(columns), _HEADER_LINES)
         raise DataError(f"{source} is damaged: {place or cause(error)}.", "unpack or download it again.") from None
-    moments = times(pc.binary_join_element_wise(table["date"], table["clock"], " "))
+    if of_ozi:
+        moments: TimeColumn | None = day_numbers(table["days"])
+    else:
+        moments = times(pc.binary_join_element_wise(table["date"], table["clock"], " "))
     if moments is None:
         raise DataError(f"the dates of {source} are not like 2008-10-23, 02:53:04.", "download it again.")
     lat = degrees(table["lat"], f"the latitudes of {source}")
     lon = degrees(table["lon"], f"the longitudes of {source}")
     datum = row_statements([lines[1].decode("utf-8", "replace").strip()])
-    system = ReferenceSystem.of([("its second line", datum[0])], str(source))
+    system = ReferenceSystem.of([("the datum in its second line", datum[0])], str(source))
+    if system.crs is not None and not system.crs.is_geographic:
+        raise DataError(
+            f"the datum in the second line of {source} is a system without latitudes and longitudes.",
+            "name the datum of the positions there, such as WGS 84.",
+        )
     notes = (*system.notes, *moments.notes(str(source)))
     beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
     if beyond.any():
@@ -100,3 +115,8 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
     return RawVisits(
         lat, lon, None if user is None else names(pa.array([user] * len(lat))), moments.values, notes=notes
     )
+
+
+def _first_values(rows: bytes) -> bytes:
+    """Return rows of OziExplorer cut after the days: the values behind them may be left out."""
+    return b"\n".join(b",".join(line.split(b",")[:_OZI_COLUMNS]) for line in rows.splitlines())
