@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich import box
 from rich.cells import cell_len
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _GAP: Final = 2  # columns of the terminal between two columns of the table
 _WORDS: Final = 26  # text is not wrapped below this while anything else can give way
-_EVERY_S: Final = 4.0  # between two lines where there is no terminal
+_EVERY_S: Final = 2.5  # between two lines where there is no terminal
 _FOLDED: Final = 20  # words of text cells may be folded at this width, numbers and headings never
 
 
@@ -46,7 +46,7 @@ class Screen(Console):
         return super().render_str(plain(text), **options)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
-        """Show a line with the seconds while the block runs; without a terminal, print it every 4 seconds."""
+        """Show a line with the seconds while the block runs; without a terminal, print it every 2.5 seconds."""
         return _Line(_Seconds(status), console=self, **options)
 
 
@@ -64,6 +64,9 @@ class _Seconds:
 
 
 class _Line(Status):
+    """A live line; without a terminal, printed once in `_EVERY_S`, counted across lines that follow each other."""
+
+    due: ClassVar[float] = time.monotonic() + _EVERY_S
     _printing: threading.Thread | None = None
 
     def start(self) -> None:
@@ -81,7 +84,8 @@ class _Line(Status):
         super().stop()
 
     def _print(self) -> None:
-        while not self._stopped.wait(_EVERY_S):
+        while not self._stopped.wait(max(0.0, _Line.due - time.monotonic())):
+            _Line.due = time.monotonic() + _EVERY_S
             say(str(self.status), err=True)
 
     def update(

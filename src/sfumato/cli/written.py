@@ -153,14 +153,15 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
 
     if prod(mechanism.shape) > _LARGEST:
         return []
-    known = identifiability(mechanism)
+    with working(_MEASURING):
+        known = identifiability(mechanism)
     if not known.least_reports > _REPORTS:
         return []
     sentence = str(known)
     begin = f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"
     if len(mechanism.secrets) > MOST_PLACES:
         return [begin, f"Districts of more than {MOST_PLACES:,} places are not looked for."]
-    with working(_MEASURING):
+    with working("Looking for the districts that reports settle"):
         districts = expected_districts(mechanism, prior, _EXPECTED)
     what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
     return [
@@ -230,7 +231,8 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
         sections.append(Section("Held out", (_held_out(result.mechanism, output.apart),)))
     if held.prior is not None:
         with working(_MEASURING):
-            estimates = _estimates(coarse_of(held, spread=True).mechanism, held.prior)
+            spread = coarse_of(held, spread=True).mechanism
+        estimates = _estimates(spread, held.prior)
         sections += [Section("Estimates", tuple(estimates))] if estimates else []
     summary = Summary(told.title, tuple(sections))
     if output.bound_time:

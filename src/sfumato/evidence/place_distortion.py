@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Floats, distinct_points, readonly
 from ..errors import InfeasibleError, InputError
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
@@ -82,7 +82,7 @@ class PlaceDistortion(DistortionPrivacy):
         inside = places.inside(chosen.lat, chosen.lon)
         if inside.any():
             chosen = chosen.select(inside)
-        degrees, times = np.unique(np.column_stack([chosen.lat, chosen.lon]) + 0.0, axis=0, return_counts=True)
+        degrees, _, times = distinct_points(np.column_stack([chosen.lat, chosen.lon]))
         self._set(minimum, places, degrees, times.astype(np.int64), None, unit)
 
     def _set(

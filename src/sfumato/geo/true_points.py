@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from ..core.arrays import Floats, frozen
+from ..core.arrays import Floats, distinct_points, frozen
 from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
 from .medians import medians
@@ -72,12 +72,10 @@ class TruePoints(Frozen, Short):
             shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
             times: Array (visits,), how often each counts; by default once.
         """
-        distinct, where = np.unique(xy + 0.0, axis=0, return_inverse=True)
+        distinct, where, _ = distinct_points(xy)
         visits = len(xy)
         counts = np.ones(visits) if times is None else times
-        together = csr_array(
-            (counts / counts.sum(), (where.ravel(), np.arange(visits))), shape=(len(distinct), visits)
-        )
+        together = csr_array((counts / counts.sum(), (where, np.arange(visits))), shape=(len(distinct), visits))
         return cls(distinct, csr_array(together @ shares))
 
     def distances(self, targets: Floats, kind: str = "euclidean") -> Floats:
@@ -192,9 +190,9 @@ class _Search:
         if len(xy) > _GROUPS:
             low, extent = xy.min(axis=0), float(np.ptp(xy, axis=0).max())
             side = extent / np.sqrt(_GROUPS)
-            _, where = np.unique(np.floor((xy - low) / side), axis=0, return_inverse=True)
+            _, where, _ = distinct_points(np.floor((xy - low) / side))
             groups = int(where.max()) + 1
-            into = csr_array((np.ones(len(xy)), (where.ravel(), np.arange(len(xy)))), shape=(groups, len(xy)))
+            into = csr_array((np.ones(len(xy)), (where, np.arange(len(xy)))), shape=(groups, len(xy)))
             weight = masses.sum(axis=1)
             xy = (into @ (xy * weight[:, None])) / (into @ weight)[:, None]
             masses = into @ masses

@@ -13,6 +13,7 @@ from ..columns import matrix_of, mechanisms_in
 from ..messages import PARTIAL, check_failure, say
 from ..options import Failure, Outline, Seed
 from ..outputs import check_ending, check_outputs
+from ..progress import working
 
 _VERTICES: Final = (
     "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
@@ -145,56 +146,54 @@ def command(
     several = mechanisms_in(file, column or ()) if file.is_dir() else {}
     held = next(iter(several.values())) if len(several) == 1 else None if several else read_any(file)
     note = ""
-    if held is None:
-        mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
-        received = read_joint_reports(mechanisms, reports, weights=weights, unmarked=unmarked, check_fit=False)
-        if check_fit and not all(
-            check_mark(each, reports, name, unmarked=unmarked) for name, each in mechanisms.items()
-        ):
-            fitting = reports_fit(received)
-            fitting.check()
-            note = fitting.sentence
-    elif isinstance(held, NoiseFile):
-        if column:
-            raise InputError(
-                "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
+    with working("Reading the reports"):
+        if held is None:
+            mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
+            received = read_joint_reports(mechanisms, reports, weights=weights, unmarked=unmarked, check_fit=False)
+            if check_fit and not all(
+                check_mark(each, reports, name, unmarked=unmarked) for name, each in mechanisms.items()
+            ):
+                fitting = reports_fit(received)
+                fitting.check()
+                note = fitting.sentence
+        elif isinstance(held, NoiseFile):
+            if column:
+                raise InputError(
+                    "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
+                )
+            if weights is not None:
+                raise InputError(
+                    "--weights was given, but reports of noise for coordinates are not weighted.", "leave it out."
+                )
+            coarse = coarse_of(held, spread=True)
+            marked, points, note = (
+                check_mark(held.noise, reports, unmarked=unmarked),
+                read_visits(reports),
+                coarse.sentence,
             )
-        if weights is not None:
-            raise InputError(
-                "--weights was given, but reports of noise for coordinates are not weighted.", "leave it out."
+            if check_fit and not marked:
+                near = points_fit(held.noise, points.lat, points.lon)
+                near.check()
+                note = f"{near.sentence} {note}"
+            received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+        else:
+            named = column or list(several) or None
+            received = read_reports(
+                held.alone().mechanism, reports, named, weights=weights, unmarked=unmarked, check_fit=False
             )
-        coarse = coarse_of(held, spread=True)
-        marked, points, note = (
-            check_mark(held.noise, reports, unmarked=unmarked),
-            read_visits(reports),
-            coarse.sentence,
-        )
-        if check_fit and not marked:
-            near = points_fit(held.noise, points.lat, points.lon)
-            near.check()
-            note = f"{near.sentence} {note}"
-        received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
-    else:
-        named = column or list(several) or None
-        received = read_reports(
-            held.alone().mechanism, reports, named, weights=weights, unmarked=unmarked, check_fit=False
-        )
-        note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
-        marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
-        if check_fit and not marked:
-            fitting = reports_fit(received)
-            fitting.check()
-            note = f"{fitting.sentence} {note}".rstrip()
-    found = estimate_population(
-        received,
-        method.value,
-        intervals=_KINDS[intervals],
-        failure=failure,
-        seed=seed,
-    )
+            note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
+            marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
+            if check_fit and not marked:
+                fitting = reports_fit(received)
+                fitting.check()
+                note = f"{fitting.sentence} {note}".rstrip()
+    kind = _KINDS[intervals]
+    with working("Estimating shares, and the districts that the reports settle"):
+        found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)
+        known = identifiability(received.mechanism)
+        margins = estimated_margins(found, received, intervals=kind, failure=failure, seed=seed)
     if isinstance(held, NoiseFile) and (found.intervals or found.districts):
         note += " The intervals hold for people who are spread so."
-    known = identifiability(received.mechanism)
     if weights is not None:
         equal = about(received.effective, 3)
         note = f"{note} The {len(received):,} weighted reports vary as about {equal} of equal weight do.".lstrip()
@@ -209,7 +208,6 @@ def command(
     console.print(f"{found!r}.")
     if len(withheld) < len(found.space):
         print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
-    margins = estimated_margins(found, received, intervals=_KINDS[intervals], failure=failure, seed=seed)
     of_columns = known.unsettled_margins(found)
     print_margins(console, margins, of_columns)
     if known.complete:
@@ -223,8 +221,9 @@ def command(
         facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))
         given = file_facts(None, Origin(reports)) if reports.is_file() else None
         remarks = [note] if note else []
-        page = estimate_page(found, known, remarks, margins=margins, outline=land, file=facts, reports=given)
-        page.save(output)
+        with working("Drawing"):
+            page = estimate_page(found, known, remarks, margins=margins, outline=land, file=facts, reports=given)
+            page.save(output)
         say(f"Written: {output}", err=True)
     elif output is not None:
         write_shares(found, output, withheld)

@@ -132,7 +132,7 @@ def command(
     from ...errors import InputError
     from ...releases import prepare
     from ...releases.receipt import check_receipt
-    from ..progress import rows_line
+    from ..progress import rows_line, working
     from ..promises import metered
 
     receipts = receipt or []
@@ -158,28 +158,29 @@ def command(
         drawn = metered(held, open_ledger(ledger, key_file))
     else:
         drawn = _drawable(held)
-    prepared = prepare(
-        drawn,
-        source,
-        target,
-        column=named,
-        lat=lat,
-        lon=lon,
-        user=user_column,
-        people=people,
-        skip_damaged=skip_damaged,
-        keep=keep or (),
-        place_column=place_column,
-        also=[tuple(row) for row in csv.reader(also or ())],
-        by=by,
-        outside=choice,
-        within=within,
-        allow=allow,
-        max_reports_per_person=max_reports_per_person,
-        max_epsilon_per_person=max_epsilon_per_person,
-        resume=resume,
-        again=again,
-    )
+    with working("Checking the table and the mechanism"):
+        prepared = prepare(
+            drawn,
+            source,
+            target,
+            column=named,
+            lat=lat,
+            lon=lon,
+            user=user_column,
+            people=people,
+            skip_damaged=skip_damaged,
+            keep=keep or (),
+            place_column=place_column,
+            also=[tuple(row) for row in csv.reader(also or ())],
+            by=by,
+            outside=choice,
+            within=within,
+            allow=allow,
+            max_reports_per_person=max_reports_per_person,
+            max_epsilon_per_person=max_epsilon_per_person,
+            resume=resume,
+            again=again,
+        )
     for sentence in prepared.promises:
         say(sentence)
     if prepared.people.assumed:

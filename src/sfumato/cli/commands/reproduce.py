@@ -13,6 +13,7 @@ from ...errors import InputError
 from ..messages import say
 from ..options import Latitude, Longitude, People, UserColumn
 from ..outputs import check_folder
+from ..progress import working
 
 if TYPE_CHECKING:
     from ...geo import Visits
@@ -53,20 +54,21 @@ def command(
     data = _data(files or [], lat, lon, user_column, people) if paper.visits else {}
     setting = Setting(quick, data, bool(files))
     try:
-        found = run(
-            paper,
-            setting,
-            folder,
-            processes=processes,
-            command=_typed(
-                paper.name,
-                files or [],
-                quick,
+        with working("Reproducing"):
+            found = run(
+                paper,
+                setting,
                 folder,
-                {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people},
-            ),
-            progress=say,
-        )
+                processes=processes,
+                command=_typed(
+                    paper.name,
+                    files or [],
+                    quick,
+                    folder,
+                    {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people},
+                ),
+                progress=say,
+            )
     except KeyboardInterrupt:
         say(f"Interrupted. The parts that are done are kept in {folder}; the same command goes on.", err=True)
         raise typer.Exit(130) from None

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core.arrays import Floats, floats, frozen, integer
+from ...core.arrays import Floats, distinct_points, floats, frozen, integer
 from ...core.frozen import Frozen, Short
 from ...errors import InputError
 from ...geo.medians import medians
@@ -243,8 +243,8 @@ def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
         raise InputError(
             "a weight is negative or all are zero.", "use weights of at least 0, such as counts of visits."
         )
-    distinct, where = np.unique(x[w > 0], axis=0, return_inverse=True)
-    mass = np.asarray(np.bincount(where.ravel(), weights=w[w > 0] / w.max()), dtype=np.float64)
+    distinct, where, _ = distinct_points(x[w > 0])
+    mass = np.asarray(np.bincount(where, weights=w[w > 0] / w.max()), dtype=np.float64)
     return distinct, mass / mass.sum()
 
 
@@ -285,9 +285,9 @@ def _cells(frames: list[tuple[NDArray[np.int64], NDArray[np.int64], int]]) -> in
 
 def _grouped(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:
     """Return the weighted means of places in the same squares, and their weights."""
-    _, where = np.unique(np.floor(x / side), axis=0, return_inverse=True)
-    mass = np.asarray(np.bincount(where.ravel(), weights=w), dtype=np.float64)
-    means = np.column_stack([np.bincount(where.ravel(), weights=w * x[:, axis]) / mass for axis in range(2)])
+    _, where, _ = distinct_points(np.floor(x / side))
+    mass = np.asarray(np.bincount(where, weights=w), dtype=np.float64)
+    means = np.column_stack([np.bincount(where, weights=w * x[:, axis]) / mass for axis in range(2)])
     return means, mass
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
-from ...core.arrays import Floats
+from ...core.arrays import Floats, distinct_points
 from ...core.frozen import Short
 from ...core.guarantees import Asked
 from ...evidence import NoiseCertificate, prove_planar_noise
@@ -168,14 +168,14 @@ class _Groups:
             return cls(xy, weights, 0.0, 0.0)
         low, side = xy.min(axis=0), float(np.ptp(xy, axis=0).max()) / (4 * math.sqrt(most))
         while True:
-            _, where = np.unique(np.floor((xy - low) / side), axis=0, return_inverse=True)
-            mass = np.asarray(np.bincount(where.ravel(), weights=weights), dtype=np.float64)
+            _, where, _ = distinct_points(np.floor((xy - low) / side))
+            mass = np.asarray(np.bincount(where, weights=weights), dtype=np.float64)
             if len(mass) <= most:
                 break
             side *= 1.25
-        sums = [np.bincount(where.ravel(), weights=weights * xy[:, axis]) for axis in (0, 1)]
+        sums = [np.bincount(where, weights=weights * xy[:, axis]) for axis in (0, 1)]
         means = np.column_stack(sums) / mass[:, None]
-        away = np.hypot(*(xy - means[where.ravel()]).T)
+        away = np.hypot(*(xy - means[where]).T)
         return cls(means, mass, float(away.max()), float(weights @ away))
 
     def widened(self, found: NoiseCertificate, per_m: float) -> NoiseCertificate:

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 from ...attacks import chance_of_points
 from ...core import Bracket
-from ...core.arrays import Floats
+from ...core.arrays import Floats, distinct_points
 from ...core.frozen import Short
 from ...geo import Projection, Visits
 from ...geo.true_points import DISTANCES, TruePoints
@@ -108,6 +108,6 @@ def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str
     if plane is None or noise.remap is None:
         return "table"
     xy = plane.forward(visits.lat[inside], visits.lon[inside])
-    points, times = np.unique(xy + 0.0, axis=0, return_counts=True)
+    points, _, times = distinct_points(xy)
     table = table_shares(noise, points, _MOST)
     return "size" if table is None else NoiseSeen(noise, plane, points, times / times.sum(), table)
