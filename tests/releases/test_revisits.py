@@ -396,10 +396,23 @@ SHARP = CoordinateNoise("10/km", "2 m", Projection(48.85, 2.35))  # loses 200 m
 @pytest.mark.parametrize("rows", [1, 3, 100])
 def test_places_that_moved_farther_than_a_report_is_off_are_counted(tmp_path, rows):
     done = in_batches(tmp_path, moved_visits(), rows=rows, drawn=SHARP).run()
-    assert re.search(r"2 places may have moved: a visit is more than 20\d m, .* and up to 3\.0\d* km", done.cost)
+    said = r"2 places may have moved \(rows 6, 8\): a visit is more than 20\d m, .* and up to 3\.0\d* km"
+    assert re.search(said, done.cost)
     assert not re.search(r"48\.8|u2", done.cost)
     still = in_batches(tmp_path, moved_visits((0, 0, 150)), "still.csv", rows, SHARP).run()
     assert "may have moved" not in still.cost
+
+
+@pytest.mark.parametrize("rows", [1, 7, 100])
+def test_rows_of_places_that_moved_are_numbers_of_the_source(tmp_path, rows):
+    visits = moved_visits((3_000,) * 10)
+    lat = np.where(np.isin(np.arange(20), (0, 5)), np.nan, visits.lat)
+    columns = {"lat": lat, "lon": visits.lon, "user": visits.user, "venue": visits.attributes["venue"]}
+    done = in_batches(tmp_path, pa.table(columns), rows=rows, drawn=SHARP, outside="drop", allow=0.2).run()
+    assert done.dropped == 2
+    assert "8 places may have moved (rows 4, 8, 10, 12, 14, 16, 18, 20):" in done.cost
+    more = in_batches(tmp_path, moved_visits((3_000,) * 9), "more.csv", rows, SHARP).run()
+    assert "9 places may have moved (rows 2, 4, 6, 8, 10, 12, 14, 16, ...):" in more.cost
 
 
 def test_a_table_in_memory_is_warned_of(tmp_path):
@@ -415,6 +428,8 @@ def test_places_far_from_the_report_that_a_ledger_keeps_are_counted(tmp_path, ro
     ledger = Ledger.create(tmp_path / "l.db", "10/km")
     metered = Blur(SHARP, ledger, SHARP.promise)
     done = in_batches(tmp_path, moved_visits((0, 0, 6_000)), rows=rows, drawn=metered).run()
-    assert re.search(r"At least \d places? may have moved: a visit is up to [4-9]\.\d+ km", done.cost)
+    assert re.search(
+        r"At least \d places? may have moved \(rows? .*6\): a visit is up to [4-9](\.\d+)? km", done.cost
+    )
     assert "move=True" in done.cost
     assert [ledger.balance(f"u{number}").reports for number in range(3)] == [1, 1, 1]

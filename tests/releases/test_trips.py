@@ -253,8 +253,7 @@ def test_the_first_place_is_never_taken_for_another(first, pair):
     if pair == (0, 1):
         assert "also=[('end_lat', 'end_lng')]" in refused.value.hint
         assert "--also end_lat,end_lng" in refused.value.told(lambda name, value: f"--{name} {value}")
-    ends = {"lat": "end_lat", "lon": "end_lng"}
-    private = sf.release(NOISE, table, also=[first], **ends)
+    private = sf.release(NOISE, table, also=[first], lat="end_lat", lon="end_lng")
     assert private.column_names == ["latitude", "longitude", *first]
 
 

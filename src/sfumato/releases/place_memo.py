@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from ..errors import FileError, argument
 
 _AT_ONCE: Final = 5_000  # keys in one query; SQLite takes 32,766 values
+_SHOWN: Final = 8  # rows of places that may have moved
 _PAGES: Final = -65_536  # KiB of the file that are held in memory
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS place (key BLOB PRIMARY KEY, report BLOB, lat REAL, lon REAL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS batch (start INTEGER PRIMARY KEY, named INTEGER NOT NULL, spread REAL)",
-    "CREATE TABLE IF NOT EXISTS far (key BLOB PRIMARY KEY, m REAL NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS away (key BLOB PRIMARY KEY, m REAL NOT NULL, first INTEGER NOT NULL)",
 )
 
 
@@ -114,7 +115,7 @@ class PlaceMemo:
         anchors: dict[bytes, Anchor],
         named: int,
         spread_m: float | None,
-        far_m: Mapping[bytes, float] = MappingProxyType({}),
+        away: Mapping[bytes, tuple[float, int]] = MappingProxyType({}),
     ) -> None:
         """Bring the new places of a batch to the disk, all or none.
 
@@ -123,7 +124,7 @@ class PlaceMemo:
             anchors: Places that had none before.
             named: Rows of the batch that name a place.
             spread_m: How far they are from their anchors at most, metres; None where it is not known.
-            far_m: Places that may have moved, and how far a visit is away, metres.
+            away: Places that may have moved: how far a visit is away, metres, and its row in the source.
         """
         rows = ((key, *anchor) for key, anchor in anchors.items())
         with _readable():
@@ -132,8 +133,9 @@ class PlaceMemo:
                 self._database.executemany("INSERT INTO place VALUES (?, ?, ?, ?)", rows)
                 self._database.execute("INSERT OR REPLACE INTO batch VALUES (?, ?, ?)", (start, named, spread_m))
                 self._database.executemany(
-                    "INSERT INTO far VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET m = max(m, excluded.m)",
-                    far_m.items(),
+                    "INSERT INTO away VALUES (?, ?, ?) "
+                    "ON CONFLICT (key) DO UPDATE SET m = max(m, excluded.m), first = min(first, excluded.first)",
+                    ((key, *each) for key, each in away.items()),
                 )
             except BaseException:
                 self._database.execute("ROLLBACK")
@@ -149,11 +151,12 @@ class PlaceMemo:
         return named or 0, places, spread or 0.0
 
     @property
-    def far(self) -> tuple[int, float]:
-        """The places that may have moved, and how far a visit is away at most, metres."""
+    def far(self) -> tuple[int, float, tuple[int, ...]]:
+        """The places that may have moved, how far a visit is away at most, metres, and the first of such rows."""
         with _readable():
-            places, far_m = self._database.execute("SELECT count(*), max(m) FROM far").fetchone()
-        return places, far_m or 0.0
+            places, far_m = self._database.execute("SELECT count(*), max(m) FROM away").fetchone()
+            rows = self._database.execute("SELECT first FROM away ORDER BY first LIMIT ?", (_SHOWN,)).fetchall()
+        return places, far_m or 0.0, tuple(row for (row,) in rows)
 
     def close(self) -> None:
         """Close the file."""

@@ -129,8 +129,9 @@ class Remembered:
         Args:
             memo: The memo of this release.
         """
-        places, far_m = memo.far
-        return far_places(places, far_m, self._single.loss_m, kept=self.metered is not None) if places else ""
+        places, far_m, rows = memo.far
+        kept = self.metered is not None
+        return far_places(places, far_m, rows, self._single.loss_m, kept=kept) if places else ""
 
     def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
         users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))
@@ -160,11 +161,13 @@ class Remembered:
                 at[:, number] = anchor.lat, anchor.lon
         away_m = apart_m(lat, lon, *at[:, shared.taken])
         far = np.flatnonzero(named[shared.taken] & (away_m > self._single.loss_m))
-        far_m: dict[bytes, float] = {}
-        for key, each in zip((keys[number] for number in shared.taken[far]), away_m[far].tolist(), strict=True):
+        away: dict[bytes, tuple[float, int]] = {}
+        for row in far.tolist():
+            key = keys[shared.taken[row]]
             if key is not None:
-                far_m[key] = max(each, far_m.get(key, 0.0))
-        memo.keep(start, anchors, shared.named, float(away_m.max(initial=0.0)), far_m)
+                each, first = away.get(key, (0.0, int(located.rows[row]) + start + 1))
+                away[key] = max(each, float(away_m[row])), first
+        memo.keep(start, anchors, shared.named, float(away_m.max(initial=0.0)), away)
         return reports
 
     def _charged(self, located: Located, shared: Revisits, start: int, memo: PlaceMemo, run: str) -> NDArray[Any]:
@@ -183,19 +186,21 @@ class Remembered:
         keys = [key for key in every if key]
         known = memo.known(keys)
         anchors = {key: Anchor(None, np.nan, np.nan) for key in keys if key not in known}
-        far_m = {
-            key: each for number, each in self._far(located, shared, reports, drawn) if (key := every[number])
+        away = {
+            key: (far_m, int(located.rows[row]) + start + 1)
+            for number, far_m, row in self._far(located, shared, reports, drawn)
+            if (key := every[number])
         }
-        memo.keep(start, anchors, shared.named, None, far_m)
+        memo.keep(start, anchors, shared.named, None, away)
         return reports
 
     def _far(
         self, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
-    ) -> list[tuple[int, float]]:
-        """Return which places are visited far from their report, and how far it is, metres: some of them at least.
+    ) -> list[tuple[int, float, int]]:
+        """Return which places are visited far from their report, how far it is, metres, and by which row.
 
-        Of each place the visit that is farthest from the report counts, unless the report was drawn for visits
-        near it. Far is what `Blur.report` warns of.
+        Some of the places are looked at. Of each the visit that is farthest from the report counts, unless the
+        report was drawn for visits near it. Far is what `Blur.report` warns of.
         """
         if self.metered is None:
             return []
@@ -212,7 +217,8 @@ class Remembered:
         some = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
         numbers = shared.taken[some].tolist()
         far = self.metered.far(lat[some], lon[some], [plain[number] for number in numbers], "nearest")
-        return [(number, float(away_m[row])) for number, row, one in zip(numbers, some, far, strict=True) if one]
+        found = zip(numbers, some.tolist(), far, strict=True)
+        return [(number, float(away_m[row]), row) for number, row, one in found if one]
 
     def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
         reports: NDArray[Any] = self.kernel.drawn(located, self._words, rows)[0][2][0]

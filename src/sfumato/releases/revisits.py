@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -107,24 +108,27 @@ def cost_of_places(
     )
 
 
-def far_places(places: int, far_m: float, loss_m: float, *, kept: bool) -> str:
+def far_places(places: int, far_m: float, rows: Sequence[int], loss_m: float, *, kept: bool) -> str:
     """Return that places may have moved, in a sentence.
 
     Args:
         places: How many.
         far_m: How far a visit is away at most, metres.
+        rows: A row of each place in which it is far, of the first places.
         loss_m: The mean distance of a report from the place that it is of, metres.
         kept: Whether a ledger keeps reports, so that visits are compared with these, and not with first visits.
     """
     far = amount_at_most(far_m, "m")
+    noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
+    moved = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
     if kept:
         return (
-            f"At least {counted(places, 'place')} may have moved: a visit is up to {far} from the report that is "
+            f"At least {moved}: a visit is up to {far} from the report that is "
             "repeated, and fewer than one in 100 fresh reports would be so far. Blur.report with move=True draws "
             "and charges a place once more"
         )
     return (
-        f"{counted(places, 'place')} may have moved: a visit is more than {amount_at_most(loss_m, 'm')}, the mean "
+        f"{moved}: a visit is more than {amount_at_most(loss_m, 'm')}, the mean "
         f"loss of a report, from the first one, and up to {far}. The repeated report is of the first visit: give "
         "a place elsewhere a name of its own"
     )
