@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from ..core import Space
     from ..releases.estimate import Districts, Estimate
     from .screen import Screen
 
@@ -160,19 +161,31 @@ def remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]
     return paths
 
 
+def label_columns(space: Space) -> dict[str, list[str]]:
+    """Return the labels of secrets as a table holds them, by the name of their column; of joint secrets several.
+
+    Raises:
+        InputError: If a label or name cannot stand in a table, as in one that ``release`` writes.
+    """
+    from ..core import JointSpace
+    from ..tables import check_seen, label_texts
+
+    parts = (
+        dict(zip(space.names, space.parts, strict=True)) if isinstance(space, JointSpace) else {"secret": space}
+    )
+    check_seen(parts, "column")
+    return {name: label_texts(part) for name, part in parts.items()}
+
+
 def write_shares(found: Estimate, path: Path, withheld: Collection[int]) -> None:
     """Write the share of each value, empty where it is withheld; of places also coordinates and their district."""
-    from ..core import JointSpace
     from ..geo import Places
-    from ..tables import text, write_rows
+    from ..tables import write_rows
 
     sure, space = found.intervals, found.space
-    secrets = ("secret",) if not isinstance(space, JointSpace) else space.names
-    names = [*secrets, "probability", *(() if sure is None else ("lower", "upper"))]
-    labels = space.labels if not isinstance(space, JointSpace) else product(*(each.labels for each in space.parts))
-    columns: list[Iterable[Any]] = [
-        map(text, each) for each in (zip(*labels, strict=True) if len(secrets) > 1 else [labels])
-    ]
+    labels = label_columns(space)
+    names = [*labels, "probability", *(() if sure is None else ("lower", "upper"))]
+    columns: list[Iterable[Any]] = list(zip(*product(*labels.values()), strict=True))
     columns.append([None if s in withheld else float(share) for s, share in enumerate(found.probabilities)])
     columns += [] if sure is None else [sure.lower, sure.upper]
     if isinstance(space, Places):
@@ -217,13 +230,13 @@ def print_margins(
 
 def write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping[str, Collection[int]]) -> None:
     """Write the shares of each column's values, one below the other, empty where they are withheld."""
-    from ..tables import text, write_rows
+    from ..tables import label_texts, write_rows
 
     sure = next(iter(margins.values())).intervals
     rows: list[tuple[object, ...]] = []
     for name, margin in margins.items():
         shares = [None if s in withheld[name] else float(share) for s, share in enumerate(margin.probabilities)]
-        columns: list[Iterable[Any]] = [map(text, margin.space.labels), shares]
+        columns: list[Iterable[Any]] = [label_texts(margin.space), shares]
         if margin.intervals is not None:
             columns += [margin.intervals.lower, margin.intervals.upper]
         rows += [(name, *row) for row in zip(*columns, strict=True)]

@@ -8,7 +8,7 @@ from .delimited import TextTable, parsed, read_rows
 from .folders import damaged_note, files_below, others_note
 from .ipc import ArrowFile
 from .iso_times import ambiguous_dates
-from .labels import check_seen, find, label_column, numeric, text
+from .labels import check_seen, find, label_column, label_texts, numeric, text
 from .layout import Layout, misfit
 from .moments import TimeColumn, Times, day_numbers, times
 from .naming import column_list, no_column
@@ -56,6 +56,7 @@ __all__ = [
     "is_frame",
     "is_pipe",
     "label_column",
+    "label_texts",
     "misfit",
     "names",
     "no_column",

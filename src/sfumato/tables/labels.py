@@ -40,10 +40,17 @@ def label_column(space: Space) -> Any:
     """
     import pyarrow as pa
 
-    if numeric(space):
-        return pa.array(space.labels)
+    return pa.array(space.labels if numeric(space) else label_texts(space))
+
+
+def label_texts(space: Space) -> list[str]:
+    """Return the labels as the texts that any table holds, which `sfumato.escaping.csv_cell` writes to CSV files.
+
+    Raises:
+        InputError: If two labels have the same text, or one has a character that is not seen.
+    """
     check_seen(texts := list(_positions(space)), "label")
-    return pa.array(texts)
+    return texts
 
 
 def check_seen(texts: Iterable[str], noun: str) -> None:

@@ -64,6 +64,55 @@ def test_refusals(run, released, arguments, message):
     assert message in done.err
 
 
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (("home\x1b[2J", "work"), "a control character (U+001B)"),
+        (("home\nwork", "work"), "a control character (U+000A)"),
+        (("home", "\u202ekrow"), "a character that is not seen (U+202E)"),
+        (("1", 1), "are the same text in a table"),
+    ],
+)
+@pytest.mark.parametrize("joint", [False, True])
+def test_labels_that_release_refuses_are_not_written(run, tmp_path, labels, reason, joint):
+    space = sf.Space(labels)
+    secrets = sf.JointSpace({"place": space, "sex": sf.Space("fm")}) if joint else space
+    sf.save(
+        sf.Mechanism(np.eye(len(secrets)) * 0.5 + 0.5 / len(secrets), secrets, sf.Space(range(len(secrets)))),
+        "m.sfm",
+    )
+    (tmp_path / "r.csv").write_text("label\n" + "0\n1\n" * 20)
+    done = run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.csv")
+    assert done.code == 1
+    assert reason in done.err
+    assert "\x1b" not in done.err
+    assert not (tmp_path / "e.csv").exists()
+    assert run("estimate", "m.sfm", "r.csv", "--unmarked").code in (0, 3)
+
+
+def test_names_of_columns_that_release_refuses_are_not_written(run, tmp_path):
+    secrets = sf.JointSpace({"pla\x07ce": sf.Space("ab"), "sex": sf.Space("fm")})
+    sf.save(sf.Mechanism(np.eye(4) * 0.5 + 1 / 8, secrets, sf.Space(range(4))), "m.sfm")
+    (tmp_path / "r.csv").write_text("label\n" + "0\n1\n" * 20)
+    done = run("estimate", "m.sfm", "r.csv", "--unmarked", "-o", "e.csv")
+    assert done.code == 1
+    assert "a control character (U+0007)" in done.err
+
+
+def test_labels_that_a_spreadsheet_would_run_are_written_as_release_writes_them(run, tmp_path):
+    labels = ["=1+1", "+x", "-y", "@z", " =2", "\uff1d3"]
+    sf.save(sf.mechanisms.randomised_response(sf.Space(labels), 6.0), "m.sfm")
+    (tmp_path / "t.csv").write_text("n\n" + "\n".join(labels * 50) + "\n")
+    assert run("release", "m.sfm", "t.csv", "r.csv", "--column", "n").code == 0
+    done = run("estimate", "m.sfm", "r.csv", "-o", "e.csv")
+    assert done.code == 0, done.err
+    cells = [
+        {row[0] for row in csv.reader((tmp_path / name).read_text(encoding="utf-8").splitlines())}
+        for name in ("r.csv", "e.csv")
+    ]
+    assert cells[0] - {"label"} == cells[1] - {"secret"} == {f"'{label}" for label in labels}
+
+
 def test_shares_of_vertices_are_called_so(run):
     lattice = sf.Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
     assert lattice.kind == "square"

@@ -120,6 +120,7 @@ def command(
     from ..screen import Screen
     from ..shares import (
         check_parts,
+        label_columns,
         print_likeliest,
         print_margins,
         print_settled,
@@ -187,6 +188,8 @@ def command(
                 fitting = reports_fit(received)
                 fitting.check()
                 note = f"{fitting.sentence} {note}".rstrip()
+    if output is not None and not paged:
+        label_columns(received.mechanism.secrets)  # before the work
     kind = _KINDS[intervals]
     with working("Estimating shares, and the districts that the reports settle"):
         found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)
