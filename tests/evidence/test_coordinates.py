@@ -10,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato import intervals
 from sfumato.core import CoordinatePrivacy
 from sfumato.errors import InputError, UnitError
-from sfumato.evidence import VertexPrivacy, prove, prove_coordinate_privacy, prove_metric_privacy, steepest
+from sfumato.evidence import (
+    VertexPrivacy,
+    coordinates,
+    prove,
+    prove_coordinate_privacy,
+    prove_metric_privacy,
+    steepest,
+)
+from sfumato.evidence.spline import FLATTEST
 from sfumato.geo import Lattice, Projection
 from tests.evidence.exact_slope import promised_slope, slope_is_at_most
 from tests.geo.test_lattice import lattices
@@ -278,6 +287,20 @@ def test_extreme_epsilons_end_in_rows_or_in_words(kind):
         assert 0 < rows.epsilon < 20
         constant = sf.Mechanism(np.full((len(lattice), 2), 0.5), lattice, sf.Space("ab"))
         assert prove_coordinate_privacy(constant, rows).holds
+
+
+@pytest.mark.parametrize("kind", ["square", "triangular"])
+def test_rows_are_looked_for_where_they_are_needed_and_refused_at_once(kind, monkeypatch):
+    """Promises that may be too strict for rows are tried when they are made; all others have rows."""
+    lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
+    for slope in np.geomspace(FLATTEST, 60, 6).tolist():
+        assert VertexPrivacy(CoordinatePrivacy(1.001 * slope), lattice).epsilon > 0
+    monkeypatch.setattr(coordinates, "octile_exponent", lambda _: 0.0)
+    monkeypatch.setattr(intervals, "below", lambda _: 0.0)
+    rows = VertexPrivacy(CoordinatePrivacy(1.001 * FLATTEST), lattice)
+    for wanted in (lambda: rows.epsilon, lambda: VertexPrivacy(CoordinatePrivacy(0.99 * FLATTEST), lattice)):
+        with pytest.raises(InputError, match="too strict for a spacing of 1000 m"):
+            wanted()
 
 
 def test_a_slope_of_one_unit_is_between_its_bounds():

@@ -4,10 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.evidence import prove_optimality
+from sfumato.evidence import optimality, prove_optimality
 
 SPACE = sf.Space.numbers([0.0, 1.0, 2.0, 3.5, 5.0], unit="km")
 METRIC = SPACE.metric("absolute")
@@ -78,3 +80,19 @@ def test_weaker_guarantees_than_the_prices_were_made_for_still_give_a_valid_boun
     assert strict.optimality is not None
     bound = prove_optimality(PRIOR, loose.problem.loss, loose.problem.guarantees, strict.optimality)
     assert bound <= loose.certificate.loss
+
+
+def test_parts_of_secrets_are_those_of_scipy():
+    """Thresholds leave secrets in parts, and no guarantee is about two of different parts."""
+    generator = np.random.default_rng(5)
+    for near in np.geomspace(0.01, 1, 12):
+        space = sf.Space.numbers(np.sort(generator.uniform(0, 10, 30)).tolist(), unit="km")
+        metric = space.metric("absolute")
+        limit = max(near, np.sort(metric.array[metric.array > 0])[0])
+        asked = [
+            sf.ThresholdPrivacy(1.0, metric, each) for each in (limit, limit / 2) if (metric.within(each)).any()
+        ]
+        part = optimality._connected(asked, len(space))
+        parts, wanted = connected_components(csr_array(metric.within(limit)), directed=False)
+        assert len(set(zip(part.tolist(), wanted.tolist(), strict=True))) == parts == len(set(part.tolist()))
+    assert len(set(optimality._connected([], 3).tolist())) == 3

@@ -112,17 +112,18 @@ def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
     for name, value in bound.arguments.items():
         wanted = kinds.get(name)
         if wanted is not None and not isinstance(value, wanted):
-            raise _wrong(name, value, wanted)
+            raise wrong_kind(name, value, wanted)
         if (
             wanted is not None
             and isinstance(value, bool)
             and not {bool, object}.intersection(wanted)
             and (int in wanted or float in wanted)
         ):
-            raise _wrong(name, value, wanted)
+            raise wrong_kind(name, value, wanted)
 
 
-def _wrong(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
+def wrong_kind(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
+    """Return the error of an argument that is of none of the wanted kinds."""
     found = dict.fromkeys(_name(kind) for kind in wanted)
     if "number" in found:
         found.pop("integer", None)

@@ -1,27 +1,5 @@
 """Divergences between two distributions, privacy profiles and their witnesses."""
 
-from .divergence import Divergence
-from .f_divergence import CHI_SQUARED, HELLINGER, KL, NAMED, REVERSE_KL, TOTAL_VARIATION, FDivergence, named
-from .hockey_stick import HockeyStick, hockey_stick
-from .max_divergence import MaxDivergence, MaxDivergenceWitness, max_divergence
-from .profile import Profile
-from .renyi import Renyi
+from lazy_loader import attach_stub
 
-__all__ = [
-    "CHI_SQUARED",
-    "HELLINGER",
-    "KL",
-    "NAMED",
-    "REVERSE_KL",
-    "TOTAL_VARIATION",
-    "Divergence",
-    "FDivergence",
-    "HockeyStick",
-    "MaxDivergence",
-    "MaxDivergenceWitness",
-    "Profile",
-    "Renyi",
-    "hockey_stick",
-    "max_divergence",
-    "named",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

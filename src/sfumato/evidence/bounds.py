@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import intervals
 from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen, Short
 from ..errors import InputError
-from ..intervals import exp_above
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 
 Positions = NDArray[np.intp]
@@ -193,7 +193,7 @@ def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, t
     n, m = shape
     positive = np.flatnonzero(multipliers.local > 0)
     price, exponents = multipliers.local[positive], multipliers.exponents[positive]
-    back = price * exp_above(exponents_above(exponents, n))
+    back = price * intervals.exp_above(exponents_above(exponents, n))
     o = multipliers.observables[positive]
     giving = _Cells.of(multipliers.secrets[positive], o, price, n)
     taking = _Cells.of(multipliers.others[positive], o, back, n)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+from .. import intervals
 from ..core import Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.guarantees import Asked
 from ..errors import InputError, python
 from ..geo import Lattice
 from ..geo.steps import implying_pairs
-from ..intervals import Interval, above, below, exact
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
 from .slope import Steepest
-from .spline import octile_exponent, octile_slope
+from .spline import FLATTEST, octile_exponent, octile_slope
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VertexPrivacy(MetricPrivacy):
     """Metric privacy of the vertices of a lattice, such that coordinate privacy holds for the points it serves.
 
@@ -49,19 +50,34 @@ class VertexPrivacy(MetricPrivacy):
                 f"{promise} was asked of a lattice, whose vertices keep such promises without slack.",
                 "leave the slack out.",
             )
+        object.__setattr__(self, "metric", lattice.steps())
+        object.__setattr__(self, "promise", promise)
+        object.__setattr__(self, "lattice", lattice)
+        if self._slope < FLATTEST:  # steeper ones have such rows
+            _ = self.epsilon
+
+    @property
+    def _slope(self) -> float:
+        """The slope of the logarithms that the promise allows, per step of the lattice."""
+        promise, lattice = self.promise, self.lattice
         slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
-        slope *= 1 - 1e-14  # three operations
+        return slope * (1 - 1e-14)  # three operations
+
+    @cached_property  # type: ignore[misc] # the field of all rows, looked for where it is first needed
+    def epsilon(self) -> float:
+        """The exponent of the rows, per step of the lattice."""
+        slope = self._slope
+        square = self.lattice.kind == "square"
         exponent = (
-            below(lambda: _triangular(exact(slope))) if lattice.kind == "triangular" else octile_exponent(slope)
+            octile_exponent(slope) if square else intervals.below(lambda: _triangular(intervals.exact(slope)))
         )
         if not exponent > 0:
             raise InputError(
-                f"{promise} is too strict for a spacing of {lattice.spacing_m:g} m: no row is proved to keep it.",
+                f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
+                "keep it.",
                 "use a larger epsilon or spacing.",
             )
-        MetricPrivacy.__init__(self, exponent, lattice.steps())
-        object.__setattr__(self, "promise", promise)
-        object.__setattr__(self, "lattice", lattice)
+        return exponent
 
     def check_secrets(self, secrets: Space) -> None:
         """Refuse secrets that are not the vertices of the lattice.
@@ -204,8 +220,8 @@ def _slope_above(lattice: Lattice, exponent: float) -> float:
     """Return a proved bound of |grad log f| per step, for rows of an exponent."""
     if lattice.kind == "square":
         return octile_slope(exponent) if exponent > 0 else 0.0
-    return above(lambda: (exact(exponent).exp() - 1) * 2 / exact(3).sqrt())
+    return intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
 
 
-def _triangular(slope: Interval) -> Interval:
-    return (1 + slope * exact(3).sqrt() / 2).log()
+def _triangular(slope: intervals.Interval) -> intervals.Interval:
+    return (1 + slope * intervals.exact(3).sqrt() / 2).log()

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from .. import intervals
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..intervals import exp_above
 from ..rounding import SMALLEST, UNIT, below, sum_error
 from .bounds import Positions, exponents_above, least_loss_of_truth
 
@@ -39,7 +39,7 @@ class LeastCosts:
     ) -> None:
         n = len(prior)
         self._prior, self._loss, self._secrets, self._others = prior, loss, secrets, others
-        self._growth = exp_above(exponents_above(exponents, n))
+        self._growth = intervals.exp_above(exponents_above(exponents, n))
         fullest = [int(np.bincount(ends, minlength=1).max()) for ends in (secrets, others)]
         self._terms = _OTHER_TERMS + sum(fullest)
 

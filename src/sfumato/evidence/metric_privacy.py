@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import intervals
 from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..intervals import exp_below, exp_below_exact
 from ..rounding import up
 
 _AT_ONCE: Final = 1 << 21  # quotients that are made together
@@ -225,7 +225,7 @@ def _logarithms(found: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
 def _doubtful(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
     """Return the positions of pairs that floats cannot prove."""
     open_ = _open(found, epsilon)
-    limit = exp_below(epsilon, found.distances[open_]) * (1 - _RATIO_ERROR)
+    limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 - _RATIO_ERROR)
     return open_[~(found.ratios[open_] <= limit)]
 
 
@@ -233,7 +233,7 @@ def _broken(found: PairRatios, epsilon: float) -> bool:
     """Return whether floats suffice to see that a pair's ratio is too large."""
     open_ = np.union1d(_open(found, epsilon), np.flatnonzero(found.distances == 0))
     with np.errstate(over="ignore"):
-        limit = exp_below(epsilon, found.distances[open_]) * (1 + 4 * _RATIO_ERROR)
+        limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 + 4 * _RATIO_ERROR)
     return bool((found.ratios[open_] > limit).any())
 
 
@@ -263,7 +263,7 @@ def _holds_exactly(mechanism: Mechanism, found: PairRatios, epsilon: float) -> b
         s, t = found.pair(position)
         if np.array_equal(mechanism.weights[s], mechanism.weights[t]):
             continue  # also where exp(epsilon d) is nearer to one than intervals can resolve
-        p, k = exp_below_exact(epsilon, float(found.distances[position]))
+        p, k = intervals.exp_below_exact(epsilon, float(found.distances[position]))
         for a, b in zip(mechanism.weights[s].tolist(), mechanism.weights[t].tolist(), strict=True):
             if a << k > p * b:
                 return False

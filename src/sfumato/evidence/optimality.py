@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
 from ..core.arrays import Floats, frozen
@@ -308,16 +306,22 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
     return next(iter(_distortions(guarantees)), None)
 
 
-def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.int32]:
-    """Return to which part each secret belongs; the guarantees say something of every pair in one part."""
+def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.intp]:
+    """Return the first secret of the part that each belongs to; guarantees speak of every pair in one part."""
     asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     if any(each.metric.finite for each in asked):
-        return np.zeros(n, dtype=np.int32)
+        return np.zeros(n, dtype=np.intp)
     near = np.zeros((n, n), dtype=bool)
     for guarantee in asked:
         near |= np.isfinite(guarantee.metric.array)
-    parts: NDArray[np.int32] = connected_components(csr_array(near), directed=False)[1]
-    return parts
+    near |= near.T
+    part = np.full(n, -1)
+    for first in range(n):
+        new = np.array([first] if part[first] < 0 else [], dtype=np.intp)
+        while len(new):
+            part[new] = first
+            new = np.flatnonzero(near[new].any(axis=0) & (part < 0))
+    return part
 
 
 def _allowed(guarantees: Sequence[Guarantee], s: NDArray[np.intp], t: NDArray[np.intp]) -> Floats:

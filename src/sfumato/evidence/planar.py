@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import intervals
 from ..core import Bracket, CoordinatePrivacy, units
 from ..core.arrays import Floats, numbers
 from ..core.frozen import Short
 from ..errors import InputError
-from ..intervals import Interval, above, exact, exp_above
 from ..rounding import amount_at_least, amount_at_most, at_most, up
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
@@ -56,7 +56,9 @@ class NoiseProof(Short):
             raise InputError("a distance is negative or not a number.", "use distances of at least 0.")
         per_m = up(self.upper * units.factor("m", self.promise.unit) * (1 + 2.0**-51))
         with np.errstate(over="ignore"):  # an exponent beyond all floats is infinite, which is a bound
-            return exp_above(np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf))
+            return intervals.exp_above(
+                np.nextafter(per_m * np.nextafter(apart + self.slack_m, math.inf), math.inf)
+            )
 
     @property
     def sentence(self) -> str:
@@ -129,19 +131,21 @@ def prove_planar_noise(
     per_step = rate / step_m
     unit_m = Fraction(units.factor(promise.unit, "m"))
 
-    def epsilon() -> Interval:
+    def epsilon() -> intervals.Interval:
         if not projected:
             return _rational(per_step * unit_m)
-        angle = exact(reach_m) * (1 + exact(_MOVED)) / exact(_POLAR_AXIS_M)
+        angle = intervals.exact(reach_m) * (1 + intervals.exact(_MOVED)) / intervals.exact(_POLAR_AXIS_M)
         return _rational(per_step * unit_m) * angle / angle.sin()
 
-    def slack() -> Interval:
-        return _rational(step_m) * exact(2).sqrt() + 2 * exact(_PROJECTED_M if projected else 0)
+    def slack() -> intervals.Interval:
+        return _rational(step_m) * intervals.exact(2).sqrt() + 2 * intervals.exact(
+            _PROJECTED_M if projected else 0
+        )
 
-    upper, added = above(epsilon), above(slack)
+    upper, added = intervals.above(epsilon), intervals.above(slack)
     holds = upper <= promise.epsilon and added <= promise.slack_m
     return NoiseProof(promise, upper, added, reach_m, holds)
 
 
-def _rational(value: Fraction) -> Interval:
-    return exact(value.numerator) / exact(value.denominator)
+def _rational(value: Fraction) -> intervals.Interval:
+    return intervals.exact(value.numerator) / intervals.exact(value.denominator)

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
@@ -24,7 +23,7 @@ from ..core.bisection import bisect
 _BITS: Final = 128  # of the interval arithmetic
 _DEEPEST: Final = 60  # halvings of the square; a few beyond what a margin of 1e-9 needs
 _MARGINS: Final = (1e-10, 1e-9, 1e-7, 1e-5)  # by which floating point is mistrusted, until the proof succeeds
-_FLATTEST: Final = 1e-9  # slopes and exponents below are not looked at
+FLATTEST: Final = 1e-9  # slopes and exponents below are not looked at
 _STEEPEST: Final = 50.0  # nor above
 _MOST_BOXES: Final = 4096  # parts of squares left open: a proof that needs more is given up
 _ROOT: Final = math.sqrt(2)
@@ -46,7 +45,7 @@ def octile_exponent(slope: float) -> float:
         L, about 0.9 times the slope, or less where the slope is steep; 0 where none is proved, as for slopes below
         a billionth.
     """
-    if slope < _FLATTEST:
+    if slope < FLATTEST:
         return 0.0
     steep = min(slope, _STEEPEST)
     believed = bisect(lambda exponent: _believed(exponent, steep), steep, 0.0, relative=1e-12).holds
@@ -64,7 +63,7 @@ def octile_slope(exponent: float) -> float:
     Args:
         exponent: The exponent L of the rows, above 0.
     """
-    if not _FLATTEST <= exponent <= _STEEPEST:
+    if not FLATTEST <= exponent <= _STEEPEST:
         return math.inf
     steep = exponent
     while not _believed(exponent, steep):
@@ -86,6 +85,8 @@ def slope_holds(exponent: float, slope: float) -> bool:
     keep the rows; it is at least 0 where all its Bernstein coefficients are, and |grad f| <= slope f then holds
     for every column of the cone, since |grad f| - slope f is convex in f.
     """
+    from flint import arb, ctx
+
     with ctx.workprec(_BITS):
         root, scale = arb(2).sqrt(), arb(exponent)
         values = {

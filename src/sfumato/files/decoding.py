@@ -31,7 +31,7 @@ from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from ..geo import ChosenPlaces, Places, Projection, places_from
-from ..mechanisms.planar import CoordinateNoise, PlaneRemap
+from ..mechanisms import planar
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES
 from .manifest import DAMAGED, Fields, decoded_label
@@ -67,17 +67,17 @@ class Contents:
         """Whether the file is one of noise for coordinates."""
         return self.manifest.has("noise")
 
-    def noise(self) -> tuple[CoordinateNoise, Prior | None, str]:
+    def noise(self) -> tuple[planar.CoordinateNoise, Prior | None, str]:
         """Return the noise for coordinates, the prior if there is one, and whose places they are from."""
         entry = self.manifest.fields("noise")
         table = None
         if entry.has("table"):
             arrays = entry.fields("table")
-            table = PlaneRemap.from_arrays(
+            table = planar.PlaneRemap.from_arrays(
                 self._array(arrays, "frames", np.int64, 2), self._array(arrays, "targets", np.float64, 2)
             )
         try:
-            found = CoordinateNoise(
+            found = planar.CoordinateNoise(
                 entry.number("epsilon_per_km"),
                 _fraction(entry, "step_m"),
                 Projection.from_crs(entry.text("crs")),

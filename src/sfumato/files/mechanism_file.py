@@ -5,29 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
-from ..core.arguments import checked
+from ..core.arguments import checked, wrong_kind
 from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
 from ..errors import FileError, InputError, python
 from ..evidence import LinearConstraint, Optimality, as_dict, bound_to, check_optimality
 from ..evidence.constraints import as_constraints
-from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from ..optimal import Design, NoiseDesign
-from .archive import read_archive, write_archive
+from .archive import read_archive
 from .claims import json_of
 from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES, Contents
-from .encoding import encoded, encoded_noise
 from .manifest import DAMAGED
-from .noise_file import NoiseFile
 from .sound import check_sound
 from .stated import UNCONFIRMED_LOSS, stated
 
-_OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
+if TYPE_CHECKING:
+    from ..mechanisms.planar import CoordinateNoise
+    from ..optimal import Design
+    from .noise_file import NoiseFile
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -183,6 +181,10 @@ class MechanismFile:
             >>> sf.MechanismFile.of_design(design).guarantees == (asked,)
             True
         """
+        from ..optimal import Design
+
+        if not isinstance(design, Design):
+            raise wrong_kind("design", design, (Design,))
         asked = design.problem
         if claims is None:
             proved = as_dict(design.certificate)
@@ -218,53 +220,6 @@ class MechanismFile:
 
 
 @checked
-def save(
-    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | NoiseFile | Design | NoiseDesign,
-    path: str | os.PathLike[str],
-) -> None:
-    """Write a mechanism, a design, or all of a `MechanismFile` or `NoiseFile`, to a mechanism file (.sfm).
-
-    The same content gives the same bytes. On any failure nothing half-written remains,
-    and a file that existed stays as it was.
-
-    Args:
-        content: What to write. Of a design, what was asked and the prices that prove how near to
-            optimal it is are written, too (see `MechanismFile.of_design`).
-        path: The file, usually with the suffix ``.sfm``; one that exists is replaced.
-
-    Raises:
-        FileError: If the file cannot be written.
-        InputError: If a label is of a type that the file cannot hold, noise has no projection, or the path is
-            named like another format.
-    """
-    if Path(path).suffix.lower() in _OTHERS:
-        raise InputError(
-            f"{os.fspath(path)!r} is named like another kind of file, and a mechanism file would be written.",
-            "let the name end in .sfm",
-            python("write the numbers alone with the library of that format, from mechanism.matrix."),
-        )
-    if isinstance(content, NoiseDesign):
-        content = content.mechanism
-    if isinstance(content, CoordinateNoise | NoiseFile):
-        noise = content if isinstance(content, NoiseFile) else NoiseFile(content)
-        write_archive(path, *encoded_noise(noise.noise, noise.prior, noise.source, noise.claims))
-        return
-    if isinstance(content, Design):
-        content = MechanismFile.of_design(content)
-    file = content if isinstance(content, MechanismFile) else MechanismFile(content)
-    manifest, members = encoded(
-        file.tupling or file.mechanism,
-        file.prior,
-        file.loss,
-        (*file.guarantees, *file.tuple_guarantees),
-        file.optimality,
-        file.constraints,
-        file.claims,
-    )
-    write_archive(path, manifest, members)
-
-
-@checked
 def read_any(
     path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
 ) -> MechanismFile | NoiseFile:
@@ -291,6 +246,8 @@ def read_any(
     try:
         held = Contents(*read_archive(path, signed_by))
         if held.noisy:
+            from .noise_file import NoiseFile
+
             return NoiseFile(*held.noise(), held.claims())
         mechanism = held.mechanism()
         return MechanismFile(
@@ -328,7 +285,7 @@ def read_mechanism_file(
         FileError: As `read_any`, or if it holds noise for coordinates, which has no matrix.
     """
     held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
-    if isinstance(held, NoiseFile):
+    if not isinstance(held, MechanismFile):
         raise FileError(
             f"{os.fspath(path)!r} holds a {held.noise!r}, which has no matrix.",
             "use the file of a design on cells or on a lattice",
@@ -355,7 +312,7 @@ def load(
         FileError: As `read_any`, or if it holds a tupling: `load_tupling` returns that.
     """
     held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
-    if isinstance(held, NoiseFile):
+    if not isinstance(held, MechanismFile):
         return held.noise
     if held.tupling is not None:
         raise FileError(

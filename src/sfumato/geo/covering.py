@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from ..core.arrays import Floats
 from ..core.units import length_m
@@ -96,5 +95,7 @@ class Covering:
         """
         if self.visits_m is None:
             return np.ones(len(middles), dtype=np.bool_)
+        from scipy.spatial import cKDTree
+
         corner = self.spacing_m * (math.sqrt(0.5) if self.kind == "square" else math.sqrt(1 / 3))
         return np.asarray(cKDTree(self.visits_m).query(middles)[0] <= self.near_m + corner)

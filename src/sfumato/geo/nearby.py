@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats, readonly
@@ -87,7 +86,7 @@ def near_centre(lat: float, lon: float) -> NearCentre | None:
     if abs(lat) > _STEEPEST:
         return None
     halves = (_HALF, _HALF / math.cos(math.radians(lat)))
-    degrees, (nodes_u, nodes_w) = _DEGREES, (chebyshev.chebpts1(degree + 1) for degree in _DEGREES)
+    degrees, (nodes_u, nodes_w) = _DEGREES, (np.polynomial.chebyshev.chebpts1(degree + 1) for degree in _DEGREES)
     u, w = (grid.ravel() for grid in np.meshgrid(nodes_u, (nodes_w + 1) / 2, indexing="ij"))
     v = np.sqrt(w)
     shape = (degrees[0] + 1, degrees[1] + 1)
@@ -105,6 +104,7 @@ def near_centre(lat: float, lon: float) -> NearCentre | None:
 
 def _powers(values: Floats, nodes_u: Floats) -> Terms:
     """Return the coefficients of powers of u and of v**2 of what is interpolated, the highest first."""
+    chebyshev = np.polynomial.chebyshev
     nodes_w = chebyshev.chebpts1(values.shape[1])
     waves = np.linalg.solve(chebyshev.chebvander(nodes_u, values.shape[0] - 1), values)
     waves = np.linalg.solve(chebyshev.chebvander(nodes_w, values.shape[1] - 1), waves.T).T

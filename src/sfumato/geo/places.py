@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from ..core import Loss, LossPoints, Space, naming, units
 from ..core.arguments import checked
@@ -21,6 +20,9 @@ from .projection import Projection
 from .true_points import DISTANCES, TruePoints
 from .vertex_weights import Draw, Rounding
 from .visits import Visits
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TRUE_POINT: Final = naming.TRUE_POINT
 """How the names of losses end that are counted from true points."""
@@ -208,6 +210,8 @@ class Places(Space, ABC):
 
     def _shares(self, visits: Visits, user: Hashable | None) -> tuple[csr_array, Floats]:
         """Return the probabilities of visits inside, sparse (visits, n), and their degrees, array (visits, 2)."""
+        from scipy.sparse import csr_array
+
         chosen = visits if user is None else visits.of_user(user)
         rounding = self.rounding(chosen.lat, chosen.lon)
         inside = rounding.inside

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
 
 from ..core.arrays import Floats, distinct_points, frozen
 from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
 from .medians import medians
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Indices = NDArray[np.intp]
 
@@ -72,6 +74,8 @@ class TruePoints(Frozen, Short):
             shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
             times: Array (visits,), how often each counts; by default once.
         """
+        from scipy.sparse import csr_array
+
         distinct, where, _ = distinct_points(xy)
         visits = len(xy)
         counts = np.ones(visits) if times is None else times
@@ -94,6 +98,8 @@ class TruePoints(Frozen, Short):
             prior: Probabilities of the secrets, array (n,).
             centres: Where the secrets are, array (n, 2), metres.
         """
+        from scipy.sparse import csr_array, vstack
+
         seen = np.asarray(self.masses.sum(axis=0))
         unseen = np.flatnonzero((seen == 0) & (prior > 0))
         scale = np.divide(prior, seen, out=np.zeros_like(seen), where=seen > 0)
@@ -186,6 +192,8 @@ class _Search:
 
     def _start(self) -> Floats:
         """Return medians of groups of near points, whose masses for a secret are at their mean."""
+        from scipy.sparse import csr_array
+
         xy, masses = self.points.xy, self.points.masses
         if len(xy) > _GROUPS:
             low, extent = xy.min(axis=0), float(np.ptp(xy, axis=0).max())

@@ -1,18 +1,5 @@
 """Interval arithmetic: formulas and exponentials with a proved side (FLINT)."""
 
-from .exponentials import exp_above, exp_below, exp_below_exact
-from .interval import Interval, above, below, exact, least, negative, normal, rational_interval
+from lazy_loader import attach_stub
 
-__all__ = [
-    "Interval",
-    "above",
-    "below",
-    "exact",
-    "exp_above",
-    "exp_below",
-    "exp_below_exact",
-    "least",
-    "negative",
-    "normal",
-    "rational_interval",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,17 +1,5 @@
 """Couplings of two distributions, what they cost, and the relations they lift."""
 
-from .coupling import Coupling
-from .lifting import Lifting, OptimalLifting, lifting, optimal_lifting
-from .north_west import north_west_corner
-from .wasserstein import Wasserstein, wasserstein
+from lazy_loader import attach_stub
 
-__all__ = [
-    "Coupling",
-    "Lifting",
-    "OptimalLifting",
-    "Wasserstein",
-    "lifting",
-    "north_west_corner",
-    "optimal_lifting",
-    "wasserstein",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

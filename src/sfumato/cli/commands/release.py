@@ -217,7 +217,6 @@ def _held(
 ) -> MechanismFile | NoiseFile | dict[str, Any]:
     from ...errors import InputError, argument
     from ...files import read_any
-    from ...files.many import read_designs
 
     if by is None:
         if file.is_dir():
@@ -232,6 +231,8 @@ def _held(
             f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
             "give a folder of mechanism files, one named after each value of that column.",
         )
+    from ...files.many import read_designs
+
     return read_designs(file, **trust)
 
 

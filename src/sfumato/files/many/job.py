@@ -19,8 +19,9 @@ from ...errors import SfumatoError
 from ...evidence import PlaceDistortion, VertexPrivacy
 from ...geo import Visits
 from ...optimal import Auto, Design, NoiseDesign, design
-from ..mechanism_file import MechanismFile, save
+from ..mechanism_file import MechanismFile
 from ..noise_file import NoiseFile
+from ..saving import save
 from .names import stem_of
 
 

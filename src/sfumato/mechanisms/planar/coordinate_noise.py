@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from ...core import Bracket, CoordinatePrivacy, units
 from ...core.arrays import Floats, floats
@@ -315,6 +314,8 @@ class CoordinateNoise(Frozen):
         Raises:
             InputError: If an array is not as described.
         """
+        from scipy.sparse import csr_array
+
         x, w = weighted(self._inside(points_m), weights)
         found = TruePoints(x, csr_array(w[:, None])).guesses(np.ones((1, 1)))
         return self._on_ground(Bracket(found.lower, found.value, up(found.value * (1 + _ROUNDING))))

@@ -17,11 +17,8 @@ from ...errors import InputError
 from ...rounding import UNIT
 from .crossing import LEAST, passing, proved_beyond
 from .law import Atoms, atoms, rare, split, tilted, window
-from .mechanism import Tupling, check_dummies
+from .mechanism import FARTHEST, Tupling, check_dummies
 from .sums import LARGEST, positive_part
-
-FARTHEST: Final = 700.0
-"""The largest epsilon that is searched; one above counts as infinite."""
 
 _COARSE: Final = 2**10
 _FARTHEST_DOWN: Final = -700.0

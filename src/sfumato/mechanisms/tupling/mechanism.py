@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from ...core.frozen import Frozen
 from ...errors import InputError
 from ...sampling import Integers, Recipe, Row, Words
 from ...sampling.coins import below
+
+FARTHEST: Final = 700.0
+"""The largest epsilon that is searched; one above counts as infinite."""
 
 _DUMMY = Space(("dummy",))
 

@@ -9,9 +9,8 @@ from ...core import AnyLoss, Prior
 from ...core.bisection import bisect
 from ...errors import InfeasibleError, InputError
 from ...rounding import at_most
-from .accountant import FARTHEST
 from .family import FamilyAccountant, Worst
-from .mechanism import Tupling
+from .mechanism import FARTHEST, Tupling
 from .utility import quality_loss
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, exactly
-from .accountant import FARTHEST
-from .family import FamilyAccountant, Worst
-from .mechanism import Tupling
+from .mechanism import FARTHEST, Tupling
+
+if TYPE_CHECKING:
+    from .family import Worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class TuplePrivacy:
 
     def prove(self, tupling: Tupling) -> TupleProof:
         """Return the proof or refutation of this promise for a mechanism, from its integers."""
+        from .family import FamilyAccountant
+
         if tupling.inner.shape[0] < 2:
             raise InputError(
                 "there is only one secret, so there is no pair to protect.", "use two secrets or more."

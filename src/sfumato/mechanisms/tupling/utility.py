@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ...core import AnyLoss, Bracket, Prior, as_loss
 from ...core.arrays import Floats
 from ...errors import InputError
-from .accountant import FARTHEST, PairAccountant
-from .mechanism import Tupling
+from .accountant import PairAccountant
+from .mechanism import FARTHEST, Tupling
 
 
 def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:

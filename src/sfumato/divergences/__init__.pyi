@@ -1,0 +1,16 @@
+from .divergence import Divergence as Divergence
+from .f_divergence import CHI_SQUARED as CHI_SQUARED
+from .f_divergence import HELLINGER as HELLINGER
+from .f_divergence import KL as KL
+from .f_divergence import NAMED as NAMED
+from .f_divergence import REVERSE_KL as REVERSE_KL
+from .f_divergence import TOTAL_VARIATION as TOTAL_VARIATION
+from .f_divergence import FDivergence as FDivergence
+from .f_divergence import named as named
+from .hockey_stick import HockeyStick as HockeyStick
+from .hockey_stick import hockey_stick as hockey_stick
+from .max_divergence import MaxDivergence as MaxDivergence
+from .max_divergence import MaxDivergenceWitness as MaxDivergenceWitness
+from .max_divergence import max_divergence as max_divergence
+from .profile import Profile as Profile
+from .renyi import Renyi as Renyi

@@ -1,0 +1,17 @@
+from .accounts import Balance as Balance
+from .accounts import BudgetError as BudgetError
+from .accounts import WindowBalance as WindowBalance
+from .amounts import amount_text as amount_text
+from .blur import Blur as Blur
+from .chain import MarkovChain as MarkovChain
+from .charges import Charge as Charge
+from .composition import Composition as Composition
+from .composition import composed as composed
+from .curve import ErrorCurve as ErrorCurve
+from .curve import averaging_errors as averaging_errors
+from .curve import errors_after as errors_after
+from .ledger import Ledger as Ledger
+from .migration import migrate as migrate
+from .opening import new_ledger_key as new_ledger_key
+from .scheme import Scheme as Scheme
+from .verification import LedgerCheck as LedgerCheck
