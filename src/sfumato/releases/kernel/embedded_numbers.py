@@ -1,24 +1,24 @@
-"""Numbers in a column of any plain type: in texts, lists, structures, well-known binary and codes of places."""
+"""Numbers in a column of a plain type: in texts, bytes and codes of places."""
 
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from .embedded_texts import ends_of, is_binary, is_text, parts_of, texts_of
+from .embedded_bytes import first_pair, packed_numbers
+from .embedded_texts import ends_of, is_binary, is_readable, is_text, parts_of, texts_of
 
 _FEW: Final = 10  # texts with three decimals from which numbers are looked at, whatever the other texts are
 _ODD: Final = 0.05  # share of the texts that may be something else
 _NAMES: Final = 8  # values of numbers that are names next to letters
 _NUMBERS: Final = 12  # of one value that are looked at
 _SHAPE: Final = re.compile(
-    r"\s*(?:SRID=\d+;)?\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)"
+    r"\s*(?:SRID=\d+;)?\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)"
     r"|\s*\{.*\"coordinates\"",
     re.IGNORECASE | re.DOTALL,
 )
@@ -29,24 +29,54 @@ _GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
 _PLUS: Final = "23456789CFGHJMPQRVWX"
 _IS_PLUS: Final = re.compile(f"([{_PLUS}]{{8}})\\+([{_PLUS}]{{2}})?.*", re.IGNORECASE | re.DOTALL)
-# Where the first pair of coordinates begins in well-known binary, by kind of geometry, after its head.
-_FIRST_PAIR: Final = {1: 0, 2: 4, 3: 8, 4: 9, 5: 13, 6: 17}
 
 
-def are_shapes(column: Any) -> bool:
-    """Return whether all texts of a column are geometries in well-known text or GeoJSON."""
-    if not is_text(column.type):
-        return False
-    texts = [text for text in texts_of(column) if text]
+def _are_shapes(column: Any) -> bool:
+    """Return whether all texts or bytes of a plain column are geometries, well-known or in GeoJSON."""
+    if is_binary(column.type):
+        values = [value for value in column.to_pylist() if value]
+        return bool(values) and all(map(first_pair, values))
+    texts = [text for text in texts_of(column) if text] if is_text(column.type) else []
     return bool(texts) and all(_SHAPE.match(text) for text in texts)
 
 
-def numbers_in(column: Any) -> Iterator[Floats]:
-    """Yield the numbers in a column, arrays (n,), NaN where there is none; none of times and truth values.
+def has_shapes(parts: Sequence[tuple[str, Any]]) -> bool:
+    """Return whether a part of a column holds nothing but geometries.
 
     Args:
-        column: An Arrow array of a plain type, without dictionaries.
+        parts: The parts, by their names.
     """
+    return any(_are_shapes(part) for _, part in parts)
+
+
+class Numbers(NamedTuple):
+    """Numbers in a column.
+
+    Attributes:
+        name: The column, or the part of it, such as ``end.lat``.
+        values: The numbers, array (n,), NaN where there is none.
+        packed: Of numbers that are packed into bytes their type and first byte; None for others.
+    """
+
+    name: str
+    values: Floats
+    packed: tuple[str, int] | None = None
+
+
+def numbers_in(parts: Sequence[tuple[str, Any]]) -> Iterator[Numbers]:
+    """Yield the numbers in the parts of a column; none of times and truth values.
+
+    Args:
+        parts: The parts, plain Arrow arrays by their names.
+    """
+    for path, part in parts:
+        yield from (Numbers(path, values) for values in _numbers_in(part))
+        if is_binary(part.type) and not is_readable(values := part.to_pylist()):
+            yield from (Numbers(path, numbers, at) for at, numbers in packed_numbers(values))
+
+
+def _numbers_in(column: Any) -> Iterator[Floats]:
+    """Yield the numbers in a plain column as arrays (n,)."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -64,13 +94,8 @@ def numbers_in(column: Any) -> Iterator[Floats]:
                 yield from _pairs([decode(text) for text in parts])
         for ends in ends_of(texts, _IS_GEOHASH):
             yield from _pairs([_geohash(text) for text in ends])
-        as_bytes = column.to_pylist() if is_binary(kind) else [_unhexed(text) for text in texts]
-        yield from _pairs([_first_pair(value) if value else None for value in as_bytes])
-    elif pa.types.is_struct(kind):
-        for part in column.flatten():
-            yield from numbers_in(part)
-    elif pa.types.is_nested(kind):
-        yield from _written(texts_of(column))
+    if is_binary(kind) and not is_readable(values := column.to_pylist()):
+        yield from _pairs([first_pair(value) if value else None for value in values])
 
 
 def _written(texts: Sequence[str]) -> Iterator[Floats]:
@@ -135,26 +160,6 @@ def _plus_code(text: str) -> tuple[float, float] | None:
     for north, east in zip(digits[::2], digits[1::2], strict=True):
         lat, lon, size = lat + north * size, lon + east * size, size / 20
     return lat + 10 * size, lon + 10 * size
-
-
-def _unhexed(text: str) -> bytes | None:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return None
-
-
-def _first_pair(value: bytes) -> tuple[float, float] | None:
-    """Return the first coordinates of a geometry in (extended) well-known binary."""
-    if len(value) < 21 or value[0] > 1:
-        return None
-    order = "<" if value[0] else ">"
-    (kind,) = struct.unpack_from(f"{order}I", value, 1)
-    begin = (9 if kind & 0x20000000 else 5) + _FIRST_PAIR.get(kind % 1000 & 0xFF, len(value))
-    if len(value) < begin + 16:
-        return None
-    x, y = struct.unpack_from(f"{order}dd", value, begin)
-    return float(x), float(y)
 
 
 def without_sentinel(values: Floats) -> NDArray[np.bool_]:

@@ -38,6 +38,23 @@ def is_binary(kind: Any) -> bool:
     return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
 
+def is_readable(values: Sequence[bytes | None]) -> bool:
+    """Return whether nearly all bytes are texts of visible characters.
+
+    Args:
+        values: The bytes; None or empty where there are none.
+    """
+    written = [value for value in values if value]
+    return sum(map(_is_visible, written)) >= (1 - _ODD) * max(1, len(written))
+
+
+def _is_visible(value: bytes) -> bool:
+    try:
+        return "".join(value.decode().split()).isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
 def parts_of(texts: Sequence[str]) -> Iterator[list[str]]:
     """Yield the first, second, ... and last parts of texts, between signs and blanks, where there are several.
 

@@ -25,6 +25,13 @@ _LEAST: Final = 1_000.0  # metres, below which numbers are counts of something r
 _MOST: Final = 1e8  # metres, above which they are something else
 _SAME_M: Final = 1_000.0  # up to which the datum of a map may shift its coordinates
 _LEAST_ROWS: Final = 10  # with a number, of columns without a name of coordinates
+_PLANE_ROWS: Final = 10  # with a number, of columns without a name and without an origin on a map
+_PLANE_SHARE: Final = 0.15  # of their variance that the positions of the rows explain
+_PLANE_CHANCE: Final = 6.0  # rows whose share of few rows is chance
+_PLANE_SLOPES: Final = (0.3, 1.3)  # by which they rise per unit of length
+_PLANE_ALIKE: Final = 1.6  # times that two of them may differ in slope, and in what is left open
+_ACROSS: Final = 0.35  # cosine of the angle between their directions, at most
+_UNITS: Final = (1.0, 0.001, 1 / 0.3048)  # metre, kilometre and foot, per metre
 _SURE: Final = 3  # rows from which a number is compared with maps at all
 
 
@@ -50,6 +57,41 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
                     both = ((columns[one][1], east), (columns[two][1], north))
                     if _follow(both) or all(_fit(*pair) for pair in both):
                         return name, other
+    return ()
+
+
+def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return two columns that follow the rows as the two coordinates of a plane with any origin and direction.
+
+    Both rise by about as much per metre, in directions across each other, and are off by about as much.
+
+    Args:
+        columns: Names of columns, and numbers in them, arrays (n,).
+        lat: The latitudes of the rows, degrees, array (n,).
+        lon: The longitudes.
+    """
+    middle = float(np.median(lat))
+    east = (np.mod(lon - np.median(lon) + 180, 360) - 180) * np.cos(np.radians(middle))
+    plane = 111_200 * np.column_stack([east, lat - middle])
+    followers = []
+    for name, values in columns:
+        known = np.isfinite(values)
+        if known.sum() < _PLANE_ROWS or np.abs(values[known]).max() > _MOST**2:
+            continue
+        at, some = plane[known] - plane[known].mean(axis=0), values[known] - values[known].mean()
+        slope = np.linalg.lstsq(at, some, rcond=None)[0]
+        left, spread = float(np.std(some - at @ slope)), float(np.std(some))
+        size = float(np.hypot(*slope))
+        share = max(_PLANE_SHARE, _PLANE_CHANCE / len(some))
+        if left**2 <= (1 - share) * spread**2:
+            units = [each for each in _UNITS if each * _PLANE_SLOPES[0] <= size <= each * _PLANE_SLOPES[1]]
+            followers += [(name, unit, slope / size, size, left) for unit in units]
+    for number, (one, unit, way, size, left) in enumerate(followers):
+        for two, other_unit, other_way, other_size, other_left in followers[number + 1 :]:
+            alike = max(size, other_size) <= _PLANE_ALIKE * min(size, other_size)
+            alike &= max(left, other_left) <= _PLANE_ALIKE * min(left, other_left)
+            if unit == other_unit and alike and abs(float(way @ other_way)) <= _ACROSS:
+                return one, two
     return ()
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError, argument, python, typed
-from .embedded_numbers import numbers_in, without_sentinel
-from .maps import are_on_maps, other_places_on_maps
+from .embedded_numbers import Numbers, without_sentinel
+from .maps import are_on_maps, other_places_in_metres, other_places_on_maps
 
 _FEW: Final = 10  # rows below which columns without a name of coordinates may be anything
 _ODD: Final = 0.05  # share of the rows that may be something else
@@ -26,9 +26,9 @@ _CALLED: Final = re.compile(
 _END: Final = r"(?<![a-z])(?:end|dest|destination|to|drop|dropoff|target|stop)"
 _SURELY: Final = re.compile(
     rf"(?:(?<![a-z])|{_END}|(?<![a-z])(?:start|from|pickup|origin))"
-    rf"(?:lat_?(?:lon|lng|long)|{_LATITUDE}|longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad)(?![a-z])"
+    rf"(?:lat_?(?:lon|lng|long)|{_LATITUDE}|longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad|coord(?:inate)?s)(?![a-z])"
 )
-_PLAIN: Final = re.compile(rf"{_END}_?(?:(?P<lat>y)|(?P<lon>x))(?![a-z])")
+_PLAIN: Final = re.compile(rf"{_END}[_.]?(?:(?P<lat>y)|(?P<lon>x))(?![a-z])")
 _PAIRED: Final = re.compile(rf"(?:(?P<lat>{_LATITUDE})|(?P<lon>{_LONGITUDE}))(?![a-z])")
 _ABOUT_THEM: Final = re.compile(
     r"(?<![a-z])(?:err|error|acc|accuracy|precision|std|stddev|sd|sigma|var|variance|uncertainty|count|ms|us|p\d\d)"
@@ -39,39 +39,38 @@ _ON_MAPS: Final = re.compile(
 )
 
 
-def named_so(name: str, column: Any, lat: Floats, lon: Floats) -> bool:
-    """Return whether a column is called a coordinate, and has numbers.
+def named_so(columns: Sequence[Numbers], lat: Floats, lon: Floats) -> bool:
+    """Return whether numbers of a column, or of a part of it, are called a coordinate.
 
     Names that may mean something else, such as ``how_long``, ``end_x`` or ``Breite``, need numbers near the rows.
 
     Args:
-        name: The column.
-        column: Its values.
+        columns: The numbers in the column and its parts.
         lat: The latitudes of the rows, degrees, array (n,).
         lon: The longitudes.
     """
-    lower = _lower(name)
-    numbers = list(numbers_in(column))
-    if (metres := _ON_MAPS.search(lower)) and any(
-        are_on_maps(values, lat, lon, sure=bool(metres["sure"])) for values in numbers
-    ):
+    return any(_is_named_so(_lower(name), values, lat, lon) for name, values, _ in columns)
+
+
+def _is_named_so(lower: str, values: Floats, lat: Floats, lon: Floats) -> bool:
+    if (metres := _ON_MAPS.search(lower)) and are_on_maps(values, lat, lon, sure=bool(metres["sure"])):
         return True
-    if _SURELY.search(lower) and not _ABOUT_THEM.search(lower) and any(map(_are_numbers, numbers)):
+    if _SURELY.search(lower) and not _ABOUT_THEM.search(lower) and _are_numbers(values):
         return True
     if called := _CALLED.search(lower):
-        return any(_are_near(values, lat if called["lat"] else lon, least=1) for values in numbers)
+        return _are_near(values, lat if called["lat"] else lon, least=1)
     plain = _PLAIN.search(lower)
     there = lat if plain and plain["lat"] else lon
-    return bool(plain) and any(_are_near(values, there, least=1) for values in numbers if _are_fine(values))
+    return bool(plain) and _are_fine(values) and _are_near(values, there, least=1)
 
 
-def other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[str, ...]:
+def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Floats) -> tuple[str, ...]:
     """Return the columns with latitudes and longitudes of other places, if there are any.
 
     They are called so, in whatever unit their numbers are, or are near the rows.
 
     Args:
-        columns: The columns to keep.
+        columns: For each column to keep the numbers in it and its parts.
         lat: The latitudes of the rows, degrees, array (n,).
         lon: The longitudes.
     """
@@ -79,25 +78,46 @@ def other_places(columns: Mapping[str, Any], lat: Floats, lon: Floats) -> tuple[
         return named
     if len(lat) < _FEW:
         return ()
-    every = [(name, each) for name, column in columns.items() for each in numbers_in(column)]
-    numbers = [(name, each) for name, each in every if _are_fine(each)]
+    plain = [(name, each.values) for name, parts in columns.items() for each in parts if each.packed is None]
+    for every in (plain, *_packed_pairs(columns)):
+        pair = _pair_near(every, lat, lon) or other_places_on_maps(every, lat, lon)
+        if pair := pair or other_places_in_metres(every, lat, lon):
+            return pair
+    return ()
+
+
+def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return two columns with degrees near the rows, if there are any."""
+    numbers = [(name, each) for name, each in columns if _are_fine(each)]
     for name, each in numbers:
         pairs = ((name, other) for other, there in numbers if there is not each and _are_near(there, lon))
         if _are_near(each, lat) and (pair := next(pairs, None)):
             return pair
-    return other_places_on_maps(every, lat, lon)
+    return ()
 
 
-def _named_pair(columns: Mapping[str, Any]) -> tuple[str, ...]:
+def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
+    """Yield numbers that follow each other in bytes, and are of one type: others are no pair."""
+    for name, parts in columns.items():
+        for one in parts:
+            for two in parts:
+                if one.packed is not None and two.packed is not None and one.name == two.name:
+                    (kind, begin), (other, after) = one.packed, two.packed
+                    if kind == other and after == begin + int(kind[-1]):
+                        yield [(name, one.values), (name, two.values)]
+
+
+def _named_pair(columns: Mapping[str, Sequence[Numbers]]) -> tuple[str, ...]:
     """Return two columns with numbers that are called latitude and longitude of one thing, if there are any."""
     latitudes: dict[str, str] = {}
     longitudes: dict[str, str] = {}
-    for name, column in columns.items():
-        lower = _lower(name)
-        called = _PAIRED.search(lower)
-        if called and not _ABOUT_THEM.search(lower) and any(map(_are_numbers, numbers_in(column))):
-            thing = f"{lower[: called.start()]}*{lower[called.end() :]}"
-            (latitudes if called["lat"] else longitudes)[thing] = name
+    for name, parts in columns.items():
+        for path, numbers, _ in parts:
+            lower = _lower(path)
+            called = _PAIRED.search(lower)
+            if called and not _ABOUT_THEM.search(lower) and _are_numbers(numbers):
+                thing = f"{lower[: called.start()]}*{lower[called.end() :]}"
+                (latitudes if called["lat"] else longitudes)[thing] = name
     return next(((name, longitudes[thing]) for thing, name in latitudes.items() if thing in longitudes), ())
 
 

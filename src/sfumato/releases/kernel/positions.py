@@ -9,7 +9,7 @@ well as the mechanism's reports, or to 100 m, is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,8 +19,9 @@ from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...rounding import amount
 from ..columns import fresh
-from .embedded_numbers import are_shapes, numbers_in, without_sentinel
-from .embedded_texts import are_rising, is_text, parts_of, texts_of
+from .embedded_numbers import Numbers, has_shapes, numbers_in, without_sentinel
+from .embedded_parts import parts_in
+from .embedded_texts import are_rising, is_binary, is_text, parts_of, texts_of
 from .maps import error_on_maps_m
 from .other_places import named_so, other_places, refusal_of_places
 
@@ -34,7 +35,13 @@ _EQUAL: Final = 1e-5  # degrees, about a metre
 _SITES: Final = 5  # places up to which any column may follow them
 _UNEXPLAINED: Final = 1e-4  # share of the variance that a position leaves open in its own coordinates
 _ODD: Final = 0.05  # share of the rows that may be something else, such as zeros
+_COPIED: Final = (3, 5)  # places from which lengths of known and of unknown unit and direction are no chance
+_UNITS_M: Final = (1.0, 1_000.0, 0.3048)  # metres, kilometres, feet
+_SAME: Final = 0.01  # of the spread of few rows, up to which numbers are lengths
 _PARTS: Final = (1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
+_FOLLOWED: Final = (
+    0.03  # share of the variance of ranks that a position explains where half of the numbers show it
+)
 _STARTS: Final = 16  # random fits
 _STEPS: Final = 3  # of each
 _DISTINCT: Final = 20  # different values that a surface must fit, where others are left out
@@ -46,6 +53,7 @@ _REPEATED: Final = 0.02  # share of the rows that must have a value of others
 _LEAST_ROWS: Final = 50  # that must have a value of others: fewer are near each other by chance
 _CODES: Final = 10_000  # rows whose codes are looked at
 _MIXED: Final = 4  # random groups of the same sizes
+_LARGE: Final = 2**53  # whole number from which it is hardly an amount, but may be a code
 _LONGEST: Final = 24  # characters of codes that are looked at
 _UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
 _DEGREE_M: Final = 111_200.0
@@ -75,13 +83,15 @@ def check_kept(
         rows[np.linspace(0, len(rows) - 1, min(len(rows), k)).astype(np.intp)] for k in (_LOOKED_AT, _GROUPED)
     )
     few = _with_filled(few, rows, kept.values())
-    notes, looked_at = [], {name: fresh(column, name, few) for name, column in kept.items()}
-    others = other_places(looked_at, lat[few], lon[few])
+    notes: list[str] = []
+    columns = {name: list(parts_in(name, fresh(column, name, few))) for name, column in kept.items()}
+    numbers_of = {name: list(numbers_in(parts)) for name, parts in columns.items()}
+    others = other_places(numbers_of, lat[few], lon[few])
     for name, column in kept.items():
-        numbers = looked_at[name]
+        numbers = numbers_of[name]
         most_m = _LEAST_M if name == users else limit_m
-        located_m = 0.0 if are_shapes(numbers) else _by_numbers(numbers, lat[few], lon[few], most_m)
-        if located_m is None and (name in others or named_so(name, numbers, lat[few], lon[few])):
+        located_m = 0.0 if has_shapes(columns[name]) else _by_numbers(numbers, lat[few], lon[few], most_m)
+        if located_m is None and (name in others or named_so(numbers, lat[few], lon[few])):
             raise refusal_of_places(name, others)
         if located_m is not None:
             exactly = f" (to about {amount(located_m, 'm')})" if located_m >= 1 else ""
@@ -113,9 +123,9 @@ def _with_filled(few: NDArray[np.intp], rows: NDArray[np.intp], columns: Iterabl
     return np.unique(np.concatenate(chosen))
 
 
-def _by_numbers(column: Any, lat: Floats, lon: Floats, limit_m: float) -> float | None:
+def _by_numbers(numbers: Sequence[Numbers], lat: Floats, lon: Floats, limit_m: float) -> float | None:
     """Return how well the numbers in a column locate rows, metres; None where not to the limit."""
-    errors = [_error_m(values, lat, lon, limit_m) for values in numbers_in(column)]
+    errors = [_error_m(values, lat, lon, limit_m) for _, values, _ in numbers]
     return min((error for error in errors if error is not None), default=None)
 
 
@@ -150,22 +160,52 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
 def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
     """Return how well numbers of so few rows that a plane fits anything locate them; None where not to the limit.
 
-    They are compared with degrees, whole parts of degrees, and the eastings and northings of maps.
+    They are compared with degrees, whole parts of degrees, eastings and northings of maps, and lengths to the east
+    and north from anywhere.
     """
     meant = values != 0
     values, lat, lon = values[meant], lat[meant], lon[meant]
-    whole = (values == np.round(values)).all()
-    if not len(values) or (whole and np.abs(values).max() < min(_PARTS)):
+    if not len(values):
         return None
+    whole = (values == np.round(values)).all()
     middle = np.cos(np.radians(np.median(lat)))
-    parts = _PARTS if whole else (1.0,)
-    errors = [
-        float(np.abs(values / each - there).max()) * size_m
-        for each in parts
-        for there, size_m in ((lat, _DEGREE_M), (lon, _DEGREE_M * middle))
-    ]
-    error_m = min(*errors, error_on_maps_m(values, lat, lon))
+    errors = [] if _counts(values) else [_error_of_copy_m(values, *_metres(lat, lon))]
+    if not whole or np.abs(values).max() >= min(_PARTS):
+        errors.append(error_on_maps_m(values, lat, lon))
+        errors += [
+            float(np.abs(values / each - there).max()) * size_m
+            for each in (_PARTS if whole else (1.0,))
+            for there, size_m in ((lat, _DEGREE_M), (lon, _DEGREE_M * middle))
+        ]
+    error_m = min(errors, default=np.inf)
     return error_m if error_m <= limit_m else None
+
+
+def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
+    """Return how far numbers of few rows are from lengths along some direction, from anywhere; infinite if far.
+
+    Args:
+        values: The numbers, array (n,).
+        x: Metres to the east, array (n,).
+        y: Metres to the north, array (n,).
+    """
+    places = len(np.unique(np.column_stack([x, y]).round(1), axis=0))
+    values, x, y = (each - each.mean() for each in (values, x, y))
+    if places < _COPIED[0] or not values.any():
+        return np.inf
+    errors = [
+        float(np.abs(off).max())
+        for unit in _UNITS_M
+        for axis in (x, y, -x, -y)
+        if np.std(off := values * unit - axis) <= _SAME * np.std(axis)
+    ]
+    plane = np.column_stack([x, y])
+    if places >= _COPIED[1] and np.linalg.svd(plane, compute_uv=False)[1] >= _SAME * np.std(plane):
+        slope = np.linalg.lstsq(plane, values, rcond=None)[0]
+        off = values - plane @ slope
+        if np.std(off) <= _SAME / 5 * np.std(values):
+            errors.append(float(np.abs(off).max() / np.hypot(*slope)))
+    return min(errors, default=np.inf)
 
 
 def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
@@ -183,7 +223,7 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
     surface = np.column_stack([np.ones_like(x), x, y, *([x * x, x * y, y * y] if many else [])])
-    if many and _is_exact(surface, values):
+    if many and _may_be_exact(surface, values) and _is_exact(surface, values):
         return 0.0
     off = np.abs(values - surface @ np.linalg.lstsq(surface, values, rcond=None)[0])
     usual = off <= np.quantile(off, 1 - _ODD) if many else np.ones(len(values), dtype=np.bool_)
@@ -201,6 +241,13 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     error_m = float(size * np.sqrt(left / steepness))
     sharp = left <= (_SHARP if many else _SHARP / 2) ** 2 * spread and error_m <= limit_m
     return error_m if sharp or left <= _UNEXPLAINED * spread else None
+
+
+def _may_be_exact(surface: Floats, values: Floats) -> bool:
+    """Return whether the ranks of numbers follow the position at all, which takes little time to see."""
+    ranks = np.argsort(np.argsort(values)).astype(np.float64)
+    left = ranks - surface @ np.linalg.lstsq(surface, ranks, rcond=None)[0]
+    return bool(left.var() <= (1 - _FOLLOWED) * ranks.var())
 
 
 def _is_exact(surface: Floats, values: Floats) -> bool:
@@ -262,16 +309,31 @@ def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
     encoded = (pa.array(texts_of(column)) if pa.types.is_nested(column.type) else column).dictionary_encode()
     indices = encoded.indices.fill_null(len(encoded.dictionary))
     yield indices.to_numpy(zero_copy_only=False).astype(np.intp)
-    if not is_text(column.type) or len(encoded.dictionary) < len(column) / 4:
+    if len(encoded.dictionary) < len(column) / 4:
         return
-    texts = texts_of(column)[:: -(-len(column) // _CODES)]
-    if _DATE.match(texts[0]):
+    texts = _codes(column)[:: -(-len(column) // _CODES)]
+    if not texts or _DATE.match(texts[0]):
         return  # times
     yield from _beginnings(texts)
     for parts in parts_of(texts):
         yield np.unique(parts, return_inverse=True)[1].astype(np.intp).reshape(-1)
         if len(set(parts)) >= len(parts) / 4:
             yield from _beginnings(parts)
+
+
+def _codes(column: Any) -> list[str]:
+    """Return texts, and bytes and whole numbers of 54 to 64 bits in hexadecimal digits; none of other columns."""
+    import pyarrow as pa
+
+    if is_text(column.type):
+        return texts_of(column)
+    if is_binary(column.type):
+        return [(value or b"").hex() for value in column.to_pylist()]
+    if not pa.types.is_integer(column.type):
+        return []
+    numbers = [value for value in column.to_pylist() if value is not None]
+    large = sum(abs(number) >= _LARGE for number in numbers) > (1 - _ODD) * len(numbers)
+    return ["" if each is None else f"{each % 2**64:016x}" for each in column.to_pylist()] if large else []
 
 
 def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
