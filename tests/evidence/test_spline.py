@@ -116,9 +116,9 @@ def test_bernstein_coefficients_are_those_of_the_polynomials():
         east, north = ([math.comb(4, k) * s**k * (1 - s) ** (4 - k) for k in range(5)] for s in (u, v))
         basis = np.outer(east, north)
         x, y = u - 0.5, v - 0.5
-        assert (basis * value[0]).sum() == pytest.approx((4 * weights(x) @ column[0] @ weights(y)) ** 2)
+        assert (basis * value[..., 0]).sum() == pytest.approx((4 * weights(x) @ column[0] @ weights(y)) ** 2)
         wanted = (slopes(x) @ column[0] @ weights(y)) ** 2 + (weights(x) @ column[0] @ slopes(y)) ** 2
-        assert (basis * steep[0]).sum() == pytest.approx(16 * wanted)
+        assert (basis * steep[..., 0]).sum() == pytest.approx(16 * wanted)
 
 
 @pytest.mark.parametrize("slope", [1e-300, 1e-12, 9e-10])

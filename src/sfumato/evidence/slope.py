@@ -108,8 +108,8 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
         depth = 0
         while len(used):
             with np.errstate(divide="ignore", invalid="ignore"):
-                corners = steep[:, ::4, ::4] / value[:, ::4, ::4]
-                bounds = np.where(value > 0, steep / value, np.where(steep > 0, np.inf, 0.0)).max(axis=(1, 2))
+                corners = (steep[::4, ::4] / value[::4, ::4]).transpose(2, 0, 1)
+                bounds = np.where(value > 0, steep / value, np.where(steep > 0, np.inf, 0.0)).max(axis=(0, 1))
             corners[np.isnan(corners)] = 0.0
             k, i, j = np.unravel_index(int(np.argmax(corners)), corners.shape)
             if corners[k, i, j] > best:
@@ -121,8 +121,8 @@ def _search_square(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float
             if math.isinf(best) or not open_.any():
                 break
             axis = depth % 2
-            steep = np.concatenate(halved(steep[open_], 1 + axis))
-            value = np.concatenate(halved(value[open_], 1 + axis))
+            steep = np.concatenate(halved(steep[..., open_], axis), axis=-1)
+            value = np.concatenate(halved(value[..., open_], axis), axis=-1)
             used, box = np.tile(used[open_], 2), _boxes(box[open_], axis)
             depth += 1
     piece, o, u, v = where
