@@ -8,17 +8,14 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core import Mechanism
 from ..core.arrays import Floats
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
-from .rows import AnyMechanism, Mask, channel, unequal
+from .integers import IntegerRows, Pairs, integer_rows, masses
+from .rows import AnyMechanism, Mask, unequal
 from .search import Top
-
-Pairs = NDArray[np.intp]
 
 Row = list[int]
 """The probabilities of a row in a common unit."""
@@ -29,8 +26,8 @@ OfPair = Callable[[Row, Row, int], Fraction | None]
 Pair = tuple[int, int] | None
 """Positions of two secrets; None where all are alike."""
 
-_MOST: Final = 2**17  # entries that are read again: some hundredths of a second
-_LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
+FEW: Final = 2**17
+"""Entries of pairs that are compared one after the other, as integers of Python, in about half a second."""
 
 
 def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
@@ -71,11 +68,18 @@ def largest_mass(
     Returns:
         The fraction and a pair that attains it; None where it would take too long to find.
     """
-
-    def mass(p: Row, q: Row, unit: int) -> Fraction:
-        return Fraction(sum(a - b for a, b in zip(p, q, strict=True) if a > b and not (alone and b)), unit)
-
-    return _attained(mechanism, top, mask, mass, Fraction(0))
+    if unequal(mechanism, mask) is None:
+        return Fraction(0), None
+    rows = integer_rows(mechanism)
+    pairs = np.argwhere(mask) if top.close is None else top.close
+    if rows is None or not rows.holds(len(pairs)):
+        return None
+    best, attains = 0, None
+    for block, found in masses(rows, pairs, alone=alone):
+        k = int(found.argmax())
+        if found[k] > best:
+            best, attains = int(found[k]), (int(block[k, 0]), int(block[k, 1]))
+    return Fraction(best, rows.unit), attains
 
 
 def largest_rate(
@@ -92,13 +96,13 @@ def largest_rate(
     Returns:
         A lower and an upper bound, one or two floats apart; None where that would take too long.
     """
-    pairs = _in_question(mechanism, top, mask)
-    if pairs is None:
+    rows, pairs = _in_question(mechanism, top, mask)
+    if rows is None:
         return None
     factors: dict[float, Fraction] = {}
-    rows, unit = _rows(mechanism, pairs)
+    whole = rows_of(rows, pairs)
     for (s, t), distance in zip(pairs.tolist(), distances(pairs[:, 0], pairs[:, 1]).tolist(), strict=True):
-        ratio = _ratio(rows[s], rows[t], unit)
+        ratio = _ratio(whole[s], whole[t], rows.unit)
         if ratio is None:
             return None
         factors[distance] = max(factors.get(distance, Fraction(1)), ratio)
@@ -113,8 +117,8 @@ def largest_rate(
 def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     """Return the least t of at least 1 with sum over o of max(0, p(o) - t q(o)) at most delta.
 
-    The sum is piecewise linear in t and bends at the ratios p/q: from the largest down, the first piece that
-    reaches delta is solved.
+    It is the largest (p[R] - delta) / q[R] of all sets R. For a t below it, the set where p > t q gives a larger t
+    (Dinkelbach's method).
 
     Args:
         p: A row.
@@ -125,17 +129,18 @@ def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     Returns:
         The fraction; None where p has more than delta at reports that q never makes.
     """
-    left = delta * unit - sum(a for a, b in zip(p, q, strict=True) if not b)
+    scale = delta.denominator
+    left = delta.numerator * unit - scale * sum(a for a, b in zip(p, q, strict=True) if not b)
     if left < 0:
         return None
-    mass = under = 0
-    for ratio, a, b in sorted(
-        ((Fraction(a, b), a, b) for a, b in zip(p, q, strict=True) if a > b > 0), reverse=True
-    ):
-        if mass - ratio * under > left:
-            break
-        mass, under = mass + a, under + b
-    return max(Fraction(1), (mass - left) / under) if under else Fraction(1)
+    top, under = 1, 1
+    both = [(a, b) for a, b in zip(p, q, strict=True) if b]
+    while True:
+        both = [(a, b) for a, b in both if a * under > top * b]
+        gain, mass = scale * sum(a for a, _ in both) - left, scale * sum(b for _, b in both)
+        if gain * under <= top * mass:
+            return Fraction(top, under)
+        top, under = gain, mass
 
 
 def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
@@ -150,16 +155,18 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     Returns:
         The fraction; None where a row has more than delta at reports that the other never makes.
     """
-    most = delta * unit
+    most = delta.numerator * unit // delta.denominator
     alone = [(a, b) for a, b in zip(p, q, strict=True) if (a == 0) != (b == 0)]
     one, other = sum(a for a, _ in alone), sum(b for _, b in alone)
     if max(one, other) > most:
         return None
-    both = ((Fraction(max(a, b), min(a, b)), a, b) for a, b in zip(p, q, strict=True) if a and b)
-    for ratio, a, b in sorted(both, reverse=True):
+    # Different fractions of such integers differ by more than one unit of these keys.
+    shift = 2 * max(*p, *q).bit_length() + 1
+    both = (((max(a, b) << shift) // min(a, b), a, b) for a, b in zip(p, q, strict=True) if a and b)
+    for _, a, b in sorted(both, reverse=True):
         one, other = one + a, other + b
         if max(one, other) > most:
-            return ratio
+            return Fraction(max(a, b), min(a, b))
     return Fraction(1)
 
 
@@ -177,35 +184,29 @@ def largest_of_pairs(
     Returns:
         A lower bound, an upper bound and the pair, None where both bounds are 0; None if it would take too long.
     """
-    found = integer_rows(mechanism, pairs)
-    return None if found is None else largest_of_rows(*found, pairs, of_pair, distances)
-
-
-def integer_rows(mechanism: AnyMechanism, pairs: Pairs) -> tuple[dict[int, Row], int] | None:
-    """Return the rows of some pairs as integers, and the integer that stands for probability 1.
-
-    Args:
-        mechanism: A mechanism or array.
-        pairs: The pairs, array (k, 2).
-
-    Returns:
-        The rows by their positions; None if to compare them would take too long.
-    """
-    matrix = channel(mechanism).matrix
-    if len(pairs) * matrix.shape[1] > _MOST or float(matrix[matrix > 0].min()) < _LEAST:
+    rows = integer_rows(mechanism)
+    if rows is None or len(pairs) * rows.array.shape[1] > FEW:
         return None
-    return _rows(mechanism, pairs)
+    return largest_of_rows(rows_of(rows, pairs), rows.unit, pairs, of_pair, distances)
+
+
+def rows_of(rows: IntegerRows, pairs: Pairs) -> dict[int, Row]:
+    """Return the rows of some pairs, by their positions."""
+    return {s: rows.array[s].tolist() for s in np.unique(pairs).tolist()}
 
 
 def largest_of_rows(
     rows: Mapping[int, Row], unit: int, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair]:
-    """Return what `largest_of_pairs` does, of rows that are known; ``unit`` stands for probability 1."""
+    """Return what `largest_of_pairs` does, of rows that are known; ``unit`` stands for probability 1.
+
+    At a distance of 0 only a factor of 1 is allowed: with a larger one both bounds are infinite.
+    """
     found: tuple[float, float, Pair] = 0.0, 0.0, None
     scales = np.ones(len(pairs)) if distances is None else distances
     for (s, t), distance in zip(pairs.tolist(), scales.tolist(), strict=True):
         factor = of_pair(rows[s], rows[t], unit)
-        if factor is None:
+        if factor is None or (factor > 1 and distance == 0):
             return math.inf, math.inf, (s, t)
         rate = _rate(factor, distance)
         if factor > 1 and above(rate) > found[1]:
@@ -226,51 +227,26 @@ def _largest(
     of_pair: Callable[[Row, Row, int], Fraction | None],
     least: Fraction,
 ) -> Fraction | None:
-    found = _attained(mechanism, top, mask, of_pair, least)
-    return None if found is None else found[0]
-
-
-def _attained(
-    mechanism: AnyMechanism,
-    top: Top,
-    mask: Mask,
-    of_pair: Callable[[Row, Row, int], Fraction | None],
-    least: Fraction,
-) -> tuple[Fraction, Pair] | None:
-    """Return the largest value and the first pair that attains it: of near ties the floats may name another."""
-    pairs = _in_question(mechanism, top, mask)
-    if pairs is None:
+    rows, pairs = _in_question(mechanism, top, mask)
+    if rows is None:
         return None
-    best, attains = least, None
-    rows, unit = _rows(mechanism, pairs)
+    best, whole = least, rows_of(rows, pairs)
     for s, t in pairs.tolist():
-        found = of_pair(rows[s], rows[t], unit)
+        found = of_pair(whole[s], whole[t], rows.unit)
         if found is None:
             return None
-        if found > best:
-            best, attains = found, (s, t)
-    return best, attains
+        best = max(best, found)
+    return best
 
 
-def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> Pairs | None:
-    """Return the pairs that may have the largest value, array (k, 2); None where they are too many."""
+def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[IntegerRows | None, Pairs]:
+    """Return the rows, None where they are too many, and the pairs that may have the largest value."""
+    rows = integer_rows(mechanism)
     if unequal(mechanism, mask) is None:
-        return np.empty((0, 2), dtype=np.intp)
-    matrix = channel(mechanism).matrix
-    if top.close is None or float(matrix[matrix > 0].min()) < _LEAST:
-        return None
-    return top.close if len(top.close) * matrix.shape[1] <= _MOST else None
-
-
-def _rows(mechanism: AnyMechanism, pairs: Pairs) -> tuple[dict[int, Row], int]:
-    """Return the rows of some pairs as integers, and the integer that stands for probability 1."""
-    chosen = np.unique(pairs).tolist()
-    if isinstance(mechanism, Mechanism):
-        return {s: mechanism.weights[s].tolist() for s in chosen}, 1 << mechanism.bits
-    matrix = channel(mechanism).matrix
-    ratios = {s: [entry.as_integer_ratio() for entry in matrix[s].tolist()] for s in chosen}
-    unit = max((under for row in ratios.values() for _, under in row), default=1)  # powers of two
-    return {s: [top * (unit // under) for top, under in row] for s, row in ratios.items()}, unit
+        return rows, np.empty((0, 2), dtype=np.intp)
+    if rows is None or top.close is None or len(top.close) * rows.array.shape[1] > FEW:
+        return None, np.empty((0, 2), dtype=np.intp)
+    return rows, top.close
 
 
 def _ratio(p: Row, q: Row, _unit: int) -> Fraction | None:

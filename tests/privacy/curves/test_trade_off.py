@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.audits import Outcome, Requirement, audit
+from sfumato.cli.auditing.knowledge import curve_from
 from sfumato.core import Metric
 from sfumato.divergences import TOTAL_VARIATION, hockey_stick
 from sfumato.errors import InputError
@@ -292,6 +293,107 @@ def test_the_mechanisms_own_curve_is_kept():
         assert verdict.outcome is Outcome.HOLDS, verdict
     tighter = audit(coin, curve=TradeOff.through([0, 0.25, 1], [1, 0.25 + 2**-45, 0]))
     assert Requirement.parse("trade-off <= 0").hold_against(tighter).outcome is Outcome.FAILS
+
+
+def own_corners(counts, unit):
+    """The points of all tests between rows of decimals, as floats: the corners of their lower envelope."""
+    rows = [[Fraction(int(count), unit) for count in row] for row in counts]
+    points = {(Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))}
+    for p, q in itertools.permutations(rows, 2):
+        points |= {(sum(p[o] for o in R), 1 - sum(q[o] for o in R)) for R in subsets(len(p))}
+    corners = [here for here in sorted(points) if on_envelope(here, points)]
+    return [float(a) for a, _ in corners], [float(b) for _, b in corners]
+
+
+def on_envelope(here, points):
+    below = envelope_at(here[0], points - {here})
+    return below is None or here[1] < below
+
+
+def envelope_at(alpha, points):
+    """The least mixture of two points at a type I error; None where no two lie around it."""
+    found = [
+        b if a == c else b + (alpha - a) * (d - b) / (c - a)
+        for (a, b), (c, d) in itertools.combinations_with_replacement(sorted(points), 2)
+        if a <= alpha <= c
+    ]
+    return min(found, default=None)
+
+
+CURVES = {
+    "vertices": TradeOff.of_vertices,
+    "through": TradeOff.through,
+    "symmetrised": lambda alphas, betas: TradeOff.of_vertices(alphas, betas).symmetrised,
+    "inverse": lambda alphas, betas: TradeOff.of_vertices(alphas, betas).inverse.inverse,
+}
+
+
+@pytest.mark.parametrize("kind", CURVES)
+def test_curves_of_decimals_are_decided(kind):
+    """Curves that touch those of a mechanism at decimals, which floats hold as other numbers, in fractions."""
+    random = np.random.default_rng(list(CURVES).index(kind))
+    outcomes = set()
+    for trial in range(60):
+        unit = int(random.choice([10, 20, 16]))
+        counts = np.array([random.multinomial(unit, random.dirichlet(np.ones(3))) for _ in range(2)])
+        mechanism = sf.Mechanism(counts / unit)
+        given = mechanism if trial % 3 else counts / unit
+        alphas, betas = own_corners(counts, unit)
+        if trial % 5 == 0 and len(alphas) > 2:
+            alphas, betas = alphas[:1] + alphas[2:], betas[:1] + betas[2:]
+        corners = {(Fraction(a), Fraction(b)) for a, b in zip(alphas, betas, strict=True)}
+        if kind == "symmetrised":
+            corners |= {(b, a) for a, b in corners} | {(Fraction(0), Fraction(1))}
+        weights = (mechanism.weights if trial % 3 else counts / unit).tolist()
+        rows = [[Fraction(entry) / sum(map(Fraction, row)) for entry in row] for row in weights]
+        slack = max(
+            envelope_at(sum(p[o] for o in R), corners) - 1 + sum(q[o] for o in R)
+            for p, q in itertools.permutations(rows, 2)
+            for R in [(), *subsets(3)]
+        )
+        found = TradeOffPrivacy(CURVES[kind](alphas, betas)).measure(given)
+        assert Fraction(found.lower) <= max(slack, 0) <= Fraction(found.upper)
+        assert (found.upper == 0) == (slack <= 0)
+        assert (found.lower > 0) == (slack > 0)
+        outcomes.add((slack > 0, slack < 1e-14))
+    assert outcomes == {(False, True), (True, True), (True, False)}
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.35, 0.45])
+def test_a_coin_of_decimals_satisfies_its_own_curve(share, tmp_path):
+    """The numbers of a table are read like those of the mechanism, so that equal decimals are equal."""
+    coin = sf.Mechanism([[1 - share, share], [share, 1 - share]])
+    table = tmp_path / "curve.csv"
+    table.write_text(f"alpha,beta\n0,1\n{share},{share}\n1,0\n")
+    for curve in (curve_from(str(table)), TradeOff.of(coin), TradeOff.through([share], [share])):
+        verdict = Requirement.parse("trade-off <= 0").hold_against(audit(coin, curve=curve))
+        assert verdict.outcome is Outcome.HOLDS, verdict
+    above = math.nextafter(share, 1)
+    broken = TradeOffPrivacy(TradeOff.through([share], [above])).measure(coin)
+    assert 0 < broken.lower <= broken.upper < 1e-16
+    assert broken.witness.pair is not None
+
+
+def test_a_curve_that_many_pairs_touch_is_decided():
+    size = 300
+    response = np.full((size, size), 0.5 / (size - 1)) + (0.5 - 0.5 / (size - 1)) * np.eye(size)
+    mechanism = sf.Mechanism(response)
+    own = TradeOff.of(sf.Mechanism(mechanism.matrix[:2]))
+    assert TradeOffPrivacy(own).measure(mechanism).upper == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 40.0, math.inf])
+def test_the_corners_of_a_promise_enclose_it(epsilon):
+    corners = TradeOff.of_epsilon(epsilon, 0.25).corners()
+    assert corners is not None
+    below, above = corners
+    assert [a for a, _ in below] == pytest.approx([a for a, _ in above], rel=1e-30)
+    for (a, b), (c, d) in zip(below, above, strict=True):
+        assert b <= d
+        assert a <= c
+    if epsilon < math.inf:
+        formula = [max(0.0, 0.75 - math.exp(epsilon) * a, math.exp(-epsilon) * (0.75 - a)) for a, _ in below]
+        assert [float(b) for _, b in below] == pytest.approx(formula, abs=1e-15)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])

@@ -1,68 +1,70 @@
-"""Shortfall of a mechanism against a trade-off function with finitely many vertices, in integers."""
+"""Shortfall of a mechanism against a trade-off function with finitely many corners, in integers."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import accumulate
+from itertools import pairwise
 from typing import Final
 
-from ...core.arrays import Floats
-from ..exact import Pair, Pairs, Row, integer_rows
+import numpy as np
+
+from ..exact import Pair
+from ..integers import IntegerRows, Pairs, integer_rows, weighted_masses
 from ..rows import AnyMechanism
+from .corners import Corners
 
-_SHORT: Final = 2**45  # sums of such fractions of 1 are exact in doubles
+_UNEVEN: Final = 2.0**-44  # by which the sum of a row may differ from 1: floats of rows that sum to 1
 
 
-def largest_shortfall(
-    mechanism: AnyMechanism, pairs: Pairs, null: Floats, alternative: Floats
-) -> tuple[Fraction, Pair] | None:
-    """Return by how much tests between rows beat a trade-off function with finitely many vertices.
+def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -> tuple[Fraction, Pair] | None:
+    """Return by how much tests between rows beat a trade-off function f.
+
+    f is the largest of the lines c - k a through its edges. Below such a line T(p, q) falls by at most
+    c - 1 + sum over o of max(0, q(o) - k p(o)), which a test attains: no test needs to be sorted. Rows of an array
+    count as divided by their exact sums.
 
     Args:
         mechanism: A mechanism or array.
-        pairs: The pairs of rows, array (k, 2).
-        null: The masses of p of the pair that the function is of, by falling q/p, array (m,).
-        alternative: The masses of q there.
+        pairs: The pairs (s, t) of rows p and q, array (k, 2).
+        corners: The corners of f.
 
     Returns:
-        The largest f(a) - T(p, q)(a), at least 0, and a pair that attains it; None where the masses or a row do
-        not sum to 1 without rounding, or it would take too long.
+        The largest f(a) - T(p, q)(a), at least 0, and a pair that attains it; None where an array has no rows that
+        sum to 1 up to rounding, or it would take too long.
     """
-    masses = [[Fraction(each) for each in row.tolist()] for row in (null, alternative)]
-    short = all(each.denominator <= _SHORT for row in masses for each in row)
-    if not short or any(sum(row) != 1 for row in masses):
+    rows = integer_rows(mechanism)
+    if rows is None or not rows.holds(len(pairs) * max(1, len(corners) - 1)):
         return None
-    found = integer_rows(mechanism, pairs)
-    if found is None:
+    sums = [int(each) for each in rows.array.sum(axis=1)]
+    if any(abs(each - rows.unit) > rows.unit * _UNEVEN for each in sums):
         return None
-    rows, unit = found
-    alphas, powers = (list(accumulate(row)) for row in masses)
-    best, attains = Fraction(0), None
-    for s, t in pairs.tolist():
-        if not sum(rows[s]) == sum(rows[t]) == unit:
-            return None
-        for alpha, power in _tests(rows[s], rows[t], unit):
-            gap = power - _power(alphas, powers, alpha)
-            if gap > best:
-                best, attains = gap, (s, t)
-    return best, attains
+    best: tuple[Fraction, Pair] = Fraction(0), None
+    for group in _alike(sums, pairs):
+        p, q = (sums[at] for at in group[0].tolist())
+        for (a, b), (c, d) in pairwise(corners):
+            if b > d:
+                slope = (b - d) / (c - a)
+                found = _beyond(rows, group, slope, (p, q))
+                best = max(best, (found[0] + b + slope * a - 1, found[1]), key=lambda each: each[0])
+    return best
 
 
-def _tests(p: Row, q: Row, unit: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield type I error and power of the likelihood-ratio tests of p against q, by rising error."""
-    used = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
-    alpha = power = 0
-    for a, b in sorted(used, key=lambda each: Fraction(each[0], sum(each))):
-        alpha, power = alpha + a, power + b
-        yield Fraction(alpha, unit), Fraction(power, unit)
+def _beyond(rows: IntegerRows, pairs: Pairs, slope: Fraction, sums: tuple[int, int]) -> tuple[Fraction, Pair]:
+    """Return the largest sum over o of max(0, q(o) - slope p(o)), and its pair, of rows with these sums."""
+    over, under = slope.denominator * sums[0], slope.numerator * sums[1]
+    best, pair = -1, None
+    for block, found in weighted_masses(rows, pairs[:, ::-1], over, under):
+        k = max(range(len(found)), key=found.__getitem__)
+        if found[k] > best:
+            best, pair = found[k], (int(block[k, 1]), int(block[k, 0]))
+    return Fraction(best, over * sums[1]), pair
 
 
-def _power(alphas: list[Fraction], powers: list[Fraction], alpha: Fraction) -> Fraction:
-    """Return the power of the best test at an error, by the vertices of a trade-off function."""
-    k = bisect_right(alphas, alpha)
-    if k == len(alphas):
-        return Fraction(1)
-    left = (alphas[k - 1], powers[k - 1]) if k else (Fraction(0), Fraction(0))
-    return left[1] + (alpha - left[0]) / (alphas[k] - left[0]) * (powers[k] - left[1])
+def _alike(sums: list[int], pairs: Pairs) -> list[Pairs]:
+    """Return the pairs in groups whose rows have the same sums."""
+    if len(set(sums)) == 1:
+        return [pairs] if len(pairs) else []
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, (s, t) in enumerate(pairs.tolist()):
+        groups.setdefault((sums[s], sums[t]), []).append(k)
+    return [pairs[np.array(each)] for each in groups.values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self, final
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel, check_delta, check_epsilon
+from .corners import MakeCorners, inverted, of_curves, of_mechanism, of_points, of_promise, of_rows
 from .curve import Curve
 from .errors_of_tests import Errors, blocks, errors, in_order
 from .points import below, envelope, steps, through
@@ -48,6 +50,8 @@ class TradeOff(Curve):
         betas: Array (v,), the least type II errors there, falling to 0.
         powers: Array (v,), their complements 1 - beta, summed from the other end.
         promise: The epsilon and delta that the curve stands for, where it is that of a promise; else None.
+        corners: Returns the corners of the curve in fractions, of which the other attributes are rounded; None
+            where they are too many. Floats count as the binary fractions that they are.
 
     Raises:
         InputError: If an argument is not a distribution, or their lengths differ.
@@ -69,9 +73,11 @@ class TradeOff(Curve):
     betas: Floats
     powers: Floats
     promise: tuple[float, float] | None
+    corners: MakeCorners
 
     def __init__(self, p: Rows, q: Rows) -> None:
-        null, alternative = _merged(*single(p, q))
+        first, second = single(p, q)
+        null, alternative = _merged(first, second)
         vertices = in_order(null, alternative)
         # Of the points above alpha 0 and right of beta 0 only the ends are vertices.
         start = int(null[0] == 0)
@@ -80,6 +86,7 @@ class TradeOff(Curve):
         object.__setattr__(self, "null", readonly(null))
         object.__setattr__(self, "alternative", readonly(alternative))
         object.__setattr__(self, "promise", None)
+        object.__setattr__(self, "corners", partial(of_rows, first, second))
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
@@ -101,7 +108,7 @@ class TradeOff(Curve):
         best = in_order(np.ones(1), np.ones(1))
         for _, p, q in blocks(rows, relation_on(relation, len(rows)).pairs):
             best = _lowered(best, errors(p, q))
-        return cls(*_pair(best))
+        return cls(*_pair(best))._with(partial(of_mechanism, mechanism, relation))
 
     @classmethod
     def lowest(cls, curves: Iterable[Self]) -> Self:
@@ -119,7 +126,7 @@ class TradeOff(Curve):
         best = given[0]._vertices
         for curve in given[1:]:
             best = _lowered(best, curve._vertices)
-        return cls(*_pair(best))
+        return cls(*_pair(best))._with(partial(of_curves, [curve.corners for curve in given]))
 
     @classmethod
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -135,7 +142,8 @@ class TradeOff(Curve):
         Raises:
             InputError: If the points do not lie on one trade-off function.
         """
-        return cls(*_pair(through(alphas, betas)))
+        found = cls(*_pair(through(alphas, betas)))
+        return found._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
 
     @classmethod
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -159,7 +167,8 @@ class TradeOff(Curve):
         widths, drops = np.diff(x), -np.diff(y)
         if (drops[1:] * widths[:-1] > drops[:-1] * widths[1:] + 1e-12).any():
             raise InputError("the curve is not convex.", "make each step flatter than the one before.")
-        return cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
+        found = cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
+        return found._with(partial(of_points, x, y))
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -175,7 +184,8 @@ class TradeOff(Curve):
         Raises:
             InputError: If the arrays are not the errors of tests.
         """
-        return cls(*_pair(below(alphas, betas)))
+        lines = below(alphas, betas)
+        return cls(*_pair(lines))._with(partial(of_points, lines.alphas, lines.betas))
 
     @classmethod
     def of_epsilon(cls, epsilon: float, delta: float = 0.0) -> Self:
@@ -199,7 +209,7 @@ class TradeOff(Curve):
         kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
         curve = cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
         object.__setattr__(curve, "promise", (epsilon, delta))
-        return curve
+        return curve._with(partial(of_promise, epsilon, delta))
 
     def __repr__(self) -> str:
         return f"TradeOff with {len(self.alphas)} vertices, least total error {self.least_total_error:.4g}"
@@ -209,9 +219,15 @@ class TradeOff(Curve):
         return _at(self._vertices, alphas, confidences)
 
     @property
+    def precision(self) -> float:
+        """By how much a value may be off since nearly equal ratios are merged."""
+        logs = log_ratios(self.null, self.alternative)
+        return 4 * _TIE * float(np.max(np.abs(logs), initial=1.0, where=np.isfinite(logs)))
+
+    @property
     def inverse(self) -> Self:
         """The trade-off function of the exchanged pair, T(q, p): the inverse function of T(p, q)."""
-        return type(self)(self.alternative, self.null)
+        return type(self)(self.alternative, self.null)._with(partial(inverted, self.corners))
 
     @property
     def symmetrised(self) -> Self:
@@ -248,6 +264,10 @@ class TradeOff(Curve):
         gaps = other.gaps(self._vertices)
         worst = int(np.argmax(gaps))
         return max(0.0, float(gaps[worst])), float(self.alphas[worst])
+
+    def _with(self, corners: MakeCorners) -> Self:
+        object.__setattr__(self, "corners", corners)
+        return self
 
     @property
     def _vertices(self) -> Errors:

@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...rounding import UNIT, at_most
-from ..exact import rounded
+from ...rounding import UNIT, at_most, float_above, float_below
+from ..integers import Pairs
 from ..notion import Description, Finding, Notion
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, relation_on
@@ -32,6 +31,9 @@ DESCRIPTION: Final = Description(
     context=("curve", "relation"),
     required=("curve",),
 )
+
+
+_NO_TEST: Final = "no test does better than the curve allows"
 
 
 @final
@@ -65,7 +67,7 @@ class TradeOffPrivacy(Notion):
             InputError: If the array is not a mechanism, or the relation has another size.
         """
         rows = channel(mechanism).matrix
-        top, witness = -math.inf, Witness(note="no test does better than the curve allows")
+        top, witness = -math.inf, Witness(note=_NO_TEST)
         # A relative error of alpha moves a convex f <= 1 by no more than that.
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         near = []
@@ -82,13 +84,13 @@ class TradeOffPrivacy(Notion):
                 of_pair = Errors(*(rates[worst] for rates in found))
                 witness = tested(rows, pairs[worst], of_pair, int(vertex))
         if -rounding < top <= rounding:
-            slack = self._exact(mechanism, np.concatenate(near))
-            if slack is not None:
-                return Finding(self, *rounded(slack), witness)
+            exact = self._exact(mechanism, np.concatenate(near))
+            if exact is not None:
+                return exact
         return Finding(self, max(0.0, top), min(rounding, max(0.0, top + rounding)), witness)
 
-    def _exact(self, mechanism: AnyMechanism, near: NDArray[np.intp]) -> Fraction | None:
-        """Return the least slack where rounding leaves open whether the curve is kept; None where it is not known.
+    def _exact(self, mechanism: AnyMechanism, near: Pairs) -> Finding | None:
+        """Return the least slack in fractions; None of a curve without corners, or where it would take too long.
 
         The curve of an epsilon and a delta is kept where that promise is, in both orders of each pair.
 
@@ -98,13 +100,26 @@ class TradeOffPrivacy(Notion):
         """
         if not isinstance(self.curve, TradeOff):
             return None
-        if self.curve.promise is None:
-            found = largest_shortfall(mechanism, near, self.curve.null, self.curve.alternative)
-            return None if found is None else found[0]
-        epsilon, delta = self.curve.promise
-        both = relation_on(self.relation, len(channel(mechanism).matrix)).array
-        promise = DifferentialPrivacy(Relation(both | both.T), delta).measure(mechanism)
-        return Fraction(0) if promise.upper <= epsilon else None
+        matrix = channel(mechanism).matrix
+        kept = Finding(self, 0.0, 0.0, Witness(note=_NO_TEST))
+        if self.curve.promise is not None:
+            epsilon, delta = self.curve.promise
+            both = relation_on(self.relation, len(matrix)).array
+            if DifferentialPrivacy(Relation(both | both.T), delta).measure(mechanism).upper <= epsilon:
+                return kept
+        corners = self.curve.corners()
+        if corners is None:
+            return None
+        below, above = (largest_shortfall(mechanism, near, each) for each in corners)
+        if below is None or above is None:
+            return None
+        if above[0] == 0:
+            return kept
+        value = float_below(below[0])
+        pair = np.array(above[1])
+        found = errors(*matrix[pair])
+        witness = tested(matrix, pair, found, int(self.curve.gaps(found).argmax()))
+        return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
 
     def sentence(self, value: float) -> str:
         """Return what a mechanism of this slack promises."""

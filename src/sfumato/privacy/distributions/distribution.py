@@ -206,11 +206,11 @@ class MetricDistributionPrivacy(ByDistance):
     def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, but for pairs with the same reports, and which pair attains it.
 
-        It is None where that would take too long, or another pair is at distance 0.
+        It is None where that would take too long, or rounding leaves open whether a distance is 0.
         """
         far, near = (distances.copy() for distances in self.between)
         far[same] = near[same] = math.inf
-        if not near.all():
+        if ((near == 0) & (far > 0)).any():
             return None
         found = decided(mechanism, self.family, at_delta(self.delta), far)
         most = found if (far == near).all() else decided(mechanism, self.family, at_delta(self.delta), near)
@@ -308,7 +308,7 @@ class ProbabilisticDistributionPrivacy(Notion):
         below = found[1][worst] - log_error(found[1][worst], family.size)
         witness = pair_witness(family, worst, readonly(aside))
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
-        if found[1][worst] < upper:  # delta is so near to a step that rounding decides: fractions do
+        if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
             allowed = Fraction(self.delta)
             exact = decided(mechanism, family, lambda p, q, unit: least_step(p, q, unit, allowed))
             if exact is not None:

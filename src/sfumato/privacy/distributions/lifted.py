@@ -13,14 +13,18 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding.errors import log_error, mass_error
-from ..exact import OfPair, largest_of_rows, least_factor
+from ..exact import OfPair, Row, largest_of_rows, least_factor
+from ..integers import IntegerRows, integer_rows
 from ..notion import Finding, Notion
 from ..rows import AnyMechanism, channel, grown
 from ..witness import Witness
 from .family import Family
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
-_MOST = 1 << 16  # entries that are added up in fractions
+_MOST = 1 << 26  # products of integers of Python that are added up: some seconds
+_COMPARED = 16  # products that take the time of comparing two such sums
+_COLUMNS = 64  # reports whose integers are held together
+_TINY = 2.0**-20  # an epsilon that rounding alone may make positive
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables
 
 
@@ -117,28 +121,18 @@ def decided(
     Returns:
         None if it would take too long.
     """
-    weights = mechanism.weights if isinstance(mechanism, Mechanism) else numbers(mechanism, "the matrix")
+    whole = integer_rows(mechanism)
     counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
-    if len(counted) * weights.shape[1] > _MOST or weights.size * len(family) > _MOST:
+    chosen = np.unique(family.pairs[counted])
+    if (
+        whole is None
+        or max(len(counted) * _COMPARED, len(chosen) * len(whole.array)) * whole.array.shape[1] > _MOST
+    ):
         return None
-    entries = [[Fraction(entry) for entry in row] for row in weights.tolist()]
-    total = Fraction(1 << mechanism.bits) if isinstance(mechanism, Mechanism) else Fraction(1)
-    chosen = np.unique(family.pairs[counted]).tolist()
-    rows = {
-        k: [
-            sum(
-                Fraction(mass) * entry
-                for mass, entry in zip(family.distributions[k].tolist(), column, strict=True)
-            )
-            for column in zip(*entries, strict=True)
-        ]
-        for k in chosen
-    }
-    unit = math.lcm(*(entry.denominator for row in rows.values() for entry in row), total.denominator)
-    whole = {k: [int(entry * unit) for entry in row] for k, row in rows.items()}
+    lifted, unit = _lifted(whole, family.distributions[chosen])
     found = largest_of_rows(
-        whole,
-        int(total * unit),
+        dict(zip(chosen.tolist(), lifted, strict=True)),
+        unit,
         family.pairs[counted],
         of_pair,
         None if distances is None else distances[counted],
@@ -148,6 +142,16 @@ def decided(
     return Bracket(lower, lower, upper), worst
 
 
+def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
+    """Return the reports of distributions (k, n) as integers, and the integer that stands for probability 1."""
+    ratios = [[mass.as_integer_ratio() for mass in row] for row in distributions.tolist()]
+    under = max(denominator for row in ratios for _, denominator in row)  # powers of two
+    masses = np.array([[top * (under // each) for top, each in row] for row in ratios], dtype=object)
+    columns = range(0, whole.array.shape[1], _COLUMNS)
+    parts = [masses @ whole.array[:, begin : begin + _COLUMNS].astype(object) for begin in columns]
+    return np.concatenate(parts, axis=1).tolist(), under * whole.unit
+
+
 def at_delta(delta: float) -> OfPair:
     """Return what gives the least factor of two rows at a delta."""
     allowed = Fraction(delta)
@@ -155,8 +159,8 @@ def at_delta(delta: float) -> OfPair:
 
 
 def is_open(found: Bracket) -> bool:
-    """Return whether rounding leaves it open if any epsilon is enough."""
-    return math.isinf(found.upper) and not math.isinf(found.lower)
+    """Return whether rounding leaves it open if any epsilon is enough, or if 0 is."""
+    return (math.isinf(found.upper) and not math.isinf(found.lower)) or found.lower <= 0 < found.upper < _TINY
 
 
 def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:

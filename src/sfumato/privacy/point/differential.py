@@ -13,17 +13,15 @@ from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_error, log_errors, mass_error, mass_errors
+from ...rounding.errors import log_error, log_errors, mass_error
 from ..exact import Pair, largest_factor, largest_mass, rounded
-from ..limits import affinity_limits, ratio_limits
+from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, grown, unequal
-from ..search import Positions, Top, search
+from ..search import Top, search
 from ..witness import Witness
-from .least_epsilon import Scales, least_epsilon
-
-_GROWN: Final = 700.0  # floats hold e to this
+from .least_epsilon import Scales, largest_excess, least_epsilon
 
 DESCRIPTION: Final = Description(
     "differential-privacy",
@@ -151,29 +149,13 @@ class DeltaOfDifferentialPrivacy(Notion):
         """Return the least delta, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         mask = relation_on(self.relation, len(matrix)).array
-        top = self._largest_mass(matrix, mask)
+        top = largest_excess(matrix, mask, float(self.epsilon))
         value, rounding, exact_pair = self._in_integers(mechanism, top, mask)
         pair = top.pair
         pair, outputs = exact_pair or pair, np.empty(0, dtype=np.intp)
         if pair is not None:
             outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
         return Finding(self, value, rounding, Witness(pair, outputs))
-
-    def _largest_mass(self, matrix: Floats, mask: Mask) -> Top:
-        """Return the largest excess of mass of the pairs in a mask."""
-        epsilon, ones = float(self.epsilon), np.ones(matrix.shape[1])
-        others = grown(matrix, epsilon)
-
-        def masses(s: Positions, t: Positions) -> Floats:
-            found = matrix[s] - others[t]
-            return np.asarray(np.maximum(found, 0.0, out=found) @ ones)
-
-        return search(
-            mask,
-            masses,
-            affinity_limits(matrix, math.exp(epsilon) if epsilon < _GROWN else math.inf),
-            lambda found, _s, _t: mass_errors(found, matrix.shape[1]),
-        )
 
     def _in_integers(self, mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[float, float, Pair]:
         """Return the largest mass, how far it may be off, its pair: e**epsilon is exact only at 0 and infinity.

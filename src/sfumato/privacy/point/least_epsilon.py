@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
-from ...rounding.errors import inversion_error, log_error
-from ..exact import Pair, largest_of_pairs, least_factor
-from ..limits import ratio_limits
+from ...rounding.errors import inversion_error, log_error, mass_errors
+from ..exact import Pair, largest_mass, largest_of_pairs, least_factor
+from ..integers import integer_rows
+from ..limits import affinity_limits, ratio_limits
 from ..rows import AnyMechanism, Mask, channel, grown, span
 from ..search import Limits, Positions, Top, search
+from .leak import leaks, needed_at
 
 _ENTRIES: Final = 2**20  # bounds held at a time
+_GROWN: Final = 700.0  # floats hold e to this
+_TINY: Final = 2.0**-20  # an epsilon that rounding alone may make positive
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,13 +99,8 @@ def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
 def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:
     """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
 
-    A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
-    needs. Those within delta at some epsilon are within it at any larger one, so each exact inversion of one
-    pair's profile leaves fewer to look at.
-
-    The same is found for a little less and a little more delta, by what rounding can account for: the truth lies
-    between. Where delta is so near to what only one secret can report that an epsilon may or may not be enough,
-    integers decide.
+    Integers decide whether any epsilon is enough: it is where the mass of what one secret alone reports is at most
+    delta. Pairs of which it is almost delta need what their shared reports do; floats find what the others need.
 
     Args:
         mechanism: A mechanism or array.
@@ -110,10 +109,37 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
         delta: Above 0, at most 1.
     """
     matrix = channel(mechanism).matrix
+    slack = inversion_error(matrix.shape[1], span(matrix))
+    rows = integer_rows(mechanism)
+    if rows is None:
+        return _by_floats(matrix, mask, scales, delta, slack)
+    leaking = leaks(rows, mask, delta, 2 * slack)
+    if leaking.beyond is not None:
+        return LeastEpsilon(math.inf, leaking.beyond, 0.0)
+    found = _by_floats(matrix, leaking.others, scales, delta, slack)
+    if len(leaking.pairs):
+        low, high, pair = needed_at(rows, leaking, scales.of(*leaking.pairs.T), delta)
+        lower = max(low, found.value - found.rounding, 0.0)
+        upper = max(high, found.value + found.rounding)
+        found = LeastEpsilon(lower, found.pair if found.value > high else pair, upper - lower)
+    if found.value - found.rounding <= 0 < found.rounding < _TINY:
+        return _near_zero(mechanism, mask, scales, delta, found)
+    return found
+
+
+def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: float) -> LeastEpsilon:
+    """Return what `least_epsilon` does, from floats.
+
+    A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
+    needs. Those within delta at some epsilon are within it at any larger one, so each exact inversion of one
+    pair's profile leaves fewer to look at.
+
+    The same is found for a little less and a little more delta, by what rounding can account for: the truth lies
+    between.
+    """
     top = largest_ratio(matrix, mask, scales)
     if top.pair is None:
         return LeastEpsilon(0.0, None, 0.0)
-    slack = inversion_error(matrix.shape[1], span(matrix))
     deltas = delta, max(0.0, delta - slack), min(1.0, delta + slack)
     floor = _of_pair(matrix, top.pair, scales, deltas[2])
     candidates = _above(mask, scales.over(ratio_limits(matrix)), floor)
@@ -121,10 +147,6 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
         (max(0.0, top.value), top.pair) if each == 0 else _raised(matrix, candidates, scales, each, top.pair)
         for each in deltas
     )
-    if math.isinf(above) and not math.isinf(below):
-        decided = _decided(mechanism, mask, scales, delta, 2 * slack)
-        if decided is not None:
-            return decided
     if math.isinf(value):
         return LeastEpsilon(value, pair, 0.0 if math.isinf(below) else math.inf)
     if math.isinf(above):
@@ -133,30 +155,45 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
     return LeastEpsilon(value, pair, rounding)
 
 
-def _decided(
-    mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, slack: float
-) -> LeastEpsilon | None:
-    """Return the least epsilon, in integers for the pairs of which one alone makes reports of about mass delta.
+def _near_zero(
+    mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, found: LeastEpsilon
+) -> LeastEpsilon:
+    """Return 0 where integers say that it is enough; else what was found, at least what a pair needs."""
+    mass = largest_mass(mechanism, largest_excess(channel(mechanism).matrix, mask, 0.0), mask)
+    if mass is None:
+        return found
+    if mass[0] <= delta or mass[1] is None:
+        return LeastEpsilon(0.0, None, 0.0)
+    pair, allowed = np.array([mass[1]]), Fraction(delta)
+    needed = largest_of_pairs(
+        mechanism, pair, lambda p, q, unit: least_factor(p, q, unit, allowed), scales.of(*pair.T)
+    )
+    if needed is None:
+        return found
+    half = max((found.value + found.rounding) / 2, needed[1])
+    return LeastEpsilon(needed[0] + half, mass[1], half * (1 + 2.0**-50))
 
-    It is None where that would take too long.
+
+def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
+    """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)), of the pairs in a mask.
+
+    Args:
+        matrix: Array (n, m).
+        mask: The ordered pairs, array (n, n).
+        epsilon: At least 0; ``inf`` leaves what only s can report.
     """
-    matrix = channel(mechanism).matrix
-    doubtful = mask & (matrix @ (matrix == 0).astype(np.float64).T > delta - slack)
-    pairs = np.argwhere(doubtful)
-    distances = scales.of(pairs[:, 0], pairs[:, 1])
-    allowed = Fraction(delta)
-    found = largest_of_pairs(mechanism, pairs, lambda p, q, unit: least_factor(p, q, unit, allowed), distances)
-    if found is None:
-        return None
-    lower, upper, pair = found
-    if math.isinf(upper):
-        return LeastEpsilon(math.inf, pair, 0.0)
-    rest = least_epsilon(mechanism, mask & ~doubtful, scales, delta)
-    if math.isinf(rest.rounding):
-        return None
-    lower, upper = max(lower, rest.value - rest.rounding), max(upper, rest.value + rest.rounding)
-    value = max(lower, 0.0)
-    return LeastEpsilon(value, rest.pair if rest.value > found[1] else pair, upper - value)
+    others, ones = grown(matrix, epsilon), np.ones(matrix.shape[1])
+
+    def masses(s: Positions, t: Positions) -> Floats:
+        found = matrix[s] - others[t]
+        return np.asarray(np.maximum(found, 0.0, out=found) @ ones)
+
+    return search(
+        mask,
+        masses,
+        affinity_limits(matrix, math.exp(epsilon) if epsilon < _GROWN else math.inf),
+        lambda found, _s, _t: mass_errors(found, matrix.shape[1]),
+    )
 
 
 def _of_pair(matrix: Floats, pair: tuple[int, int], scales: Scales, delta: float) -> float:

@@ -6,20 +6,21 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, NamedTuple, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
-from ...rounding import at_least, at_most, factor_at_most
-from ...rounding.errors import log_errors, mass_error
-from ..exact import largest_of_pairs, least_step
-from ..limits import ratio_limits
+from ...rounding import at_least, at_most, factor_at_most, float_above, float_below
+from ...rounding.errors import mass_error
+from ..exact import Pair
+from ..integers import integer_rows
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
+from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest
 from ..witness import Witness
+from .last_step import last_step, log_error, log_sizes
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
 
@@ -83,25 +84,14 @@ class ProbabilisticDifferentialPrivacy(Notion):
         """Return the least epsilon; the witness is the pair with the set V just below it."""
         matrix = channel(mechanism).matrix
         array = relation_on(self.relation, len(matrix)).array
-        slack = mass_error(1.0, matrix.shape[1]) if self.delta else 0.0
-        steps = _last_steps(matrix, array, (self.delta, max(0.0, self.delta - slack), self.delta + slack))
-        value, above, below = (step.epsilon for step in steps)
-        pair, error = steps[0].pair, _log_error(matrix)
-        if above > below:  # delta is so near to a step that rounding decides: integers do
-            allowed = Fraction(self.delta)
-            pairs = np.argwhere(np.triu(array | array.T))
-            exact = largest_of_pairs(mechanism, pairs, lambda p, q, unit: least_step(p, q, unit, allowed))
-            if exact is not None:
-                (below, above, pair), error = exact, 0.0
-                value = below
+        lower, value, upper, pair = last_step(mechanism, array, self.delta)
         if pair is None:
-            return Finding(self, 0.0, above + error, Witness())
-        sizes = _sizes(matrix[pair[0]], matrix[pair[1]])
-        outputs = np.flatnonzero(sizes >= value)
+            return Finding(self, 0.0, upper, Witness())
+        outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) >= value - log_error(matrix))
         if math.isinf(value):
-            rounding = 0.0 if math.isinf(below) else math.inf
+            rounding = 0.0 if math.isinf(lower) else math.inf
         else:
-            rounding = max(above - value, value - below) + error
+            rounding = max(upper - value, value - lower)
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
@@ -157,13 +147,19 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         """Return the least delta; the witness is the pair with its set V."""
         matrix = channel(mechanism).matrix
         array = relation_on(self.relation, len(matrix)).array
-        error, epsilon = _log_error(matrix), min(self.epsilon, _LARGEST)
-        masses = [_masses_beyond(matrix, array, epsilon + shift) for shift in (0.0, -error, error)]
-        (value, pair), (above, _), (below, _) = (largest(mass, np.triu(array | array.T)) for mass in masses)
+        error, epsilon = log_error(matrix), min(self.epsilon, _LARGEST)
+        exact = _exact_masses(mechanism, array, epsilon, error)
+        if exact is not None:
+            least, most, pair = exact
+            value = float_below(least)
+            rounding = float_above(most - Fraction(value))
+        else:
+            masses = [_masses_beyond(matrix, array, epsilon + shift) for shift in (0.0, -error, error)]
+            (value, pair), (above, _), (below, _) = (largest(mass, np.triu(array | array.T)) for mass in masses)
+            rounding = max(above - value, value - below) + mass_error(above, matrix.shape[1])
         outputs = np.empty(0, dtype=np.intp)
         if pair is not None:
-            outputs = np.flatnonzero(_sizes(matrix[pair[0]], matrix[pair[1]]) > epsilon)
-        rounding = max(above - value, value - below) + mass_error(above, matrix.shape[1])
+            outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) > epsilon)
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
@@ -233,27 +229,6 @@ def probabilistic_from_differential(
     return goal, min(1.0, delta * (1 + math.exp(-goal)) / share * (1 + 2.0**-48))
 
 
-class _Step(NamedTuple):
-    """The least epsilon at one delta, and the pair that needs it."""
-
-    epsilon: float
-    pair: tuple[int, int] | None
-
-    def or_first(self, other: _Step) -> _Step:
-        """Return the larger of two steps, of equal ones above 0 the one whose pair is first."""
-        larger = other.epsilon > self.epsilon
-        before = other.pair is not None and self.pair is not None and other.pair < self.pair
-        return other if larger or (other.epsilon == self.epsilon and before) else self
-
-
-def _sizes(p: Floats, q: Floats) -> Floats:
-    """Return |ln(p/q)| along the last axis: -inf where both are 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sizes = np.abs(np.log(p) - np.log(q))
-    sizes[np.isnan(sizes)] = -np.inf
-    return np.asarray(sizes)
-
-
 def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:
     """Return max(p[V], q[V]) of the unordered pairs, in the upper triangle of an array (n, n)."""
     unordered = np.triu(array | array.T)
@@ -261,42 +236,36 @@ def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:
     for s in np.flatnonzero(unordered.any(axis=1)):
         targets = np.flatnonzero(unordered[s])
         others = matrix[targets]
-        beyond = _sizes(matrix[s], others) > epsilon
+        beyond = log_sizes(matrix[s], others) > epsilon
         answer[s, targets] = np.maximum(beyond @ matrix[s], (beyond * others).sum(axis=1))
     return answer
 
 
-def _log_error(matrix: Floats) -> float:
-    """Return the most by which a computed |ln(p/q)| may be off."""
-    return 2 * float(log_errors(np.array([span(matrix)]))[0])
+def _exact_masses(
+    mechanism: AnyMechanism, array: Mask, epsilon: float, error: float
+) -> tuple[Fraction, Fraction, Pair] | None:
+    """Return bounds of the largest max(p[V], q[V]) of the related pairs, the same if exact, and the first pair.
 
+    Args:
+        mechanism: A mechanism or array.
+        array: The relation, array (n, n).
+        epsilon: V are the reports with |ln(p/q)| above it.
+        error: How far computed logarithms may be off; not asked at epsilon 0, where V are the reports that differ.
 
-def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[_Step]:
-    """Return the least epsilon of the related pairs for each delta.
-
-    In falling order of |ln(p/q)|, the first observable whose inclusion brings either mass
-    above delta is the one that epsilon must cover. No row needs more than its largest
-    |ln(p/q)|, so those come first whose is largest.
+    Returns:
+        None where it would take too long.
     """
-    unordered = np.triu(array | array.T)
-    best = [_Step(0.0, None) for _ in deltas]
-    one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows
-    limits = np.full(len(matrix), np.inf) if one is None or other is None else np.maximum(one, other)
-    for s in np.argsort(-limits, kind="stable"):
-        if limits[s] < min(step.epsilon for step in best):
-            break
-        targets = np.flatnonzero(unordered[s])
-        if not len(targets):
-            continue
-        sizes = _sizes(matrix[s], matrix[targets])
-        order = np.argsort(-sizes, axis=1)
-        sizes = np.take_along_axis(sizes, order, axis=1)
-        first = np.cumsum(matrix[s][order], axis=1)
-        second = np.cumsum(np.take_along_axis(matrix[targets], order, axis=1), axis=1)
-        masses = np.maximum(first, second)
-        for k, delta in enumerate(deltas):
-            exceeds = masses > delta
-            needed = np.where(exceeds.any(axis=1), sizes[np.arange(len(targets)), exceeds.argmax(axis=1)], 0.0)
-            j = int(needed.argmax())
-            best[k] = best[k].or_first(_Step(float(needed[j]), (int(s), int(targets[j]))))
-    return best
+    rows, matrix, pairs = integer_rows(mechanism), channel(mechanism).matrix, np.argwhere(np.triu(array | array.T))
+    if rows is None or not rows.holds(2 * len(pairs)):
+        return None
+    best: list[int] = [0, 0]
+    attains: list[Pair] = [None, None]
+    for block, p, q in rows.blocks(pairs):
+        sizes = log_sizes(matrix[block[:, 0]], matrix[block[:, 1]])
+        for side, shift in enumerate((error, -error)):
+            beyond = p != q if epsilon == 0 else sizes > epsilon + shift
+            found = np.maximum(np.where(beyond, p, 0).sum(axis=1), np.where(beyond, q, 0).sum(axis=1))
+            k = int(found.argmax())
+            if found[k] > best[side]:
+                best[side], attains[side] = int(found[k]), (int(block[k, 0]), int(block[k, 1]))
+    return Fraction(best[0], rows.unit), Fraction(best[1], rows.unit), attains[0] or attains[1]
