@@ -52,6 +52,7 @@ _OF_PLACES: Final = (
     "lon",
     "user_column",
     "people",
+    "skip_damaged",
 )
 
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for

@@ -203,7 +203,11 @@ def _points(asked: DesignOptions) -> _Data:
     from ..geo import Region, read_visits, repeat_by_weight, spread_evenly
 
     why = "is about visits, but points stand for them here."
-    asked.refuse(("user", "held_out", "user_column"), why, "leave it out, or name a file of visits.")
+    asked.refuse(
+        ("user", "held_out", "user_column", "people", "skip_damaged"),
+        why,
+        "leave it out, or name a file of visits.",
+    )
     if asked.population is not None:
         if asked.visits is not None:
             raise InputError(

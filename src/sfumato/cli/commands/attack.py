@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..messages import option as named
-from ..options import People, SfmFile, User
+from ..options import People, SfmFile, SkipDamaged, User
 from ..places import visits_from
 from ..progress import working
 
@@ -36,6 +36,7 @@ def command(
     ] = None,
     user: User = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
     distance: Annotated[
         str, typer.Option(help="The distance of errors: euclidean, great-circle, hamming and others.")
     ] = "euclidean",
@@ -90,7 +91,7 @@ def command(
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
-    read = None if visits is None else visits_from(visits, people=people)[0]
+    read = None if visits is None else visits_from(visits, people=people, skip_damaged=skip_damaged)[0]
     chosen: Visits | None = None
     noise = held.noise if isinstance(held, NoiseFile) else None
     if isinstance(held, NoiseFile):
@@ -112,6 +113,8 @@ def command(
         raise InputError("--user was given without --visits.", "add the file of visits.")
     elif people is not None:
         raise InputError("--people was given without --visits.", "add the file of visits.")
+    elif skip_damaged:
+        raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
     if prior is None:
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
     asked = next((each for each in _promised(held) if isinstance(each, PlaceDistortion)), None)

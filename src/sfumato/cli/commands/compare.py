@@ -19,6 +19,7 @@ from ..options import (
     Longitude,
     People,
     Region,
+    SkipDamaged,
     TableOrPage,
     User,
     UserColumn,
@@ -86,6 +87,7 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
 ) -> None:
     """Compare mechanisms, and the best conceivable.
 
@@ -116,7 +118,7 @@ def command(
     if figure is not None:
         check_drawable()
     check_outputs([output, figure], [visits])
-    found, source = visits_from(visits, lat, lon, user_column, people)
+    found, source = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
     common = DEFAULT_EPSILON if epsilon is None else epsilon
     comparison: Comparison | PlaceComparison
     if on_cells:

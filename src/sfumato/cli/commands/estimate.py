@@ -11,7 +11,7 @@ import typer
 from ...errors import InputError
 from ..columns import matrix_of, mechanisms_in
 from ..messages import PARTIAL, check_failure, say
-from ..options import Failure, Outline, Seed
+from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
 from ..progress import working
 
@@ -84,6 +84,7 @@ def command(
             help="Take reports without a mark: you know that this mechanism drew them. They must fit.",
         ),
     ] = False,
+    skip_damaged: SkipDamaged = False,
     check_fit: Annotated[
         bool, typer.Option(help="Refuse reports without a mark that hardly come from this mechanism.")
     ] = True,
@@ -102,7 +103,7 @@ def command(
     shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
     """
     from ...files import NoiseFile, read_any
-    from ...geo import Lattice, read_visits
+    from ...geo import Lattice, check_skip, read_visits
     from ...releases.estimate import (
         Reports,
         check_mark,
@@ -147,6 +148,9 @@ def command(
     several = mechanisms_in(file, column or ()) if file.is_dir() else {}
     held = next(iter(several.values())) if len(several) == 1 else None if several else read_any(file)
     note = ""
+    if not isinstance(held, NoiseFile):
+        check_skip(repr(reports.name), skip_damaged=skip_damaged)
+    of_points: tuple[str, ...] = ()
     with working("Reading the reports"):
         if held is None:
             mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
@@ -169,9 +173,10 @@ def command(
             coarse = coarse_of(held, spread=True)
             marked, points, note = (
                 check_mark(held.noise, reports, unmarked=unmarked),
-                read_visits(reports),
+                read_visits(reports, skip_damaged=skip_damaged),
                 coarse.sentence,
             )
+            of_points = points.notes
             if check_fit and not marked:
                 near = points_fit(held.noise, points.lat, points.lon)
                 near.check()
@@ -190,6 +195,8 @@ def command(
                 note = f"{fitting.sentence} {note}".rstrip()
     if output is not None and not paged:
         label_columns(received.mechanism.secrets)  # before the work
+    for remark in of_points:
+        say(f"Note: {remark}", err=True)
     kind = _KINDS[intervals]
     with working("Estimating shares, and the districts that the reports settle"):
         found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)

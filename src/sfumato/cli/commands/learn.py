@@ -19,6 +19,7 @@ from ..options import (
     People,
     Region,
     Seed,
+    SkipDamaged,
     UserColumn,
     VisitsFile,
 )
@@ -81,6 +82,7 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
 ) -> None:
     """Learn a mechanism that hides a column of the visits.
 
@@ -104,7 +106,7 @@ def command(
     check_outputs([output, page, checkpoint], [visits])
     _check_numbers(most, held_out, rounds, seed)
     max_loss_m = max_loss_of(max_loss, "m")
-    found, _ = visits_from(visits, lat, lon, user_column, people)
+    found, _ = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
     places = cells_over(found, region, cell, cells, None)
     if epsilon is not None:
         promise_of(epsilon, places.metric("euclidean", unit="km"), "--epsilon")

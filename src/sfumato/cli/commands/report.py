@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..messages import say
-from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, User, UserColumn
+from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
 from ..promises import exit_code
 from ..reported import among_others, check_report, check_time, read_required, typed
@@ -45,6 +45,7 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
 ) -> None:
     """Write what a mechanism promises and costs as a page.
 
@@ -67,9 +68,11 @@ def command(
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if visits is None and people is not None:
         raise InputError("--people was given without --visits.", "add the file of visits.")
+    if visits is None and skip_damaged:
+        raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
     read = None
     if visits is not None:
-        read = visits_from(visits, lat, lon, user_column, people)[0]
+        read = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)[0]
     if read is not None and user is not None:
         read = read.of_user(user)
     land = None if outline is None else read_outline(outline)
@@ -84,6 +87,7 @@ def command(
         outline,
         frontier_time=seconds,
         typed=typed(),
+        skip_damaged=skip_damaged,
     )
     with among_others(frontier_time, "Proving, attacking and measuring") as others:
         found = report(

@@ -11,7 +11,7 @@ import typer
 
 from ...errors import InputError
 from ..messages import say
-from ..options import Latitude, Longitude, People, UserColumn
+from ..options import Latitude, Longitude, People, SkipDamaged, UserColumn
 from ..outputs import check_folder
 from ..progress import working
 
@@ -34,6 +34,7 @@ def command(
     lon: Longitude = None,
     user_column: UserColumn = None,
     people: People = None,
+    skip_damaged: SkipDamaged = False,
 ) -> None:
     """Do a published study again, and judge its claims.
 
@@ -51,7 +52,11 @@ def command(
     check_folder(folder)
     if files and not paper.visits:
         raise InputError(f"the study {paper.name!r} needs no visits.", "leave the files out.")
-    data = _data(files or [], lat, lon, user_column, people) if paper.visits else {}
+    if skip_damaged and not files:
+        raise InputError(
+            "--skip-damaged was given without a folder of visits.", "name the folder, or leave it out."
+        )
+    data = _data(files or [], lat, lon, user_column, people, skip_damaged=skip_damaged) if paper.visits else {}
     setting = Setting(quick, data, bool(files))
     try:
         with working("Reproducing"):
@@ -66,6 +71,7 @@ def command(
                     quick,
                     folder,
                     {"--lat": lat, "--lon": lon, "--user-column": user_column, "--people": people},
+                    skip_damaged=skip_damaged,
                 ),
                 progress=say,
             )
@@ -80,7 +86,13 @@ def command(
 
 
 def _data(
-    files: list[Path], lat: str | None, lon: str | None, user_column: str | None, people: str | None
+    files: list[Path],
+    lat: str | None,
+    lon: str | None,
+    user_column: str | None,
+    people: str | None,
+    *,
+    skip_damaged: bool,
 ) -> dict[str, Visits]:
     """Return the visits of each file by its name without ending, or those of the built-in city."""
     from ...geo import synthetic_city
@@ -92,12 +104,22 @@ def _data(
     for path in files:
         if path.stem in found:
             raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
-        found[path.stem] = visits_from(path, lat, lon, user_column, people)[0]
+        skip = skip_damaged and (path.is_dir() or not any(each.is_dir() for each in files))
+        found[path.stem] = visits_from(path, lat, lon, user_column, people, skip_damaged=skip)[0]
     return found
 
 
-def _typed(name: str, files: list[Path], quick: bool, folder: Path, options: Mapping[str, str | None]) -> str:
+def _typed(
+    name: str,
+    files: list[Path],
+    quick: bool,
+    folder: Path,
+    options: Mapping[str, str | None],
+    *,
+    skip_damaged: bool,
+) -> str:
     """Return the command line that does this again."""
     words = ["sfumato", "reproduce", name, *(path.name for path in files), *(["--quick"] if quick else [])]
     words += [word for option, value in options.items() if value is not None for word in (option, value)]
+    words += ["--skip-damaged"] if skip_damaged else []
     return shlex.join([*words, "--output", folder.name])

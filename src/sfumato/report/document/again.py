@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...files import read_any
-from ...geo import Visits, read_visits, synthetic_city
+from ...geo import Visits, check_skip, read_visits, synthetic_city
 from ...geo.city import is_city
 from ..maps import outline as read_outline
 from .making import Origin
@@ -26,6 +26,7 @@ def report_file(
     user: str | None = None,
     outline: str | os.PathLike[str] | None = None,
     frontier_time: float | None = None,
+    skip_damaged: bool = False,
 ) -> Report:
     """Return the report of a mechanism file, with the command and the script that make it again.
 
@@ -38,6 +39,7 @@ def report_file(
         user: Only this user's visits.
         outline: A file of land and water (.geojson) that the maps are drawn on.
         frontier_time: Seconds for designs with other epsilons; a minute if None, and 0 for none.
+        skip_damaged: Leave out the damaged files of a folder of visits, as `read_visits` does.
 
     Raises:
         FileError: If the file is not one of a mechanism.
@@ -47,7 +49,7 @@ def report_file(
     asked = tuple(require)
     required = read_requirements(asked)
     held = read_any(file)
-    read = None if visits is None else visits_named(Path(visits))
+    read = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
     if read is not None and user is not None:
         read = read.of_user(user)
     origin = Origin(
@@ -59,16 +61,25 @@ def report_file(
         user=user or "",
         outline=None if outline is None else Path(outline),
         frontier_time=frontier_time,
+        skip_damaged=skip_damaged,
     )
     land = None if outline is None else read_outline(outline)
     others = None if frontier_time is None else OtherDesigns(frontier_time)
     return report(held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land)
 
 
-def visits_named(visits: Path) -> Visits:
+def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
     """Return the visits of a file, or of the built-in city.
+
+    Args:
+        visits: The file or folder; ``city`` for the built-in city.
+        skip_damaged: Whether damaged files of a folder are left out.
 
     Raises:
         DataError: If they cannot be read.
+        InputError: If damaged files are left out where there is no folder of such.
     """
-    return synthetic_city() if is_city(visits) else read_visits(visits)
+    if not is_city(visits):
+        return read_visits(visits, skip_damaged=skip_damaged)
+    check_skip("the built-in city", skip_damaged=skip_damaged)
+    return synthetic_city()

@@ -34,6 +34,7 @@ class Origin(Short):
         frontier_time: Seconds for designs with other epsilons; None where that was not said.
         designed: The command that made mechanism and report; "" where the report was made from the file.
         typed: The command that made the report from the file, as it was typed; "" where there was none.
+        skip_damaged: Whether damaged files in the folder of visits were left out.
     """
 
     file: Path | None = None
@@ -46,6 +47,7 @@ class Origin(Short):
     designed: str = ""
     frontier_time: float | None = None
     typed: str = ""
+    skip_damaged: bool = False
 
 
 def file_facts(held: MechanismFile | NoiseFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
@@ -86,6 +88,7 @@ def _command(origin: Origin) -> str:
     parts: list[str] = ["sfumato", "report", str(origin.file)]
     for option, value in _options(origin):
         parts += [f"--{option}", str(value)]
+    parts += ["--skip-damaged"] if origin.skip_damaged else []
     for text in origin.require:
         parts += ["--require", text]
     if origin.frontier_time is not None:
@@ -103,6 +106,7 @@ def _script(origin: Origin) -> str:
         return ""
     given = [f"    file={_quoted(origin.file)},"]
     given += [f"    {name}={_quoted(value)}," for name, value in _options(origin)]
+    given += ["    skip_damaged=True,"] if origin.skip_damaged else []
     given += [] if origin.frontier_time is None else [f"    frontier_time={origin.frontier_time:g},"]
     given += [f"    require={_listed(origin.require)},"] if origin.require else []
     given += [f"    source={_quoted(origin.source)},"] if origin.source else []
