@@ -498,6 +498,34 @@ class TestTimes:
             parquet.write_table(table, tmp_path / "v.parquet")
             assert moments(read_visits(tmp_path / "v.parquet")) == known
 
+    def test_a_fraction_that_is_none_costs_no_other(self, write: Write) -> None:
+        rows = "".join(f"2024-01-13,{each},48.85,2.35\n" for each in ("0.5", "#VALUE!", "0.25", "6E-1"))
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n{rows}"))
+        assert [each[11:16] for each in moments(visits)] == ["12:00", "", "06:00", "14:24"]
+        assert any("1 of 4 times" in note for note in visits.notes)
+
+    def test_days_of_eight_digits(self, write: Write) -> None:
+        rows = "20240113,13:05,48.85,2.35\n20240230,13:05,48.85,2.36\n"
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n{rows}"))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "NaT"]
+
+    def test_a_clock_without_its_day_is_counted(self, write: Write) -> None:
+        rows = "".join(f"{day},{clock},48.85,2.35\n" for day, clock in (("2024-01-13", "13:05"), ("", "13:06")))
+        visits = read_visits(write("v.csv", f"date,time,lat,lon\n{rows}2024-01-13,,48.85,2.35\n"))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "NaT", "NaT"]
+        assert any("1 of 2 times" in note for note in visits.notes)
+
+    @pytest.mark.parametrize("day", ["", "2024-01-13"])
+    def test_clocks_of_spreadsheets_among_whole_times(self, write: Write, day: str) -> None:
+        whole = ["2024-01-13 13:05:00"] * 3 + ["1899-12-30 13:06:00", "1899-12-31 13:07:00"]
+        head = "date,time,lat,lon\n" if day else "time,lat,lon\n"
+        rows = "".join(f"{day + ',' if day else ''}{each},48.85,2.35\n" for each in whole)
+        visits = read_visits(write("v.csv", head + rows))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000"] * 3 + ["NaT"] * 2
+        assert any("2 of 5 times" in note for note in visits.notes)
+        dates = read_visits(write("w.csv", "time,lat,lon\n1899-12-30,48.85,2.35\n1899-12-31,48.85,2.36\n"))
+        assert moments(dates) == ["1899-12-30T00:00:00.000000", "1899-12-31T00:00:00.000000"]
+
     @pytest.mark.parametrize("number", ["0", "1305", "45304.545138889", "13.5"])
     def test_other_numbers_are_no_clocks(self, write: Write, number: str) -> None:
         visits = read_visits(write("v.csv", f"date,time,lat,lon\n2024-01-13,{number},48.85,2.35\n"))

@@ -86,7 +86,7 @@ class Clocks(Short):
         if not days:  # dates of 1900 are no clocks
             on_zero = pc.and_(on_zero, pc.invert(pc.match_substring_regex(clock, r"^[0:.]*$")))
         on_zero = pc.fill_null(on_zero, False)
-        if pc.sum(pc.or_(plain, on_zero)).as_py() <= MOST_BAD * known:
+        if pc.sum(pc.or_(plain, on_zero)).as_py() < MOST_BAD * known:
             return None
         texts = pc.if_else(plain, texts, pc.if_else(on_zero, clock, ""))
         zones = pc.if_else(plain, zone, pc.if_else(on_zero, its_zone, ""))
@@ -119,7 +119,7 @@ class Clocks(Short):
         import pyarrow.compute as pc
 
         within = pc.and_(pc.greater_equal(column, 0), pc.less(column, _DAY_US))
-        if (pc.sum(within).as_py() or 0) <= MOST_BAD * (len(column) - column.null_count):
+        if (pc.sum(within).as_py() or 0) < MOST_BAD * (len(column) - column.null_count):
             return None
         texts = pc.cast(pc.cast(pc.if_else(within, column, 0), pa.time64("us")), pa.string())
         return cls._without_zones(pc.if_else(within, texts, ""), fractions=fractions)
@@ -127,19 +127,25 @@ class Clocks(Short):
     def on(self, days: Any) -> TimeColumn | None:
         """Return the times that they are together with days; None if most of these are none.
 
-        A day may be a whole time at midnight. Its zone holds for the time of day, too. Where both have a zone and
-        these differ, and where a time on a day zero has an offset that its day does not state, there is no time.
+        A day may be a whole time at midnight, or a number such as 20240113. Its zone holds for the time of day,
+        too. Where both have a zone and these differ, where a time on a day zero has an offset that its day does
+        not state, and where the day is missing, there is no time.
 
         Args:
             days: An Arrow array or chunked array, of a day for each time of day.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
+        from pyarrow import types
 
         days = decoded(days)
-        if not (is_text(days) or pa.types.is_date(days.type) or pa.types.is_timestamp(days.type)):
+        kind = days.type
+        if not (
+            is_text(days) or any(each(kind) for each in (types.is_date, types.is_timestamp, types.is_integer))
+        ):
             return None
-        days = iso_texts(trim_blanks(days))
+        days = pc.replace_substring_regex(trim_blanks(days), r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3")
+        days = iso_texts(days)
         parts = pc.extract_regex(days, _MIDNIGHT)
         day, of_day = (pc.struct_field(parts, name) for name in ("day", "zone"))
         zone, of_clock = _offset(of_day), _offset(self.zones)
@@ -150,22 +156,18 @@ class Clocks(Short):
         whole = pc.binary_join_element_wise(whole, pc.if_else(pc.equal(zone, ""), of_clock, zone), "")
         sound = pc.and_(pc.and_(fits, sure), pc.not_equal(self.texts, ""))
         whole = pc.if_else(pc.fill_null(sound, False), whole, _NO_TIME)
-        present = pc.and_(pc.is_valid(days), pc.is_valid(self.texts))
-        moments = times(pc.if_else(present, whole, None))
+        moments = times(pc.if_else(pc.is_valid(self.texts), whole, None))
         return None if moments is None else moments._replace(fractions=self.fractions)
 
 
 def _numbers(column: Any) -> Any:
-    """Return texts of numbers with a decimal point in place of a comma; None if one is no number."""
-    import pyarrow as pa
+    """Return texts of numbers with a decimal point, -1 for other texts; None if most of them are no numbers."""
     import pyarrow.compute as pc
 
-    column = pc.replace_substring(column, ",", ".")
-    try:
-        pc.cast(column, pa.float64())
-    except pa.ArrowInvalid:
+    numbers = pc.match_substring_regex(column, r"^\d*[.,]?\d+(?:[eE][+-]?\d{1,3})?$")
+    if pc.sum(numbers).as_py() < MOST_BAD * (len(column) - column.null_count):
         return None
-    return column
+    return pc.if_else(numbers, pc.replace_substring(column, ",", "."), "-1")
 
 
 def _offset(zones: Any) -> Any:

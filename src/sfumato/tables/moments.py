@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ Times = NDArray[np.datetime64]
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
 _MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d)[T ]24(:00(?::00(?:\.0*)?)?(?:Z|[+-]\d\d:?\d\d)?)$"
+_DAYS_ZERO: Final = np.array(["1899-12-30", "1899-12-31"], "datetime64[D]")
 _DAY_US: Final = 86_400_000_000
 _FIRST_DAY: Final = 25_569  # 1970-01-01, from 1899-12-30
 _LAST_DAY: Final = 73_051  # 2100-01-01
@@ -55,6 +56,13 @@ class TimeColumn(NamedTuple):
             return numbers
         known = self.bad + int(np.count_nonzero(~np.isnat(self.values)))
         return (*numbers, f"{self.bad:,} of {known:,} times in {what} could not be read and are missing.")
+
+    def without_days_zero(self) -> Self:
+        """Return the times without clocks that a spreadsheet wrote without a day, such as 1899-12-30 13:05."""
+        days = self.values.astype("datetime64[D]")
+        clocks = np.isin(days, _DAYS_ZERO) & (self.values != days)
+        values = np.where(clocks, np.datetime64("NaT", "us"), self.values)
+        return self._replace(values=values, bad=self.bad + int(np.count_nonzero(clocks)))
 
 
 def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:

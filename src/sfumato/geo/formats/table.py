@@ -277,7 +277,8 @@ def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
         return None, None
     clocks = Clocks.of(table[roles.time], days=roles.date is not None)
     if clocks is None:
-        return times(table[roles.time]), None
+        moments = times(table[roles.time])
+        return None if moments is None else moments.without_days_zero(), None
     moments = None if roles.date is None else clocks.on(table[roles.date])
     return moments, None if moments is None else roles.date
 
