@@ -21,9 +21,9 @@ from typing import Final, Literal
 import numpy as np
 
 import sfumato as sf
+from sfumato.comparison import ANY, CELLS
 from sfumato.core import Bracket
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.studies import ANY, CELLS
 
 from .pages import replace_table
 

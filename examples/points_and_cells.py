@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sfumato as sf
+from sfumato.comparison import places_figure, street, street_figure
 from sfumato.report import save_picture
-from sfumato.studies import places_figure, street, street_figure
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

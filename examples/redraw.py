@@ -18,13 +18,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import sfumato as sf
+from sfumato.comparison import PlaceRow, places_figure
 from sfumato.report import DARK, LIGHT, save_picture
 from sfumato.studies import (
-    PlaceRow,
     distribution_privacy,
     follow_ups,
     mipan,
-    places_figure,
     privacy_games,
     repeated_releases,
     rows_of,

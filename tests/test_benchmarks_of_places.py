@@ -8,7 +8,7 @@ from benchmarks import places, released
 from benchmarks.pages import PAGE, table_in
 
 import sfumato as sf
-from sfumato.studies import ANY, CELLS
+from sfumato.comparison import ANY, CELLS
 
 from .sampling.mechanisms import fix_seeds
 

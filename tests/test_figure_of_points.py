@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.studies import ANY, CELLS
+from sfumato.comparison import ANY, CELLS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 WORDS = " ".join((DOCS / "coordinates.md").read_text(encoding="utf-8").split())

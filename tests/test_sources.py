@@ -13,7 +13,7 @@ FOLDERS = ("src", "tests", "benchmarks", "examples", "studio")
 QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
 # What commands call; the rest of the package is reached from Python only.
 REACHED = (
-    *("cli", "geo", "files", "report", "studies", "audits", "rounding", "core", "tables"),
+    *("cli", "geo", "files", "report", "comparison", "studies", "audits", "rounding", "core", "tables"),
     *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
     *("releases/release.py", "releases/estimate", "attacks/attack.py", "evidence/observed/decide.py"),
 )

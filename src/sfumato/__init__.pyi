@@ -2,6 +2,7 @@
 
 from . import attacks as attacks
 from . import audits as audits
+from . import comparison as comparison
 from . import core as core
 from . import divergences as divergences
 from . import errors as errors
@@ -20,6 +21,8 @@ from . import studies as studies
 from . import transport as transport
 from ._version import __version__ as __version__
 from .audits import audit as audit
+from .comparison import compare as compare
+from .comparison import compare_places as compare_places
 from .core import CoordinatePrivacy as CoordinatePrivacy
 from .core import DistortionPrivacy as DistortionPrivacy
 from .core import JointSpace as JointSpace
@@ -68,5 +71,3 @@ from .releases.estimate import accuracy as accuracy
 from .releases.estimate import estimate_population as estimate_population
 from .sampling import sampler as sampler
 from .sampling import simulator as simulator
-from .studies import compare as compare
-from .studies import compare_places as compare_places

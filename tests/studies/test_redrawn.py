@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from sfumato.comparison import PlaceRow
 from sfumato.errors import DataError
 from sfumato.studies import (
-    PlaceRow,
     distribution_privacy,
     follow_ups,
     mipan,

@@ -11,8 +11,8 @@ from .messages import option
 from .places import amounts_of, max_loss_of
 
 if TYPE_CHECKING:
+    from ..comparison import PlaceComparison, PlaceRow
     from ..geo import Visits
-    from ..studies import PlaceComparison, PlaceRow
 
 
 _UNIT: Final = "km"
@@ -54,9 +54,9 @@ def compared(
         time_limit: Seconds for everything.
         bound_time: Seconds for each bound, at most.
     """
+    from ..comparison import compare_places
     from ..core import CoordinatePrivacy
     from ..geo import Region
-    from ..studies import compare_places
     from .screen import Screen
 
     area = None
@@ -88,8 +88,8 @@ def compared(
 
 def _news(row: PlaceRow) -> str:
     """Return a line about a row that is there."""
+    from ..comparison import ANY
     from ..rounding import about, amount_at_least, amount_at_most
-    from ..studies import ANY
 
     if row.problem:
         return f"{row.name}: {row.problem}"
@@ -103,7 +103,7 @@ def _news(row: PlaceRow) -> str:
 
 def print_comparison(found: PlaceComparison, source: str) -> None:
     """Print a table for each epsilon, or one for a loss, and what they mean."""
-    from ..studies import ANY, NOT_REACHED, place_tables, place_words
+    from ..comparison import ANY, NOT_REACHED, place_tables, place_words
     from .screen import Screen, print_table
 
     console = Screen()

@@ -1,57 +1,11 @@
-"""Studies: mechanisms compared on one prior, and published experiments done again, each in a folder of its own."""
+"""Studies: published experiments done again, each in a folder of its own."""
 
 from . import wild
-from .comparison import (
-    ANY,
-    CELLS,
-    NOT_REACHED,
-    Comparison,
-    ComparisonRow,
-    Contestant,
-    PlaceComparison,
-    PlaceRow,
-    Street,
-    compare,
-    compare_places,
-    comparison_figure,
-    comparison_page,
-    place_tables,
-    place_words,
-    places_figure,
-    row_tables,
-    row_words,
-    street,
-    street_figure,
-    tightened,
-    usual,
-)
 from .results import Results, rows_of, save
 
 __all__ = [
-    "ANY",
-    "CELLS",
-    "NOT_REACHED",
-    "Comparison",
-    "ComparisonRow",
-    "Contestant",
-    "PlaceComparison",
-    "PlaceRow",
     "Results",
-    "Street",
-    "compare",
-    "compare_places",
-    "comparison_figure",
-    "comparison_page",
-    "place_tables",
-    "place_words",
-    "places_figure",
-    "row_tables",
-    "row_words",
     "rows_of",
     "save",
-    "street",
-    "street_figure",
-    "tightened",
-    "usual",
     "wild",
 ]

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from sfumato.comparison import compare_runs
 from sfumato.errors import InputError
-from sfumato.studies.comparison import compare_runs
 
 
 def test_at_equal_epsilon(run, visits_file, tmp_path):

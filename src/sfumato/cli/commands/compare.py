@@ -29,8 +29,8 @@ from ..outputs import check_drawable, check_ending, check_outputs, check_picture
 from ..places import amounts_of, cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
 
 if TYPE_CHECKING:
+    from ...comparison import Comparison, ComparisonRow, PlaceComparison
     from ...geo import Visits
-    from ...studies import Comparison, ComparisonRow, PlaceComparison
 
 
 _BOUND_TIME: Final = 60.0
@@ -98,8 +98,8 @@ def command(
     and a figure of loss against epsilon. Exit code 3 if there was not time for all, or a mechanism
     that may exist could not be made.
     """
+    from ...comparison import comparison_figure, comparison_page, places_figure
     from ...rounding import counted
-    from ...studies import comparison_figure, comparison_page, places_figure
 
     if epsilon is not None and max_loss is not None:
         raise InputError("both --epsilon and --max-loss were given.", "choose what the mechanisms have in common.")
@@ -150,8 +150,8 @@ def command(
             comparison.save(output)
         say(f"Written: {output}", err=True)
     if figure is not None:
+        from ...comparison import PlaceComparison
         from ...report import save_picture
-        from ...studies import PlaceComparison
 
         drawn = (
             places_figure(comparison) if isinstance(comparison, PlaceComparison) else comparison_figure(comparison)
@@ -178,8 +178,8 @@ def _on_cells(
     time_limit: float,
 ) -> tuple[Comparison, str]:
     """Return the comparison on cells, and where its prior comes from."""
+    from ...comparison import compare
     from ...optimal import check_size
-    from ...studies import compare
     from ..screen import Screen
 
     places = cells_over(visits, region, cell, cells, None)
@@ -217,7 +217,7 @@ def _news(row: ComparisonRow, unit: str) -> str:
 
 
 def _print(comparison: Comparison, source: str) -> None:
-    from ...studies import row_tables, row_words
+    from ...comparison import row_tables, row_words
     from ..screen import Screen, print_table
 
     console = Screen()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from ...comparison import compare, compare_places
 from ...core import Bracket
 from ...errors import SolverError
-from ...studies import compare, compare_places
 from ..grounds import PlacesGround, ValuesGround
 from ..words import StudioWords
 from .orders import Work

@@ -7,15 +7,15 @@ from typing import Final
 
 import numpy as np
 
-from ...core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior
-from ...core.arguments import checked
-from ...core.arrays import Floats, readonly
-from ...core.frozen import Short
-from ...core.units import length_m
-from ...errors import InputError
-from ...evidence import worst_border
-from ...geo import Grid, Lattice, Places, Region, Visits
-from ...optimal import design, suited_lattice
+from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior
+from ..core.arguments import checked
+from ..core.arrays import Floats, readonly
+from ..core.frozen import Short
+from ..core.units import length_m
+from ..errors import InputError
+from ..evidence import worst_border
+from ..geo import Grid, Lattice, Places, Region, Visits
+from ..optimal import design, suited_lattice
 
 _STEPS: Final = 401  # of the walk
 _WALK: Final = 1.6  # sides of a cell

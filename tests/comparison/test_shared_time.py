@@ -2,7 +2,7 @@
 
 import math
 
-from sfumato.studies.comparison.shared_time import SharedTime
+from sfumato.comparison.shared_time import SharedTime
 
 
 class Clock:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.comparison.place_contestants import Made
+from sfumato.comparison.place_rows import PlaceRow
+from sfumato.comparison.place_search import matched
 from sfumato.core import Bracket
 from sfumato.errors import InputError, SolverError
-from sfumato.studies.comparison.place_contestants import Made
-from sfumato.studies.comparison.place_rows import PlaceRow
-from sfumato.studies.comparison.place_search import matched
 
 
 def family(loss, tried):

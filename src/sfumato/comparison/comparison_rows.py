@@ -6,9 +6,9 @@ import os
 from dataclasses import asdict, dataclass, fields
 from math import inf
 
-from ...core.frozen import Short
-from ...errors import InputError
-from ...tables import write_rows
+from ..core.frozen import Short
+from ..errors import InputError
+from ..tables import write_rows
 from .shared_time import NOT_REACHED
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...core.units import per_unit
-from ...report.document import PageTable
-from ...rounding import (
+from ..core.units import per_unit
+from ..report.document import PageTable
+from ..rounding import (
     about_percent,
     amount,
     amount_at_least,

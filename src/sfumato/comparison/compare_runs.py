@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ...core import AnyLoss, Mechanism, Metric, MetricPrivacy, Prior
-from ...core.bisection import bisect, geometric_mean
-from ...errors import InfeasibleError, InputError, SfumatoError, SolverError
-from ...mechanisms import coin_of_distortion, matched
-from ...optimal import Design, design
+from ..core import AnyLoss, Mechanism, Metric, MetricPrivacy, Prior
+from ..core.bisection import bisect, geometric_mean
+from ..errors import InfeasibleError, InputError, SfumatoError, SolverError
+from ..mechanisms import coin_of_distortion, matched
+from ..optimal import Design, design
 from .comparison_rows import ComparisonRow
 from .contestants import Contestant, tightened
 from .measured_rows import OPTIMUM, among, measured, of_design

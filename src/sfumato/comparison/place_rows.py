@@ -7,11 +7,11 @@ import os
 from dataclasses import dataclass, fields
 from typing import Final
 
-from ...core import Bracket
-from ...core.frozen import Short
-from ...errors import InputError
-from ...optimal import CoordinateBound
-from ...tables import write_rows
+from ..core import Bracket
+from ..core.frozen import Short
+from ..errors import InputError
+from ..optimal import CoordinateBound
+from ..tables import write_rows
 from .shared_time import NOT_REACHED
 
 ANY: Final = "any mechanism"

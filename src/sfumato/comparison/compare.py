@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...attacks import blind as without_report
-from ...core import Metric, MetricPrivacy, Prior, units
-from ...core.arguments import checked
-from ...errors import InfeasibleError, InputError, argument, python
-from ...geo import Lattice
-from ...leakage import prior_vulnerability
-from ...mechanisms.tupling.mechanism import check_dummies
-from ...rounding import amount_at_least
+from ..attacks import blind as without_report
+from ..core import Metric, MetricPrivacy, Prior, units
+from ..core.arguments import checked
+from ..errors import InfeasibleError, InputError, argument, python
+from ..geo import Lattice
+from ..leakage import prior_vulnerability
+from ..mechanisms.tupling.mechanism import check_dummies
+from ..rounding import amount_at_least
 from .compare_runs import PARTS, CompareRun
 from .comparison_rows import Comparison, ComparisonRow
 from .contestants import Contestant, usual

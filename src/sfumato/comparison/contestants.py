@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from ...core import Mechanism, Metric, MetricPrivacy, Prior, Space
-from ...core.bisection import bisect, geometric_mean
-from ...errors import SfumatoError
-from ...evidence import prove_metric_privacy
-from ...geo import Places
-from ...mechanisms import (
+from ..core import Mechanism, Metric, MetricPrivacy, Prior, Space
+from ..core.bisection import bisect, geometric_mean
+from ..errors import SfumatoError
+from ..evidence import prove_metric_privacy
+from ..geo import Places
+from ..mechanisms import (
     PlanarGaussian,
     elastic_metric,
     exponential,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.comparison import compare
+from sfumato.comparison.tuples import attacked, tupled
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import Tupling, quality_loss
-from sfumato.studies import compare
-from sfumato.studies.comparison.tuples import attacked, tupled
 
 LINE = sf.Space(range(4), [[0.0], [1.0], [2.0], [4.0]], unit="km")
 METRIC = LINE.metric("euclidean")
@@ -63,7 +63,7 @@ def test_the_loss_is_of_the_best_answer():
         epsilon=1.0,
         dummies=2,
         remap=False,
-        contestants=[sf.studies.Contestant("given", lambda _: mechanism, promises=True)],
+        contestants=[sf.comparison.Contestant("given", lambda _: mechanism, promises=True)],
     )
     tupling = Tupling(mechanism, 2, tupled(mechanism, 2).distribution)
     assert rows.row("given among 2 dummies").loss == pytest.approx(quality_loss(tupling, PRIOR, METRIC), rel=3e-9)

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from ...attacks import true_place
-from ...core import Bracket, CoordinatePrivacy, Mechanism, Space, units
-from ...core.arguments import checked
-from ...errors import DataError, InfeasibleError, InputError, argument
-from ...geo import Grid, Region, Visits
-from ...optimal.coordinates.spacing import MOST
-from ...rounding import amount_at_least
+from ..attacks import true_place
+from ..core import Bracket, CoordinatePrivacy, Mechanism, Space, units
+from ..core.arguments import checked
+from ..errors import DataError, InfeasibleError, InputError, argument
+from ..geo import Grid, Region, Visits
+from ..optimal.coordinates.spacing import MOST
+from ..rounding import amount_at_least
 from .compare import epsilons_of
 from .place_contestants import UNIT, PlaceFamilies
 from .place_rows import PlaceComparison, PlaceRow

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.comparison import street, street_figure
 from sfumato.errors import InputError
-from sfumato.studies import street, street_figure
 
 CITY = sf.synthetic_city(users=20, days=7)
 REGION = CITY.region(trim=0.03)

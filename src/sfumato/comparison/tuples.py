@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...core import Mechanism, Metric, Prior
-from ...core.arrays import Floats
-from ...mechanisms.tupling import Tupling, mixture_dummies
-from ...sampling import simulator
+from ..core import Mechanism, Metric, Prior
+from ..core.arrays import Floats
+from ..mechanisms.tupling import Tupling, mixture_dummies
+from ..sampling import simulator
 
 DRAWS: Final = 4000
 _BLOCK: Final = 1 << 21  # entries of likelihoods at a time

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...report.document import PageTable
-from ...rounding import (
+from ..report.document import PageTable
+from ..rounding import (
     about,
     amount,
     amount_at_least,

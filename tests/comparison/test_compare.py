@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.comparison import Contestant, compare, compare_runs, comparison_figure, comparison_page, tightened
+from sfumato.comparison.measured_rows import among, of_design
+from sfumato.comparison.row_words import row_words
 from sfumato.errors import InputError, SolverError
-from sfumato.studies import Contestant, compare, comparison_figure, comparison_page, tightened
-from sfumato.studies.comparison import compare_runs
-from sfumato.studies.comparison.measured_rows import among, of_design
-from sfumato.studies.comparison.row_words import row_words
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
 KM = GRID.metric("euclidean", unit="km")

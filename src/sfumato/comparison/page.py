@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...errors import InputError, MissingExtraError
-from ...report.document import Page, PageFigure, PageSection
-from ...report.theme import as_svg
+from ..errors import InputError, MissingExtraError
+from ..report.document import Page, PageFigure, PageSection
+from ..report.theme import as_svg
 from .comparison_rows import Comparison
 from .figure import comparison_figure
 from .place_rows import PlaceComparison

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ...errors import SfumatoError, SolverError
+from ..errors import SfumatoError, SolverError
 from .place_contestants import Made
 from .place_rows import PlaceRow
 from .shared_time import NOT_REACHED

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from ...report.theme import LIGHT
-from ...rounding import about, amount_at_most
+from ..report.theme import LIGHT
+from ..rounding import about, amount_at_most
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ...errors import SfumatoError, SolverError
-from ...optimal import CoordinateBound, coordinate_bound
+from ..errors import SfumatoError, SolverError
+from ..optimal import CoordinateBound, coordinate_bound
 from .place_contestants import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, UNIT, Made, PlaceFamilies
 from .place_rows import ANY, PlaceRow
 from .place_search import SLOPE, matched

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...report.theme import LIGHT, blank
-from ...rounding import about, at_most
+from ..report.theme import LIGHT, blank
+from ..rounding import about, at_most
 from .street import Street, Walk
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
 import sfumato as sf
+from sfumato.comparison import ANY, CELLS, PlaceRow, places_figure
 from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
 from sfumato.optimal import NoiseDesign
-from sfumato.studies import ANY, CELLS, PlaceRow, places_figure
 
 CITY = sf.synthetic_city(users=20, days=7)
 VISITS = CITY.inside(CITY.region(trim=0.03))
