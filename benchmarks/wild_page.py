@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.report.theme import save_picture
-from sfumato.studies.reproduction import RunTables
-from sfumato.studies.results import columns_of, rows_of
-from sfumato.studies.wild import (
+from sfumato.tables import write_rows
+from sfumato_papers.reproduction import RunTables
+from sfumato_papers.results import columns_of, rows_of
+from sfumato_papers.wild import (
     CloseRow,
     FoundRow,
     WildTables,
@@ -25,7 +26,6 @@ from sfumato.studies.wild import (
     near_table,
     scheme_words,
 )
-from sfumato.tables import write_rows
 
 from .pages import replace_table
 

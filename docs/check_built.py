@@ -13,8 +13,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-import sfumato
-
 LARGEST: Final = 300_000
 """The most bytes of a page, which a phone on a slow network still opens."""
 
@@ -58,8 +56,9 @@ def wrongly_described(rooms: list[str], found: Counter[str]) -> list[str]:
 
 def _resolved(dotted: str) -> Any:
     """Return the object of a dotted name; None for an attribute that only objects of a class have."""
-    value: Any = sfumato
-    for part in dotted.split(".")[1:]:
+    root, *parts = dotted.split(".")
+    value: Any = importlib.import_module(root)
+    for part in parts:
         if inspect.ismodule(value) and not hasattr(value, part):
             importlib.import_module(f"{value.__name__}.{part}")
         value = getattr(value, part, None)

@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from sfumato.errors import DataError, SfumatoError
-from sfumato.studies.distribution_privacy import by_day
+from sfumato_papers.distribution_privacy import by_day
 
 HOME = "Home (private)"
 CHECKINS_2014 = ("user", "venue", "category_id", "category", "lat", "lon", "offset", "time")

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 import sfumato as sf
 from sfumato.comparison import PlaceRow, places_figure
 from sfumato.report import DARK, LIGHT, save_picture
-from sfumato.studies import (
+from sfumato_papers import (
     distribution_privacy,
     follow_ups,
     mipan,
@@ -28,7 +28,7 @@ from sfumato.studies import (
     repeated_releases,
     rows_of,
 )
-from sfumato.studies.reproduction import SECONDS, RunTables
+from sfumato_papers.reproduction import SECONDS, RunTables
 
 
 def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:

@@ -20,6 +20,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+PACKAGES = ("src/sfumato", "papers/src/sfumato_papers")
 # What docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
 INVENTED = (
     *("median-loss", "median_loss", "MedianLossPrivacy"),
@@ -47,14 +48,15 @@ def _spans(text: str) -> list[str]:
 
 
 @cache
-def _sources(folder: str = "src") -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py")))
+def _sources(folders: tuple[str, ...] = PACKAGES) -> str:
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 @cache
 def _words() -> set[str]:
     """Return the words of the sources and of the examples: to search them for each name takes seconds."""
-    return set(re.findall(r"\w+", _sources() + _sources("examples")))
+    return set(re.findall(r"\w+", _sources((*PACKAGES, "examples"))))
 
 
 def _parameters(command: Any) -> list[Any]:
@@ -83,9 +85,8 @@ def known(load_example) -> dict[str, set[str]]:
 def _resolve(dotted: str) -> None:
     """Find an object by its dotted name, importing as far as that goes."""
     first, *rest = dotted.split(".")
-    value: Any = importlib.import_module("sfumato")
-    path = "sfumato"
-    assert first in ("sf", "sfumato")
+    path = "sfumato" if first == "sf" else first
+    value: Any = importlib.import_module(path)
     for name in rest:
         path = f"{path}.{name}"
         value = getattr(value, name) if hasattr(value, name) else importlib.import_module(path)
@@ -127,7 +128,7 @@ def test_names_in_a_document_exist(path, known):
 def check_names_of_python_exist(document: str) -> None:
     code = [block for language, block in _blocks(document) if language == "python"]
     for part in [*_spans(document), *code]:
-        for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato)(?:\.[A-Za-z_]\w*)+)", part):
+        for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato(?:_papers)?)(?:\.[A-Za-z_]\w*)+)", part):
             if not re.search(r"\.(sfm|md|py|csv|png)$", dotted):
                 _resolve(dotted)
     for block in code:
@@ -175,10 +176,10 @@ def check_files_that_are_named_exist(document: str) -> None:
     for span in _spans(text):
         if any(word in span for word in INVENTED) or span.startswith(TOOLS):
             continue
-        for path in re.findall(r"(?<![\w/])((?:src|docs|tests|examples|benchmarks)/[\w./*-]*)", span):
+        for path in re.findall(r"(?<![\w/])((?:src|docs|tests|examples|benchmarks|papers)/[\w./*-]*)", span):
             assert list(ROOT.glob(path.rstrip("/"))), path
         if re.fullmatch(r"[\w/]+\.py", span):
-            assert list(ROOT.glob(span)) or list((ROOT / "src" / "sfumato").rglob(span)), span
+            assert list(ROOT.glob(span)) or any(list((ROOT / folder).rglob(span)) for folder in PACKAGES), span
 
 
 def check_keys_with_hyphens_occur_in_the_sources(document: str) -> None:

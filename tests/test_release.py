@@ -21,6 +21,7 @@ import sfumato as sf
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PAPERS = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHON = Interpreter(Path(sys.executable), 12, "3.12.1")
 
 
@@ -53,6 +54,8 @@ def test_all_places_state_one_version():
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
     interface = json.loads((ROOT / "studio" / "openapi.json").read_text(encoding="utf-8"))
     assert interface["info"]["version"] == sf.__version__
+    assert PAPERS["version"] == sf.__version__
+    assert f"sfumato[report]=={sf.__version__}" in PAPERS["dependencies"]
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased"
     assert headings[1].startswith(f"{plain} - ")
@@ -60,6 +63,17 @@ def test_all_places_state_one_version():
     released = re.findall(r"^date-released: (.+)$", citation, flags=re.MULTILINE)
     assert released == ([dated[0]] if dated else [])
     assert (dated is None) or plain == sf.__version__
+
+
+def test_the_papers_have_the_licence_of_the_library_and_need_nothing_else():
+    """So the bill of materials of the library is theirs, too: it has all that its extra report brings."""
+    assert (ROOT / "papers" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert PROJECT["license"].startswith(f"{PAPERS['license']} AND ")
+    assert PAPERS["requires-python"] == PROJECT["requires-python"]
+    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["report"]}
+    assert set(PAPERS["dependencies"]) <= {f"sfumato[report]=={sf.__version__}", *wanted}
+    learn = PROJECT["optional-dependencies"]["learn"]
+    assert set(PAPERS["optional-dependencies"]["learn"]) <= {"sfumato[learn]", *learn}
 
 
 def test_every_extra_is_tried():

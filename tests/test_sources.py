@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sfumato"
-FOLDERS = ("src", "tests", "benchmarks", "examples", "studio")
+PAPERS = ROOT / "papers" / "src" / "sfumato_papers"
+FOLDERS = ("src", "papers", "tests", "benchmarks", "examples", "studio")
 QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
-# What commands call; the rest of the package is reached from Python only.
+# What commands call, next to the papers; the rest of the package is reached from Python only.
 REACHED = (
-    *("cli", "geo", "files", "report", "comparison", "studies", "audits", "rounding", "core", "tables"),
+    *("cli", "geo", "files", "report", "comparison", "audits", "rounding", "core", "tables"),
     *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
     *("releases/release.py", "releases/estimate", "attacks/attack.py", "evidence/observed/decide.py"),
 )
@@ -65,11 +66,16 @@ def read(path: Path) -> Source:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             source.imports.append(node)
     source.classes.extend(each.name for each in tree.body if isinstance(each, ast.ClassDef))
-    if any(path.is_relative_to(PACKAGE / part) for part in REACHED):
+    if any(path.is_relative_to(part) for part in (PAPERS, *(PACKAGE / part for part in REACHED))):
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.endswith("Error"):
                 source.hints.append((call.lineno, " ".join(text for each in call.args for text in texts(each))))
     return source
+
+
+def package_of(path: Path) -> Path | None:
+    """Return the folder of the package that a file belongs to; None for tests, benchmarks and the like."""
+    return next((package for package in (PACKAGE, PAPERS) if path.is_relative_to(package)), None)
 
 
 def statements(tree: ast.Module) -> Iterator[ast.AST]:
@@ -120,8 +126,8 @@ def test_no_name_of_a_class_occurs_twice() -> None:
     places: dict[str, list[Path]] = {}
     for each in sources():
         for name in each.classes:
-            if each.path.is_relative_to(PACKAGE) and not name.startswith("_"):
-                places.setdefault(name, []).append(each.path.relative_to(PACKAGE))
+            if package_of(each.path) and not name.startswith("_"):
+                places.setdefault(name, []).append(each.path.relative_to(ROOT))
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
@@ -130,7 +136,7 @@ def test_hints_speak_no_python() -> None:
     assert all((PACKAGE / part).exists() for part in REACHED)
     found = []
     for each in sources():
-        allowed = PYTHON_ONLY.get(each.path.relative_to(PACKAGE).as_posix()) if each.hints else None
+        allowed = PYTHON_ONLY.get(each.path.as_posix().removeprefix(f"{PACKAGE.as_posix()}/"))
         for line, message in each.hints:
             if (allowed is None or allowed not in message) and PYTHON.search(message):
                 found.append(f"{each.path.relative_to(ROOT)}:{line}: {message}")
@@ -138,21 +144,21 @@ def test_hints_speak_no_python() -> None:
 
 
 def imported() -> dict[str, set[str]]:
-    """Return which files each file of the package imports, type checkers' imports included, by module name."""
+    """Return which files each file of the packages imports, type checkers' imports included, by module name."""
     files = {}
     for source in sources():
-        if source.path.is_relative_to(PACKAGE):
-            parts = source.path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if package := package_of(source.path):
+            parts = source.path.relative_to(package.parent).with_suffix("").parts
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = source
     found = {}
     for name, source in files.items():
-        package = (name if source.path.name == "__init__.py" else name.rpartition(".")[0]).split(".")
+        room = (name if source.path.name == "__init__.py" else name.rpartition(".")[0]).split(".")
         seen = set()
         for node in source.imports:
             if isinstance(node, ast.Import):
                 seen |= {each.name for each in node.names}
             else:
-                above = package[: len(package) - node.level + 1] if node.level else []
+                above = room[: len(room) - node.level + 1] if node.level else []
                 base = ".".join([*above, *([node.module] if node.module else [])])
                 names = {f"{base}.{each.name}" for each in node.names}
                 seen |= {each if each in files else base for each in names}

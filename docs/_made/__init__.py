@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from sfumato.studies.reproduction import paper_words
+from sfumato_papers.reproduction import paper_words
 
 from .atlas_drawing import atlas_drawing
 from .command_pages import command_words

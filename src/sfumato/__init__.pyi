@@ -17,7 +17,6 @@ from . import privacy as privacy
 from . import releases as releases
 from . import report as report
 from . import sampling as sampling
-from . import studies as studies
 from . import transport as transport
 from ._version import __version__ as __version__
 from .audits import audit as audit

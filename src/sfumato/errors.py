@@ -150,6 +150,17 @@ class MissingExtraError(SfumatoError, ImportError):
         )
 
 
+class MissingCompanionError(SfumatoError, ImportError):
+    """A feature whose package, a companion of this one, is not installed."""
+
+    def __init__(self, feature: str, package: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package}, which is not installed.",
+            f"install it with: pip install {package}",
+            "in a clone of sfumato: uv sync",
+        )
+
+
 class MetricWarning(UserWarning):
     """A metric that can be used, but is not quite what its name promises."""
 

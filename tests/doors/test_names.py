@@ -17,7 +17,7 @@ LIST = Path(__file__).with_name("names.txt")
 def documented() -> list[str]:
     """Return the modules of the reference that list their names."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md"))
-    modules = set(re.findall(r"automodule:: (sfumato\.\S+)", text))
+    modules = set(re.findall(r"automodule:: (sfumato(?:\.|_papers)\S*)", text))
     return ["sfumato", *sorted(each for each in modules if hasattr(importlib.import_module(each), "__all__"))]
 
 

@@ -9,7 +9,7 @@ from sfumato.evidence import prove_metric_privacy
 from sfumato.evidence.observed import epsilon_lower
 from sfumato.learn import counted, with_guarantee
 from sfumato.mechanisms import PlanarLaplace
-from sfumato.studies.mipan import LaplaceDraws, TableDraws
+from sfumato_papers.mipan import LaplaceDraws, TableDraws
 
 CELLS = Space([(i, j) for j in range(3) for i in range(3)], [[i, j] for j in range(3) for i in range(3)], "km")
 

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.learn import BayesVulnerability, Training, grid_error, learn_generator
-from sfumato.studies.mipan import square_data
+from sfumato_papers.mipan import square_data
 
 HEADS, SEEDS, WIDTH = 3, 2, 8
 

@@ -19,7 +19,7 @@ from sfumato.learn import (
 )
 from sfumato.learn.table import learn_table
 from sfumato.mechanisms import PlanarLaplace
-from sfumato.studies.mipan import LaplaceDraws, square_cells, square_data
+from sfumato_papers.mipan import LaplaceDraws, square_cells, square_data
 
 TINY = Training(
     width=16,

@@ -2,10 +2,11 @@
 
 import re
 import shutil
+import sys
 
 import pytest
 
-from sfumato.studies import reproduction
+from sfumato_papers import reproduction
 
 from ..conftest import runner
 
@@ -15,6 +16,18 @@ QUICK = ("reproduce", "introductory", "--quick")
 def test_without_a_name_the_studies_are_listed(run):
     lines = run("reproduce").out.splitlines()
     assert [line.split()[0] for line in lines] == list(reproduction.NAMES)
+
+
+def test_without_the_papers_one_line_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sfumato_papers", None)
+    assert re.search(r"^ +reproduce +Do a published study again", run("--help").out, flags=re.MULTILINE)
+    assert "--quick" in run("reproduce", "--help").out
+    found = run("reproduce", "introductory")
+    assert found.code == 1
+    assert found.out == ""
+    assert "`sfumato reproduce` needs the package sfumato-papers, which is not installed." in found.err
+    assert "pip install sfumato-papers" in found.err
+    assert "Traceback" not in found.err
 
 
 @pytest.fixture(scope="module")

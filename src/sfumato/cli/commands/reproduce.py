@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...errors import InputError
+from ...errors import InputError, MissingCompanionError
 from ..messages import say
 from ..options import Latitude, Longitude, People, SkipDamaged, UserColumn
 from ..outputs import check_folder
@@ -41,7 +42,9 @@ def command(
     The folder gets a page (index.html), tables, figures and claims. After an interruption the same command goes on
     with the parts that are missing.
     """
-    from ...studies.reproduction import NAMES, Setting, paper_of, run
+    if find_spec("sfumato_papers") is None:
+        raise MissingCompanionError("`sfumato reproduce`", "sfumato-papers")
+    from sfumato_papers.reproduction import NAMES, Setting, paper_of, run
 
     if name is None:
         for each in map(paper_of, NAMES):

@@ -1,0 +1,229 @@
+"""The table of 2.2.9: processing, mixtures and composition of each definition, tried or refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from sfumato.core import Prior, Space
+from sfumato.core.arrays import Floats
+from sfumato.core.frozen import Short
+from sfumato.privacy import (
+    AdversarialPrivacy,
+    AposterioriNoiselessPrivacy,
+    BoundedRange,
+    Claim,
+    DistributionPrivacy,
+    Family,
+    GaussianPrivacy,
+    IndistinguishablePrivacy,
+    InformationPrivacy,
+    MembershipPrivacy,
+    MetricDistributionPrivacy,
+    NegativeMembershipPrivacy,
+    Notion,
+    PositiveMembershipPrivacy,
+    Property,
+    SemanticPrivacy,
+    TradeOff,
+    TradeOffPrivacy,
+    answer,
+    compose,
+    product,
+)
+
+from .channels import FormalCase, cases
+
+_DIGITS: Final = 1e-9
+YES, NO, OPEN = "yes", "no", "?"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableEntry(Short):
+    """A definition of the table, and what the table says of it.
+
+    Attributes:
+        name: Its name in the table.
+        key: The key of its notion here.
+        says: What the table says of processing, mixtures and composition: yes, no, or a question mark.
+        notion: The notion of a channel's prior and facts; None for trade-off curves, which have no number.
+        add: How the values of two channels add up; by default as `sfumato.privacy.compose` says.
+    """
+
+    name: str
+    key: str
+    says: tuple[str, str, str]
+    notion: Callable[[FormalCase], Notion] | None
+    add: Callable[[float, float], float] | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PropertyRow(Short):
+    """A property of a definition: what the table says, and what was found.
+
+    Attributes:
+        definition: The definition's name in the table.
+        property: The property: processing, mixtures or composition.
+        table: The table's word: yes, no, or a question mark.
+        here: What is found here: yes or no.
+        instances: Random pairs of channels that were tried, where the answer is yes.
+        violations: Those on which it failed.
+        before: The larger value of the counterexample's channels; None where there is no counterexample.
+        after: The value of what is made of them.
+        why: The rule, or what happens in the counterexample.
+    """
+
+    definition: str
+    property: str
+    table: str
+    here: str
+    instances: int
+    violations: int
+    before: float | None
+    after: float | None
+    why: str
+
+
+def _two_families(case: FormalCase) -> Family:
+    """The prior, and the prior read backwards."""
+    weights = case.prior.probabilities
+    return Family(np.array([weights, weights[::-1]]))
+
+
+def _apart(case: FormalCase) -> MetricDistributionPrivacy:
+    return MetricDistributionPrivacy(_two_families(case), np.array([[0.0, 0.5], [0.5, 0.0]]))
+
+
+ENTRIES: Final = (
+    TableEntry("IndPr", "indistinguishable", (YES, YES, YES), lambda _: IndistinguishablePrivacy()),
+    TableEntry("f-DP", "trade-off", (YES, OPEN, YES), None),
+    TableEntry("Gaussian DP", "gaussian", (YES, OPEN, YES), lambda _: GaussianPrivacy()),
+    TableEntry(
+        "PMPr",
+        "positive-membership",
+        (YES, YES, NO),
+        lambda case: PositiveMembershipPrivacy(case.given, case.first),
+    ),
+    TableEntry(
+        "NMPr",
+        "negative-membership",
+        (YES, YES, NO),
+        lambda case: NegativeMembershipPrivacy(case.given, case.first),
+    ),
+    TableEntry("MPr", "membership", (YES, YES, NO), lambda case: MembershipPrivacy(case.given, case.first)),
+    TableEntry("AdvPr", "adversarial", (YES, YES, NO), lambda case: AdversarialPrivacy(case.given, 0.01)),
+    TableEntry(
+        "ANPr", "aposteriori-noiseless", (YES, YES, OPEN), lambda case: AposterioriNoiselessPrivacy(case.given)
+    ),
+    TableEntry("SemPr", "semantic", (OPEN, OPEN, OPEN), lambda case: SemanticPrivacy(case.exchange)),
+    TableEntry("RBPr", "bounded-range", (OPEN, OPEN, OPEN), lambda _: BoundedRange()),
+    TableEntry(
+        "InfPr",
+        "information",
+        (OPEN, OPEN, OPEN),
+        lambda case: InformationPrivacy(case.given),
+        lambda first, second: 2 * (first + second),
+    ),
+    TableEntry(
+        "DnPr", "distribution-privacy", (YES, YES, NO), lambda case: DistributionPrivacy(_two_families(case))
+    ),
+    TableEntry("EDnPr", "metric-distribution-privacy", (YES, YES, NO), _apart),
+)
+"""The definitions of the section in the table's order, with its words."""
+
+PROPERTY_WORDS: Final = dict(zip(Property, ("processing", "mixtures", "composition"), strict=True))
+
+
+def property_rows(entry: TableEntry, seed: int, count: int) -> list[PropertyRow]:
+    """Return what is found of the properties of a definition.
+
+    Args:
+        entry: The definition.
+        seed: Makes the channels.
+        count: How many pairs of channels are tried.
+    """
+    found = []
+    for asked, said in zip(Property, entry.says, strict=True):
+        known = answer(entry.key, asked)
+        if entry.key == "metric-distribution-privacy" and asked is Property.COMPOSITION:
+            found.append(_families_of_parity(entry, said))
+        elif known.holds:
+            tried = [kept for both in _pairs(seed, count) if (kept := _kept(entry, asked, *both)) is not None]
+            words = PROPERTY_WORDS[asked]
+            row = PropertyRow(entry.name, words, said, YES, len(tried), tried.count(False), None, None, known.why)
+            found.append(row)
+        else:
+            example = known.counterexample()
+            before, after = example.run()
+            worst = max(each.value for each in before)
+            words = PROPERTY_WORDS[asked]
+            found.append(PropertyRow(entry.name, words, said, NO, 0, 0, worst, after.value, example.says))
+    return found
+
+
+def _families_of_parity(entry: TableEntry, said: str) -> PropertyRow:
+    """Two families told apart by neither of two channels, and by both together; at distance 1."""
+    example = answer("distribution-privacy", Property.COMPOSITION).counterexample()
+    notion = example.notion
+    family = notion.family  # type: ignore[attr-defined]
+    far = MetricDistributionPrivacy(family, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    before = max(far.measure(each).value for each in example.before)
+    after = far.measure(example.after).value
+    words = PROPERTY_WORDS[Property.COMPOSITION]
+    return PropertyRow(entry.name, words, said, NO, 0, 0, before, after, example.says)
+
+
+def _pairs(seed: int, count: int) -> Sequence[tuple[FormalCase, FormalCase, np.random.Generator]]:
+    """Return pairs of channels on the same secrets, with as many reports."""
+    rng = np.random.default_rng([seed, 1])
+    found: list[tuple[FormalCase, FormalCase, np.random.Generator]] = []
+    for first, second in pairwise(cases(seed, 2 * count)):
+        if len(found) == count:
+            break
+        size, width = min(first.size, second.size), max(first.rows.shape[1], second.rows.shape[1])
+        rows = [np.pad(each.rows[:size], ((0, 0), (0, width - each.rows.shape[1]))) for each in (first, second)]
+        weights = first.prior.probabilities[:size]
+        prior = Prior(Space(range(size)), weights / weights.sum())
+        both = [FormalCase(each, prior, first.interval, first.epsilon) for each in rows]
+        found.append((both[0], both[1], rng))
+    return found
+
+
+def _kept(
+    entry: TableEntry, asked: Property, first: FormalCase, second: FormalCase, rng: np.random.Generator
+) -> bool | None:
+    """Return whether a property holds of two channels; None where their values are infinite."""
+    if asked is Property.POST_PROCESSING:
+        made = first.rows @ rng.dirichlet(np.full(3, 0.4), first.rows.shape[1])
+    elif asked is Property.CONVEXITY:
+        share = rng.random()
+        made = share * first.rows + (1 - share) * second.rows
+    else:
+        made = (first.rows[:, :, None] * second.rows[:, None, :]).reshape(first.size, -1)
+    if entry.notion is None:
+        return _curve_kept(asked, first.rows, second.rows, made)
+    notion = entry.notion(first)
+    values = [notion.measure(each.rows) for each in (first, second)]
+    if not all(np.isfinite(each.upper) for each in values):
+        return None
+    if asked is Property.COMPOSITION:
+        if entry.add is not None:
+            allowed = entry.add(values[0].upper, values[1].upper)
+        else:
+            allowed = next(iter(compose([Claim.of(each) for each in values]).numbers.values()))
+    else:
+        allowed = max(each.upper for each in (values if asked is Property.CONVEXITY else values[:1]))
+    return notion.measure(made).lower <= allowed * (1 + _DIGITS) + _DIGITS
+
+
+def _curve_kept(asked: Property, first: Floats, second: Floats, made: Floats) -> bool:
+    curves = [TradeOff.of(first), TradeOff.of(second)]
+    if asked is Property.COMPOSITION:
+        held = product(curves)
+    else:
+        held = curves[0] if asked is Property.POST_PROCESSING else TradeOff.lowest(curves)
+    return TradeOffPrivacy(held).measure(made).lower <= _DIGITS

@@ -1,0 +1,257 @@
+"""Four follow-ups as one study to reproduce: spanners, the drawing board, PRIVIC and AIPO."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from sfumato.geo import Visits
+
+from ..reproduction import Equation, Paper, PaperClaim, RunTables, Setting, StudyPart
+from .anchors_beside import ANCHORS, certified, interpolated
+from .claims_anchors import anchor_claims
+from .claims_drawing_board import board_claims
+from .claims_rounds import rounds_claims
+from .claims_spanners import spanner_claims
+from .drawing_board import BOARD, LIMITED, TOWN, described, finer, limited, measured, town
+from .figures import CAPTIONS, figures
+from .grounds import GRID, VisitedPlaces, around, box_name, grid_ground, spots, spots_ground
+from .rounds import ESTIMATES, PLACES, ROUNDS, SLOPES, collected, compared, sloped
+from .spanners import SPANNERS, spanned
+
+_SEED: Final = 1  # of the visits to grids
+_CELL_KM: Final = 1.0
+_BOX_KM: Final = (27.7, 12.0)  # the size of the box of San Francisco
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The size of a run; lengths in km, epsilons per km, slopes per cell."""
+
+    sides: tuple[int, ...]
+    places: tuple[int, ...]
+    dilations: tuple[float, ...]
+    general: int
+    spots: int
+    levels: tuple[float, ...]
+    limited: tuple[float, ...]
+    limited_spots: int
+    noise: tuple[int, int]
+    town: int
+    slopes: tuple[float, ...]
+    steps: tuple[int, ...]
+    rounds: int
+    seeds: int
+    gentle: int
+    converged: int
+    compared: tuple[float, ...]
+    epsilons: tuple[float, ...]
+    points: int
+    draws: int
+    splits: int
+    vertices: int
+    heads: int
+
+
+_FULL: Final = _Size(
+    sides=(5, 7, 10),
+    places=(25, 50, 100),
+    dilations=(1.05, 1.1, 1.2, 1.5, 2.0),
+    general=50,
+    spots=400,
+    levels=(0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0),
+    limited=(0.5, 1.0, 2.0, 5.0),
+    limited_spots=300,
+    noise=(5, 400),
+    town=20,
+    slopes=(0.2, 0.4, 1.0, 2.0, 3.0, 5.0),
+    steps=(8, 10),
+    rounds=15,
+    seeds=5,
+    gentle=5,
+    converged=3,
+    compared=(0.2, 0.4, 1.0, 2.0),
+    epsilons=(0.4, 0.8, 1.6),
+    points=3_000,
+    draws=3,
+    splits=10,
+    vertices=120,
+    heads=60,
+)
+_QUICK: Final = _Size(
+    sides=(3, 4),
+    places=(16, 25),
+    dilations=(1.05, 1.5),
+    general=16,
+    spots=60,
+    levels=(0.1, 0.5, 1.0, 2.0),
+    limited=(1.0,),
+    limited_spots=60,
+    noise=(3, 60),
+    town=3,
+    slopes=(0.2,),
+    steps=(8,),
+    rounds=3,
+    seeds=3,
+    gentle=0,
+    converged=0,
+    compared=(0.2,),
+    epsilons=(0.4,),
+    points=200,
+    draws=2,
+    splits=3,
+    vertices=25,
+    heads=8,
+)
+
+
+def _parts(setting: Setting) -> Sequence[StudyPart]:
+    size = _QUICK if setting.quick else _FULL
+    grounds = [grid_ground(side, _CELL_KM, _SEED) for side in size.sides]
+    for city, visits in setting.data.items():
+        grounds += [spots_ground(city, visits, count) for count in size.places]
+    parts = [
+        StudyPart(
+            f"spanners, {ground.name}, {len(ground.prior)} places",
+            spanned,
+            (
+                ground,
+                size.dilations,
+                (None, 1.05, 1.1) if ground.name == GRID and len(ground.prior) <= size.general else (),
+            ),
+        )
+        for ground in grounds
+    ]
+    parts.append(StudyPart("drawing board, town", town, (size.town,)))
+    for city, visits in setting.data.items():
+        parts += [*_board(city, visits, size), *_privic(city, visits, size), *_anchors(city, visits, size)]
+    return parts
+
+
+def _board(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
+    box = around(visits, *_BOX_KM)
+    ground, fewer = (VisitedPlaces(city, spots(visits, box, count)) for count in (size.spots, size.limited_spots))
+    return [
+        StudyPart(f"drawing board, {city}", described, (ground, box_name(visits))),
+        StudyPart(f"drawing board, {city}, ExPost", finer, (ground, _between(size.levels))),
+        *(
+            StudyPart(f"drawing board, {city}, {level} km", measured, (ground, level, *size.noise))
+            for level in size.levels
+        ),
+        *(
+            StudyPart(f"drawing board, {city}, limited, {level} km", limited, (fewer, level))
+            for level in size.limited
+        ),
+    ]
+
+
+def _between(levels: tuple[float, ...]) -> tuple[float, ...]:
+    """Return levels between given ones, and one above all."""
+    return (*(round(math.sqrt(low * high), 4) for low, high in pairwise(levels)), 2 * levels[-1])
+
+
+def _privic(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
+    return [
+        *(
+            StudyPart(f"PRIVIC, {city}, slope {slope}", sloped, (city, visits, slope, size.steps))
+            for slope in size.slopes
+        ),
+        *(
+            StudyPart(
+                f"PRIVIC, {city}, rounds, slope {slope}, {steps or 'converged'}, seed {seed}",
+                collected,
+                (city, visits, slope, steps, size.rounds, seed),
+            )
+            for slope, steps, seeds in ((1.0, 8, size.seeds), (0.5, 8, size.gentle), (1.0, None, size.converged))
+            for seed in range(1, seeds + 1)
+        ),
+        *(
+            StudyPart(f"PRIVIC, {city}, beside noise, slope {slope}", compared, (city, visits, slope, size.seeds))
+            for slope in size.compared
+        ),
+    ]
+
+
+def _anchors(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
+    parts = []
+    for epsilon in size.epsilons:
+        parts += [
+            StudyPart(
+                f"AIPO, {city}, epsilon {epsilon}, seed {seed}",
+                interpolated,
+                (city, visits, epsilon, size.points, size.splits, seed),
+            )
+            for seed in range(1, size.draws + 1)
+        ]
+        parts.append(
+            StudyPart(
+                f"certified, {city}, epsilon {epsilon}",
+                certified,
+                (city, visits, epsilon, size.points, size.splits, size.vertices, size.heads),
+            )
+        )
+    return parts
+
+
+def _claims(tables: RunTables) -> Sequence[PaperClaim]:
+    return [*spanner_claims(tables), *board_claims(tables), *rounds_claims(tables), *anchor_claims(tables)]
+
+
+PAPER: Final = Paper(
+    name="follow-ups",
+    title="Follow-ups: spanners, the drawing board, PRIVIC and AIPO",
+    source='N. Bordenabe, K. Chatzikokolakis and C. Palamidessi, "Optimal geo-indistinguishable mechanisms for '
+    'location privacy", CCS 2014; S. Oya, C. Troncoso and F. Pérez-González, "Back to the drawing board", CCS '
+    '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
+    'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
+    version="Quoted from the abstracts of arXiv 1402.5029 (spanners; the stored copy does not print its version), "
+    "1705.08779v2 (drawing board), 2206.10525v4 (PRIVIC) and 2601.09946v1 (AIPO), from PRIVIC's code, and "
+    "the README of AIPO's artifact, of which we have a part; the other claims are known to us by summaries.",
+    about=(
+        "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "
+        "visited at random and on the most visited spots of each city. Every promise is proved on the integers "
+        "that are sampled.",
+        "The drawing board: the most visited spots in a box of 27.7 km x 12 km around the middle of each city, "
+        "the size of the published one. Noise in the plane is simulated with several seeds; all else is summed.",
+        "PRIVIC: the published cells of Paris (16 x 12) or San Francisco (24 x 17) where visits lie there, and 16 "
+        "x 12 cells of other cities. Distances, slopes and epsilons are per cell, as in the authors' code, and "
+        "earth mover's distances in km. Each round asks as many as a tenth of the check-ins, drawn independently.",
+        "AIPO: points in a box of 8 km x 6 km around the middle of each city, anchors 1 km apart, loss in km "
+        "from the true point. The published loss is of travel distances on maps that are not available.",
+    ),
+    parts=_parts,
+    claims=_claims,
+    figures=figures,
+    captions=CAPTIONS,
+    equations=(
+        Equation("Bordenabe, OptQL", "the program of all pairs", "sf.optimal.design", f"{SPANNERS}.csv"),
+        Equation("Bordenabe, spanners", "the greedy spanner", "sf.core.greedy_spanner", f"{SPANNERS}.csv"),
+        Equation("Bordenabe, spanners", "its program: pairs=", "sf.optimal.design", f"{SPANNERS}.csv"),
+        Equation("Oya, average error", "the best attacker", "sf.attacks.optimal", f"{BOARD}.csv"),
+        Equation(
+            "Oya, conditional entropy", "bits that are left", "sf.leakage.conditional_entropy_bits", f"{BOARD}.csv"
+        ),
+        Equation("Oya, optimal remap", "in the plane", "sf.mechanisms.remapped_in_plane", f"{BOARD}.csv"),
+        Equation("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", f"{BOARD}.csv"),
+        Equation("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", f"{LIMITED}.csv"),
+        Equation("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", f"{BOARD}.csv"),
+        Equation("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.design_private", f"{TOWN}.csv"),
+        Equation("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", f"{SLOPES}.csv"),
+        Equation("PRIVIC, rounds", "rounds", "sfumato.releases.estimate.incremental", f"{ROUNDS}.csv"),
+        Equation("PRIVIC, IBU", "updates", "sfumato.releases.estimate.bayesian_updates", f"{ESTIMATES}.csv"),
+        Equation("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", f"{ROUNDS}.csv"),
+        Equation("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", f"{PLACES}.csv"),
+        Equation(
+            "AIPO, steps 1 to 3",
+            "anchors and interpolated logarithms",
+            "sfumato_papers.follow_ups.anchored",
+            f"{ANCHORS}.csv",
+        ),
+        Equation("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", f"{ANCHORS}.csv"),
+        Equation("Beside AIPO", "a certified promise between points", "sf.optimal.design", f"{ANCHORS}.csv"),
+    ),
+    minutes=25,
+)

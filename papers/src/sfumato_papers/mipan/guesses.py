@@ -1,0 +1,106 @@
+"""A guess of the label, made from a report: what it tells, and the theorems about it on random channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.core.arrays import Floats
+from sfumato.core.frozen import Short
+from sfumato.leakage import joint_information_bits
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GuessedLabel(Short):
+    """A label and what is said of it.
+
+    Attributes:
+        error: The error of the best guess of whoever hears what is said.
+        information_bits: The mutual information of the label and what is said.
+        unknown_bits: The entropy of the label, given what is said.
+    """
+
+    error: float
+    information_bits: float
+    unknown_bits: float
+
+    @classmethod
+    def of(cls, shares: Floats) -> GuessedLabel:
+        """Return what the best guess of a label from a report tells.
+
+        Args:
+            shares: P(x, z) of label and report, array (labels, reports).
+        """
+        said = np.zeros((len(shares), len(shares)))
+        np.add.at(said.T, shares.argmax(axis=0), shares.T)
+        return cls.said(said)
+
+    @classmethod
+    def said(cls, joint: Floats) -> GuessedLabel:
+        """Return what is told by something with the joint distribution P(x, y), array (labels, values)."""
+        shares = joint.sum(axis=1)
+        entropy = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
+        information = joint_information_bits(joint)
+        return cls(1.0 - float(joint.max(axis=0).sum()), information, max(0.0, entropy - information))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GuessTheoremRow(Short):
+    """Propositions 2 to 4 and the bound of Santhi and Vardy on random channels.
+
+    Attributes:
+        seed: Of the channels.
+        channels: How many there were.
+        convex_slack_bits: The least of two mechanisms' mean bits less those of their mixture (Proposition 2).
+        information_slack_bits: The least of I(X; Z) - I(X; Y) over channels and classifiers (Proposition 3).
+        error_slack: The least of B(X|Y) - B(X|Z) over channels and classifiers (Proposition 4).
+        best_error_gap: The largest of B(X|Y) - B(X|Z) for the best classifier.
+        entropy_slack: The least of 1 - 2^-H(X|Y) - B(X|Y) (Santhi and Vardy).
+        sharp_slack: The largest of the same.
+    """
+
+    seed: int
+    channels: int
+    convex_slack_bits: float
+    information_slack_bits: float
+    error_slack: float
+    best_error_gap: float
+    entropy_slack: float
+    sharp_slack: float
+
+
+def theorem_row(seed: int, channels: int) -> GuessTheoremRow:
+    """Return the slack of each statement on random labels, mechanisms and classifiers.
+
+    Args:
+        seed: Of the draws.
+        channels: How many.
+    """
+    rng = np.random.default_rng(seed)
+    slacks = []
+    for _ in range(channels):
+        labels, places, reports = rng.integers(2, 7, size=3)
+        sharp = 10.0 ** rng.uniform(-1.5, 0.5)
+        joint = rng.dirichlet(np.full(labels * places, sharp)).reshape(labels, places)
+        one, other = (rng.dirichlet(np.full(reports, sharp), size=places) for _ in range(2))
+        classifier = rng.dirichlet(np.full(labels, sharp), size=reports)
+        slacks.append(_slacks(joint, one, other, classifier, float(rng.random())))
+    slack = [float(value) for value in np.min(slacks, axis=0)]
+    most = np.max(slacks, axis=0)
+    return GuessTheoremRow(seed, channels, slack[0], slack[1], slack[2], float(most[3]), slack[4], float(most[4]))
+
+
+def _slacks(joint: Floats, one: Floats, other: Floats, classifier: Floats, share: float) -> Sequence[float]:
+    shares = joint @ one
+    report, said, best = GuessedLabel.said(shares), GuessedLabel.said(shares @ classifier), GuessedLabel.of(shares)
+    apart = share * said.information_bits + (1 - share) * joint_information_bits(joint @ other @ classifier)
+    mixed = joint_information_bits(joint @ (share * one + (1 - share) * other) @ classifier)
+    return (
+        apart - mixed,
+        min(report.information_bits - each.information_bits for each in (said, best)),
+        min(each.error - report.error for each in (said, best)),
+        best.error - report.error,
+        min(1 - 2**-each.unknown_bits - each.error for each in (said, best)),
+    )

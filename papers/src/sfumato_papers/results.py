@@ -1,0 +1,123 @@
+"""Results of a study: its tables as CSV files, and its figures as pictures.
+
+Every published study is a folder here with the same face: ``study(...)`` does the work and returns its
+results, and ``figures(results)`` draws them. `save` writes both, and `rows_of` reads a table again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
+
+from sfumato.core import Bracket
+from sfumato.errors import DataError
+from sfumato.report.theme import save_picture
+from sfumato.tables import read_rows, write_rows
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from matplotlib.figure import Figure
+
+TableRow = Mapping[str, object]
+_Row = TypeVar("_Row", bound="DataclassInstance")
+
+
+class Results(Protocol):
+    """Results of a study."""
+
+    @property
+    def tables(self) -> Mapping[str, Sequence[TableRow]]:
+        """The rows of each table, by the name of its file without ending; all rows have the same columns."""
+
+
+def columns_of(row: DataclassInstance) -> dict[str, object]:
+    """Return a row object's fields as columns; a measured number becomes one for each of its bounds.
+
+    The columns of a field ``epsilon`` with a `Bracket` are ``epsilon_lower`` and ``epsilon_upper``.
+    """
+    found: dict[str, object] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        if isinstance(value, Bracket):
+            found |= {f"{each.name}_lower": value.lower, f"{each.name}_upper": value.upper}
+        else:
+            found[each.name] = value
+    return found
+
+
+def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
+    """Read the rows of a table that a study has written, so that its figure can be drawn again.
+
+    Columns that are no field of a row are left out. A bracket without a value of its own has the middle of its
+    bounds.
+
+    Args:
+        path: The table (CSV).
+        kind: What a row is, such as `sfumato_papers.privacy_games.GameRow`.
+
+    Raises:
+        DataError: If the file cannot be read, or is not such a table.
+    """
+    header, *lines = read_rows(path) or [[]]
+    types = get_type_hints(kind)
+    found = []
+    for number, line in enumerate(lines, 2):
+        cells = dict(zip(header, line, strict=False))
+        try:
+            found.append(kind(**{each.name: _value(each.name, types[each.name], cells) for each in fields(kind)}))
+        except (KeyError, ValueError) as error:
+            raise DataError(
+                f"line {number} of {Path(path).name} is no {kind.__name__}: {error}.",
+                "give a table that this study wrote.",
+            ) from error
+    return found
+
+
+def _value(name: str, kind: Any, cells: Mapping[str, str]) -> object:
+    """Return the field of a row; an empty cell is None where that may be."""
+    kinds = get_args(kind) or (kind,)
+    if Bracket in kinds:
+        lower, upper = cells[f"{name}_lower"], cells[f"{name}_upper"]
+        if not lower and type(None) in kinds:
+            return None
+        ends = Bracket.between(float(lower), float(upper))
+        return Bracket(ends.lower, float(cells[name]), ends.upper) if name in cells else ends
+    text = cells[name]
+    if not text and type(None) in kinds:
+        return None
+    return text == "True" if kinds[0] is bool else kinds[0](text)
+
+
+def save(
+    results: Results, folder: str | os.PathLike[str], figures: Mapping[str, Figure] | None = None
+) -> list[Path]:
+    """Write a study's tables (CSV) and figures (PNG) into a folder; each file appears whole or not at all.
+
+    Args:
+        results: What the study returned.
+        folder: The folder; it is made if it does not exist.
+        figures: What ``figures(results)`` returned, by the name of each file without ending; by default none.
+
+    Returns:
+        The files written. A table without rows makes none.
+
+    Raises:
+        FileError: If a file cannot be written.
+    """
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, rows in results.tables.items():
+        if not rows:
+            continue
+        path = place / f"{name}.csv"
+        write_rows(list(rows[0]), (row.values() for row in rows), path)
+        written.append(path)
+    for name, figure in (figures or {}).items():
+        path = place / f"{name}.png"
+        save_picture(figure, path)
+        written.append(path)
+    return written

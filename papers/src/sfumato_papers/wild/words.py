@@ -1,0 +1,103 @@
+"""The schemes and what was found, as text of a page: facts with sources, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.rounding import at_most
+
+from ..reproduction import Judgement, PaperClaim
+from .schemes import SCHEMES
+from .summary import CloseRow, metres, shares
+from .vocabulary import ALONE, AS_DOCUMENTED, FRESH, KNOWS, REMEMBERED, REPORTS
+
+
+def scheme_words() -> str:
+    """Return all schemes in Markdown: facts with their sources, model, promise, and what is not known."""
+    sections = []
+    for each in SCHEMES:
+        said: dict[str, list[str]] = {}
+        for fact in each.facts:
+            said.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
+        lines = [f"### {each.title}", "", f"{each.who}.", ""]
+        lines += [f"- {' '.join(facts)} ({source})" for source, facts in said.items()]
+        lines += [
+            f"- **Model:** {each.model}",
+            f"- **Promise:** {each.promise}",
+            f"- **Repeated:** {each.repeats}.",
+        ]
+        lines += [f"- **Not known:** {says}" for says in each.unknown]
+        sections.append("\n".join(lines) + "\n")
+    return "\n".join(sections)
+
+
+def claim_words(claims: Sequence[PaperClaim]) -> str:
+    """Return statements in Markdown: published ones, ours, those by construction, and those not checkable.
+
+    Args:
+        claims: The statements, judged.
+    """
+    verdicts = {
+        Judgement.CONFIRMED: "*This run agrees.* ",
+        Judgement.REFUTED: "*This run does not agree.* ",
+        Judgement.UNCONFIRMED: "*Not confirmed by this run.* ",
+    }
+    heads: dict[str, list[str]] = {
+        "Published statements, and comments of makers": [],
+        "Our own statements": [],
+        "By construction": [],
+        "Not checkable here": [],
+    }
+    published, own, built, lost = heads.values()
+    for each in claims:
+        lines = {Judgement.FOLLOWS: built, Judgement.OPEN: lost}.get(each.verdict, own if each.ours else published)
+        where = f"{each.where}, ours" if each.ours and lines is built else each.where
+        quote = f"In its words: \u201c{each.quote}\u201d " if each.quote else ""
+        lines.append(f"- **{where}.** {each.says} {quote}{verdicts.get(each.verdict, '')}{each.found}")
+    return "\n".join("\n".join([f"### {head}", "", *lines]) + "\n" for head, lines in heads.items())
+
+
+def close_table(rows: Sequence[CloseRow], attacker: str = ALONE) -> str:
+    """Return median errors by scheme in Markdown, beside those of certified noise, and mean errors of both.
+
+    Args:
+        rows: Means over runs.
+        attacker: What the attacker knows.
+    """
+    found = {(row.scheme, row.mechanism, row.attacker, row.reports): row for row in rows}
+    heads = [*(f"after {count}" for count in REPORTS), "certified, remembered", "certified, fresh, after 100"]
+    heads.append("mean errors after 1: scheme, certified")
+    lines = [f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
+    for each in SCHEMES:
+        if (each.key, AS_DOCUMENTED, attacker, REPORTS[0]) not in found:
+            continue
+        own = [found[each.key, AS_DOCUMENTED, attacker, count] for count in REPORTS]
+        own += [found[each.key, name, attacker, REPORTS[-1]] for name in (REMEMBERED, FRESH)]
+        cells = [metres(row.median_m) for row in own]
+        if not each.linked:
+            cells[1] = cells[2] = cells[4] = "–"
+        cells.append(", ".join(metres(row.mean_m) for row in (own[0], own[3])))
+        lines.append(f"| {each.title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def near_table(rows: Sequence[CloseRow]) -> str:
+    """Return the shares found within 100 m by somebody who knows where people go, with intervals, in Markdown.
+
+    Args:
+        rows: Means over runs.
+    """
+    found = {(row.scheme, row.mechanism, row.attacker, row.reports): row for row in rows}
+    heads = ["after 1", "after 100", "certified, remembered", "moved: scheme, certified", "its epsilon per km"]
+    lines = [f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
+    for each in SCHEMES:
+        if (each.key, AS_DOCUMENTED, KNOWS, REPORTS[0]) not in found:
+            continue
+        first, last = (found[each.key, AS_DOCUMENTED, KNOWS, count] for count in (REPORTS[0], REPORTS[-1]))
+        kept = found[each.key, REMEMBERED, KNOWS, REPORTS[-1]]
+        cells = [shares(row.near) for row in (first, last, kept)]
+        if not each.linked:
+            cells[1] = "–"
+        cells.append(f"{metres(first.loss_m)}, {metres(kept.loss_m)}")
+        lines.append(f"| {each.title} | {' | '.join(cells)} | {at_most(kept.epsilon_per_km, 3)} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,218 @@
+"""Privacy games: each part of the paper's study, on maps small enough to know better by another route."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+from sfumato_papers import privacy_games, rows_of
+from sfumato_papers.reproduction import Setting, paper_of
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+SOURCE = "synthetic city"
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """The parts of the quick size, by name."""
+    setting = Setting(True, {SOURCE: sf.synthetic_city()}, given=False)
+    return {part.name: part for part in paper_of("privacy-games").parts(setting)}
+
+
+@pytest.fixture(scope="module")
+def made(parts):
+    """The tables that all parts of the first user and the five points make, but for times."""
+    tables: dict[str, list[Any]] = {}
+    for name, part in parts.items():
+        if name.startswith(("user 1", "five")):
+            for table, rows in part.make(*part.arguments).items():
+                tables.setdefault(table, []).extend(rows)
+    return tables
+
+
+@pytest.fixture(scope="module")
+def games(made):
+    """Designs of scenarios 1 and 2, by scenario, epsilon, gap and mechanism."""
+    keys = ("scenario", "epsilon", "gap_asked", "mechanism")
+    return {tuple(row[key] for key in keys): row for row in made["privacy_games"]}
+
+
+def person_of(parts):
+    return next(part.arguments[0] for name, part in parts.items() if name.startswith("user 1"))
+
+
+@pytest.mark.slow
+def test_every_design_is_proved_and_certified(games):
+    assert len(games) == 2 * 5 + 2  # two epsilons, and the two designs that are repeated
+    for row in games.values():
+        assert row["proved"]
+        assert row["status"] == "OPTIMAL"
+        assert row["gap"] <= 2 * row["gap_asked"]
+        assert row["cost_lower_bound"] <= row["cost"]
+        if row["mechanism"] != "distortion":
+            assert row["epsilon_upper"] <= row["epsilon"]
+        if row["distortion_asked"]:
+            assert row["distortion_lower"] >= row["distortion_asked"]
+        assert row["error_best"] <= row["error_bayes"] + 1e-9
+        assert row["error_best"] <= row["blind_error"] + 1e-9
+
+
+def test_first_scenario(games):
+    """The metric optimum keeps what joint asks for, so both cost the same; distortion alone costs no more."""
+    joints = {key: row for key, row in games.items() if key[0] == 1 and key[-1] == "joint"}
+    assert len(joints) == 3
+    for key, joint in joints.items():
+        metric = games[(*key[:-1], "metric")]
+        assert joint["distortion_asked"] <= metric["distortion_lower"]
+        np.testing.assert_allclose(joint["cost"], metric["cost"], rtol=4 * key[2])
+        assert joint["cost_lower_bound"] <= metric["cost"]
+        if (distortion := games.get((*key[:-1], "distortion"))) is not None:
+            assert distortion["cost_lower_bound"] <= joint["cost"]
+
+
+def test_second_scenario(games):
+    """More distortion than metric privacy gives costs at least as much as either alone."""
+    joints = {key: row for key, row in games.items() if key[0] == 2 and key[-1] == "joint"}
+    assert len(joints) == 2
+    for key, joint in joints.items():
+        for other in (games[(1, *key[1:-1], "metric")], games[(*key[:-1], "distortion")]):
+            assert joint["cost"] >= other["cost_lower_bound"]
+
+
+def test_who_knows_more_errs_less(made):
+    assert len(made["privacy_games_informed"]) == 2 * 3 * 5
+    for row in made["privacy_games_informed"]:
+        assert row["error_informed"] <= min(row["error_expected"], row["error_blind"]) + 1e-9
+        if row["sharper"] == 0:
+            assert row["error_informed"] == row["error_expected"]
+
+
+def test_five_points_cost_what_they_are_known_to(made):
+    known = {0.25: (0.0625, 0.430306274), 0.5: (0.125, 0.430306274), 0.75: (0.1875, 0.463397956)}
+    known[1.0] = (0.3, 0.523139200)
+    assert len(made["line"]) == len(known)
+    for row in made["line"]:
+        distortion, joint = known[row["distortion_asked"]]
+        assert row["metric"] == pytest.approx(0.430306274, abs=1e-7)
+        assert row["distortion"] == pytest.approx(distortion, abs=1e-7)
+        assert row["joint"] == pytest.approx(joint, abs=1e-7)
+        assert row["joint_lower_bound"] <= joint + 1e-9
+
+
+def test_apart_joint_keeps_both_and_costs_no_less_than_either(made):
+    by = {(row["epsilon"], row["distortion_asked"]): row for row in made["apart"]}
+    joints = [row for row in made["apart"] if row["mechanism"] == "joint"]
+    assert len(joints) == 2 * 2  # epsilons and distortions
+    for row in joints:
+        metric, distortion = by[row["epsilon"], None], by[None, row["distortion_asked"]]
+        assert row["proved"]
+        assert row["epsilon_upper"] <= row["epsilon"]
+        assert row["distortion_lower"] >= row["distortion_asked"]
+        assert row["cost"] >= max(metric["cost_lower_bound"], distortion["cost_lower_bound"])
+        assert row["met"] == (metric["distortion_lower"] >= row["distortion_asked"])
+        if row["met"]:
+            assert row["cost"] == metric["cost"]
+
+
+def test_prices_are_slopes_and_both_sides_meet(made):
+    assert [row["mechanism"] for row in made["slopes"]] == ["distortion", "joint"]
+    for row in made["slopes"]:
+        assert row["price"] > 0.1
+        assert row["slope_below"] <= row["price"] <= row["slope_above"]
+        assert row["distortion_asked"] <= row["error_lower"] <= row["error_upper"] + 1e-12
+        assert row["error_upper"] == pytest.approx(row["error_lower"], abs=1e-5)
+        assert row["error_strategy"] == pytest.approx(row["distortion_asked"], abs=1e-5)
+    for row in made["prices"]:
+        assert row["error_lower"] <= row["error_upper"] + 1e-12
+
+
+def test_listed_strategies_are_distributions(made):
+    for mechanism in ("distortion", "joint"):
+        sums: dict[tuple[float, float], float] = {}
+        for row in made["guesses"]:
+            if row["mechanism"] == mechanism:
+                report = row["report_x"], row["report_y"]
+                sums[report] = sums.get(report, 0.0) + row["guess_probability"]
+        np.testing.assert_allclose(list(sums.values()), 1, atol=1e-2)  # the rarest guesses are not listed
+    assert sum(row["probability"] for row in made["habits"]) == pytest.approx(1)
+    assert {(row["width"], row["height"]) for row in made["habits"]} == {(1.0, 1.0)}
+
+
+def test_without_far_pairs_epsilon_is_kept_times_the_dilation(made):
+    rows = {(row["kind"], row["threshold"]): row for row in made["pruned-pairs"]}
+    # Cells of 1 km: along sides the way to a diagonal neighbour is longer by the root of two.
+    assert rows["pruned", 1.0]["dilation"] == pytest.approx(np.sqrt(2))
+    assert rows["pruned", 1.0]["pairs"] == 2 * (5 * 4 + 6 * 3)
+    exact = rows["exact", None]
+    assert exact["kept"]
+    for (kind, _), row in rows.items():
+        if kind == "pruned":
+            assert row["epsilon"] < row["epsilon_true"] <= row["epsilon"] * row["dilation"]
+            assert not row["kept"]
+            assert row["cost_lower_bound"] <= exact["cost"]
+        elif kind == "corrected":
+            assert row["kept"]
+            assert row["cost"] >= exact["cost_lower_bound"]
+
+
+@pytest.mark.parametrize(("mechanism", "words"), [("distortion", "guesses within 1"), ("joint", "both within 1")])
+def test_without_far_guesses_the_program_asks_for_less(made, parts, mechanism, words):
+    rows = {row["threshold"]: row for row in made["pruned-attacks"] if row["mechanism"] == mechanism}
+    exact = rows.pop(None)
+    assert exact["error_best"] >= exact["distortion_asked"]
+    costs = [rows[threshold]["cost"] for threshold in sorted(rows)]
+    assert np.diff(costs).min() > -1e-8
+    assert costs[-1] <= exact["cost"]
+    for row in rows.values():
+        assert row["error_best"] < row["distortion_asked"]
+    # With all guesses the general back-end solves the program that the structured method does.
+    part = next(part for name, part in parts.items() if name.startswith(f"user 1, {words}"))
+    person, share, _, gap, *epsilon = part.arguments
+    (whole,) = part.make(person, share, 100.0, gap, *epsilon)["pruned-attacks"]
+    assert whole["rows"] == exact["rows"] == 24 * 24
+    assert whole["cost"] == pytest.approx(exact["cost"], rel=2e-4)
+    assert whole["error_best"] == pytest.approx(exact["distortion_asked"], rel=1e-4)
+    if epsilon:
+        assert whole["epsilon_true"] <= epsilon[0]
+        assert exact["epsilon_true"] <= epsilon[0]
+
+
+def test_the_map_holds_most_visits():
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        points = random.integers(0, 9, size=(random.integers(1, 25), 2)).astype(float)
+        size = tuple(random.integers(1, 7, size=2).astype(float))
+        corner, held = privacy_games.densest_corner(points, size)
+        most = max(
+            ((points >= (x, y)) & (points <= (x + size[0], y + size[1]))).all(axis=1).sum()
+            for x in range(9)
+            for y in range(9)
+        )
+        assert held == most
+        assert ((points >= corner) & (points <= corner + size)).all(axis=1).sum() == most
+
+
+def test_people_are_drawn_from_each_source_in_turn(parts):
+    person = person_of(parts)
+    assert (person.number, person.source) == (1, SOURCE)
+    assert (person.city.columns, person.city.rows) == (6, 4)
+    assert person.visits >= 40
+
+
+def test_no_user_with_enough_visits_is_refused():
+    few = sf.synthetic_city(users=2, days=1)
+    with pytest.raises(DataError, match="no user has 40 visits, in more than one cell, on one map of 6 km x 4 km"):
+        paper_of("privacy-games").parts(Setting(True, {SOURCE: few}, given=False))
+
+
+@pytest.mark.parametrize("name", ["error", "cost", "bayes", "attackers", "joint"])
+def test_figures_of_the_docs_say_what_they_show(name):
+    rows = rows_of(DOCS / "data/privacy-games/privacy_games.csv", privacy_games.GameRow)
+    figure = getattr(privacy_games, f"{name}_figure")([row for row in rows if row.gap_asked == 1e-4])
+    for ax in figure.axes:
+        assert "km" in ax.get_xlabel()
+        assert ax.get_ylabel()
+        assert len(ax.get_legend_handles_labels()[1]) > 1

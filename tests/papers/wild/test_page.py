@@ -1,0 +1,179 @@
+"""The page of the schemes in the wild: its facts are the code's, and its numbers are those of a full run."""
+
+import math
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.wild_page import KEPT, tables_in
+
+import sfumato as sf
+from sfumato_papers.reproduction import Judgement
+from sfumato_papers.wild import (
+    SCHEMES,
+    CloseRow,
+    FoundRow,
+    claim_words,
+    claims_of,
+    close_rows,
+    close_table,
+    near_table,
+    scheme_words,
+)
+from sfumato_papers.wild.parts import FULL, averages, borders, distances, found, walks, zones
+from sfumato_papers.wild.summary import close_row, metres, over_seeds
+from sfumato_papers.wild.zone_claims import zone_claims
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "wild.md").read_text(encoding="utf-8")
+TABLES = tables_in(ROOT / "docs")
+MADE = {"averages": averages, "walks": walks, "zones": zones, "distances": distances}
+
+
+def test_every_scheme_has_facts_with_sources_and_what_is_not_known():
+    assert len({each.key for each in SCHEMES}) == len({each.title for each in SCHEMES}) == len(SCHEMES)
+    for each in SCHEMES:
+        assert each.facts
+        assert each.unknown
+        for says in (each.model, each.promise, *each.unknown, *(fact.says for fact in each.facts)):
+            assert says.endswith("."), says
+        assert all(fact.source and fact.read for fact in each.facts)
+
+
+def test_the_page_has_the_facts_tables_and_statements_of_the_code():
+    claims = claims_of(TABLES)
+    for text in (scheme_words(), close_table(TABLES.close), near_table(TABLES.close), claim_words(claims)):
+        assert text.strip("\n") in PAGE
+    assert not [claim.where for claim in claims if claim.verdict is Judgement.REFUTED]
+
+
+def test_statements_are_judged_without_thresholds_of_ours():
+    claims = claims_of(TABLES)
+    assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
+    drift, mile, near = (
+        next(claim for claim in claims if claim.says.startswith(says))
+        for says in ("A slow drift", "With the centre of a cell of a mile", "A circle through the visible ends")
+    )
+    assert drift.quote.startswith("The random offset changes very slowly over time")
+    assert "The mean of 100 independent offsets would be 63 m off" in drift.found  # 627 m over the root of 100
+    assert mile.ours
+    assert near.ours
+    assert "is 500 m (500 to 501) with one track, 11 m (10 to 12) with three and 3.0 m" in near.found
+
+
+def test_quotations_say_what_the_statements_say():
+    """A number of a statement is in its quotation, and what no source states is ours."""
+    claims = claims_of(TABLES)
+    quoted = {claim.where: claim.quote for claim in claims if claim.quote}
+    assert {"0.7 km to 0.2 km", "0.7 km to 0.1 km"} == set(
+        re.findall(r"0\.7 km to [\d.]+ km", quoted["Cassa, Wieland and Mandl (2008), abstract"])
+    )
+    assert quoted["Mink et al. (2022), abstract"].startswith("for the most common privacy zone size, 68%")
+    assert quoted["Mink et al. (2022), abstract"].endswith("just 3 activities")
+    assert not any(claim.quote for claim in claims if "Thomson" in claim.where or "section 5.5" in claim.where)
+    (six,) = (claim for claim in claims if claim.where == "Dhondt et al. (2024), abstract")
+    assert (six.verdict, six.quote) == (Judgement.OPEN, "6 apps allow for pinpointing a victim's exact location")
+    (attack,) = (claim for claim in claims if claim.says.startswith("An attack infers protected locations"))
+    assert (attack.verdict, attack.ours) == (Judgement.CONFIRMED, False)
+    assert "86 % (83 to 88) of homes with three tracks" in attack.found
+    assert all(claim.ours for claim in claims if claim.verdict is Judgement.FOLLOWS)
+
+
+def test_the_shift_is_judged_by_whether_its_law_helps():
+    """The interval of 95 % about the length of the shift misses it for one data set in twenty."""
+    moved = [
+        replace(row, median_m=row.median_m + 100) if row.scheme == "zone-shifted" else row for row in TABLES.zones
+    ]
+    (shift,) = (claim for claim in zone_claims(moved) if "OpenBikeSensor" in claim.where)
+    assert (shift.ours, shift.verdict) == (True, Judgement.CONFIRMED)
+    assert "is 353 m" in shift.found
+
+
+def test_what_the_page_says_in_short_is_in_its_data():
+    short = " ".join(PAGE.split("## In short")[1].split("![")[0].split())
+
+    def value(rows, of, **wanted):
+        own = [row for row in rows if all(getattr(row, name) == each for name, each in wanted.items())]
+        return over_seeds(own, of).value
+
+    def median(row):
+        return row.median_m
+
+    year = value(TABLES.averages, lambda row: row.mean_m, noise="drifting offset, under its grid", reports=8760)
+    zone = {"mechanism": "as documented", "tracks": 3, "scheme": "zone-centred"}
+    three = value(TABLES.zones, lambda row: row.within_50, **zone)
+    ten = value(TABLES.zones, lambda row: row.within_50, **{**zone, "tracks": 10})
+    law = value(TABLES.zones, median, attack="circle and law of the shift", tracks=100)
+    asked = {"mechanism": "as documented", "questions": 100}
+    cells = [
+        value(TABLES.distances, median, app=f"whole miles to a cell of {cell}", **asked)
+        for cell in ("0.001 degrees", "a mile")
+    ]
+    assert f"is still {metres(year)} off on average" in short
+    assert f"with three tracks in {100 * three:.0f} % of homes, and with ten in all" in short
+    assert ten == 1.0
+    assert f"is {metres(law)} off after 100 tracks" in short
+    assert f"{metres(cells[0])} from the person with 0.001 degrees, {metres(cells[1])} with a mile" in short
+    ratios, knowing = (
+        {
+            each.key: close_row(TABLES.close, each.key, "certified, place remembered", attacker, 1).median_m
+            / close_row(TABLES.close, each.key, "as documented", attacker, 1).median_m
+            for each in SCHEMES
+            if each.channel is not None
+        }
+        for attacker in ("reports alone", "knows where people go")
+    )
+    least, most = 100 * (1 - min(knowing.values())), 100 * (max(knowing.values()) - 1)
+    assert f"between {least:.0f} % less and {most:.0f} % more" in short
+    less = [round(100 * (1 - ratio)) for ratio in ratios.values() if ratio < 0.95]
+    assert f"is {min(less)} to {max(less)} % less than with {len(less)} of the {len(ratios)} schemes" in short
+    assert f"it is {100 * (ratios['obscured'] - 1):.0f} % more" in short
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KEPT)
+def test_the_kept_tables_are_those_of_the_full_run(name):
+    kept = getattr(TABLES, name)
+    made = borders()[name] if name == "borders" else MADE[name](2, FULL)[name]
+    own = kept if name == "borders" else [row for row in kept if row.seed == 2]
+    assert len(own) == len(made)
+    for row, again in zip(own, made, strict=True):
+        same(asdict(row), again)
+
+
+@pytest.mark.slow
+def test_what_was_found_is_that_of_the_full_run():
+    key = "trips-louisville"
+    city = sf.synthetic_city()
+    seeds = range(1, FULL.seeds + 1)
+    rows: list[Any] = [
+        row for seed in seeds for row in found(key, "synthetic city", city, seed, FULL, True)["found"]
+    ]
+    own = [row for row in TABLES.close if row.scheme == key]
+    made = close_rows(FoundRow(**row) for row in rows)
+    assert len(own) == len(made)
+    for row, again in zip(own, made, strict=True):
+        same(asdict(row), asdict(again))
+
+
+def test_every_number_of_the_summary_is_possible():
+    assert all(isinstance(row, CloseRow) for row in TABLES.close)
+    for row in TABLES.close:
+        assert 0 <= row.median_m_lower <= row.median_m <= row.median_m_upper
+        assert 0 <= row.within_50 <= row.within_100 <= row.within_200 <= 1
+        assert 0 <= row.within_100_lower <= row.within_100 <= row.within_100_upper <= 1
+        assert (row.epsilon_per_km < math.inf) == (
+            row.mechanism != "as documented" or row.scheme in ("location-guard", "")
+        )
+
+
+def same(row, again):
+    """Every column is the same, but for the last digits that another machine may round otherwise."""
+    assert set(row) == set(again)
+    for name, value in row.items():
+        if isinstance(value, float):
+            assert value == pytest.approx(again[name], rel=0.02, abs=0.01, nan_ok=True), name
+        else:
+            assert value == again[name], name
