@@ -1,8 +1,8 @@
 """The command: ``uv run --group release python -m release check``.
 
-`build` makes wheel, sdist, bill of materials and sums in ``build/release/dist``, the first two twice, and compares
-the bytes. `check` does so and then installs both in empty environments: with each extra on each Python, or with
-``--quick`` without extras on one. Nothing is published.
+`build` makes wheels, sdists, bill of materials and sums in ``build/release/dist``, the first two twice, and
+compares the bytes. `check` does so and then installs them in empty environments: with each extra on each Python,
+or with ``--quick`` without extras and with the papers on one. Nothing is published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import FOLDER, ROOT, bom, contents
 from .building import Artefacts, build, write_sums
 from .interpreters import found
 from .running import ReleaseError, environment, run
-from .trials import BARE, PARTS, trials
+from .trials import BARE, PAPERS, PARTS, trials
 from .trying import FAILED, table, try_all
 
 
@@ -26,7 +26,9 @@ def main() -> int:
         prog="python -m release", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("build", "check"), help="what to do")
-    parser.add_argument("--quick", action="store_true", help="without extras, on the Python that runs this")
+    parser.add_argument(
+        "--quick", action="store_true", help="without extras and with the papers, on the Python that runs this"
+    )
     parser.add_argument("--again", action="store_true", help="also try what passed before with the same bytes")
     parser.add_argument("--python", metavar="VERSION", help="only this Python, such as 3.12")
     parser.add_argument("--extra", choices=sorted(PARTS), action="append", help="only this extra; may be repeated")
@@ -43,7 +45,7 @@ def _made() -> Artefacts:
     """Build and inspect; raise `ReleaseError` where something is not as it should be."""
     target, version = FOLDER / "dist", contents.version_of_sources()
     made = build(target)
-    wrong = contents.inspect(made.wheel, made.sdist, version)
+    wrong = contents.inspect(made.wheel, made.sdist, version) + contents.inspect(*made.papers, version)
     if wrong:
         raise ReleaseError("\n".join(wrong))
     twine = Path(sys.executable).with_name("twine")
@@ -59,8 +61,8 @@ def _made() -> Artefacts:
 
 def _checked(made: Artefacts, asked: argparse.Namespace) -> int:
     interpreters = found("running" if asked.quick else asked.python)
-    extras = asked.extra or ([BARE] if asked.quick else list(PARTS))
-    given = trials(made.files, interpreters, extras)
+    extras = asked.extra or ([BARE, PAPERS] if asked.quick else list(PARTS))
+    given = trials((made.wheel, made.sdist), interpreters, extras)
     outcomes = try_all(given, FOLDER / "tried.json", _tell, again=asked.again)
     _tell("\n" + table(given, outcomes))
     return 1 if any(each.status == FAILED for each in outcomes) else 0

@@ -1,4 +1,4 @@
-"""Build the wheel and the sdist twice, from two folders, and compare the bytes."""
+"""Build wheels and sdists twice, from two folders, and compare the bytes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ class Artefacts:
     Attributes:
         wheel: The wheel, built from the sdist as an installer would.
         sdist: The source distribution.
-        epoch: The time in both, in seconds since 1970: that of the commit.
+        papers: The wheel and the sdist of the studies, likewise.
+        epoch: The time in all, in seconds since 1970: that of the commit.
     """
 
     wheel: Path
     sdist: Path
+    papers: tuple[Path, Path]
     epoch: int
 
     @property
-    def files(self) -> tuple[Path, Path]:
-        """Both, the wheel first."""
-        return self.wheel, self.sdist
+    def files(self) -> tuple[Path, ...]:
+        """All, the wheel first."""
+        return self.wheel, self.sdist, *self.papers
 
 
 def sha256(path: Path) -> str:
@@ -65,20 +67,28 @@ def build(target: Path) -> Artefacts:
             "--build-constraints",
             constraints,
         ]
-        run([*how, "--out-dir", target], ROOT, env)
+        papers = [*how, "--package", "sfumato-papers"]
+        for command in (how, papers):
+            run([*command, "--out-dir", target], ROOT, env)
         committed, second = Path(folder) / "committed", Path(folder) / "second"
         run(["git", "archive", "--output", f"{committed}.tar", "HEAD"], ROOT)
         with tarfile.open(f"{committed}.tar") as archive:
             archive.extractall(committed, filter="data")
-        run([*how, "--wheel", "--sdist", "--out-dir", second], committed, env)
+        for command in (how, papers):
+            run([*command, "--wheel", "--sdist", "--out-dir", second], committed, env)
         if differences := compared(target, second):
             changed = run(["git", "status", "--short"], ROOT).strip() or "nothing"
             raise ReleaseError(
                 f"two builds differ: {'; '.join(differences)}. Not committed: {changed}. Commit or remove that, "
                 "or find out what in the build depends on the folder or the time."
             )
-    (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
-    return Artefacts(wheel, sdist, epoch)
+    (wheel,), (sdist,) = target.glob("sfumato-*.whl"), target.glob("sfumato-*.tar.gz")
+    return Artefacts(wheel, sdist, (companion(wheel), companion(sdist)), epoch)
+
+
+def companion(path: Path) -> Path:
+    """Return the wheel or sdist of the studies next to that of the library."""
+    return path.with_name(path.name.replace("sfumato-", "sfumato_papers-", 1))
 
 
 def compared(one: Path, other: Path) -> list[str]:

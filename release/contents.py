@@ -26,6 +26,7 @@ SHIPPED = (
         "conftest.py",
         "tests/conftest.py",
         "docs/index.md",
+        "papers/pyproject.toml",
         "studio/build.py",
         "release/__main__.py",
         "release/index_page.py",
@@ -33,6 +34,13 @@ SHIPPED = (
     ),
 )
 """Some files of each folder of the sdist: all tests ship, with what they read."""
+
+
+def of_papers(names: Collection[str]) -> list[str]:
+    """Return what is wrong with the wheel of the studies, which has files of these names."""
+    source = re.compile(r"sfumato_papers/.*\.(py|typed)|sfumato_papers-[^/]+\.dist-info/.*")
+    wrong = [] if "sfumato_papers/py.typed" in names else ["has no sfumato_papers/py.typed"]
+    return wrong + [f"holds {name}" for name in names if not source.fullmatch(name)]
 
 
 def of_wheel(names: Collection[str], page: str, size: int) -> list[str]:
@@ -78,20 +86,23 @@ def of_metadata(metadata: Message, version: str, known: Collection[str]) -> list
 
 
 def inspect(wheel: Path, sdist: Path, version: str) -> list[str]:
-    """Return what is wrong with the two files, in words that name them."""
+    """Return what is wrong with the two files of a distribution, in words that name them."""
     from trove_classifiers import classifiers
 
+    package = wheel.name.partition("-")[0]
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         page = archive.read(f"{_PAGE}/index.html").decode() if f"{_PAGE}/index.html" in names else ""
-        metadata = message_from_string(archive.read(f"sfumato-{version}.dist-info/METADATA").decode())
+        metadata = message_from_string(archive.read(f"{package}-{version}.dist-info/METADATA").decode())
     with tarfile.open(sdist) as source:
         inside = {name.partition("/")[2] for name in source.getnames()}
-    wrong = [f"{wheel.name} {each}" for each in of_wheel(names, page, wheel.stat().st_size)]
-    wrong += [f"{wheel.name} {each}" for each in of_metadata(metadata, version, classifiers)]
-    wrong += [f"{sdist.name} has no {name}" for name in SHIPPED if name not in inside]
-    ours = {f"src/{name}" for name in names if name.startswith("sfumato/")}
-    theirs = {name for name in inside if name.startswith("src/sfumato/")}
+    library = package == "sfumato"
+    found = of_wheel(names, page, wheel.stat().st_size) if library else of_papers(names)
+    wrong = [f"{wheel.name} {each}" for each in found + of_metadata(metadata, version, classifiers)]
+    needed = SHIPPED if library else ("pyproject.toml", "README.md", "LICENSE")
+    wrong += [f"{sdist.name} has no {name}" for name in needed if name not in inside]
+    ours = {f"src/{name}" for name in names if name.startswith(f"{package}/")}
+    theirs = {name for name in inside if name.startswith(f"src/{package}/")}
     return wrong + [f"only one of wheel and sdist has {name}" for name in sorted(ours ^ theirs)]
 
 

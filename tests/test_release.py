@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from release import bom, trying
 from release.building import compared, sha256, write_sums
-from release.contents import NEEDED, of_metadata, of_wheel
+from release.contents import NEEDED, of_metadata, of_papers, of_wheel
 from release.index_page import LINK, IndexPage, for_index
 from release.interpreters import Interpreter, found, torch_wheel
 from release.running import ReleaseError, environment, run
-from release.trials import BARE, PARTS, Trial, trials
+from release.trials import BARE, PAPERS, PARTS, Trial, trials
 
 import sfumato as sf
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PAPERS = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+STUDIES = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHON = Interpreter(Path(sys.executable), 12, "3.12.1")
 
 
@@ -54,8 +54,8 @@ def test_all_places_state_one_version():
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
     interface = json.loads((ROOT / "studio" / "openapi.json").read_text(encoding="utf-8"))
     assert interface["info"]["version"] == sf.__version__
-    assert PAPERS["version"] == sf.__version__
-    assert f"sfumato[report]=={sf.__version__}" in PAPERS["dependencies"]
+    assert STUDIES["version"] == sf.__version__
+    assert f"sfumato[report]=={sf.__version__}" in STUDIES["dependencies"]
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased"
     assert headings[1].startswith(f"{plain} - ")
@@ -68,16 +68,16 @@ def test_all_places_state_one_version():
 def test_the_papers_have_the_licence_of_the_library_and_need_nothing_else():
     """So the bill of materials of the library is theirs, too: it has all that its extra report brings."""
     assert (ROOT / "papers" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    assert PROJECT["license"].startswith(f"{PAPERS['license']} AND ")
-    assert PAPERS["requires-python"] == PROJECT["requires-python"]
+    assert PROJECT["license"].startswith(f"{STUDIES['license']} AND ")
+    assert STUDIES["requires-python"] == PROJECT["requires-python"]
     wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["report"]}
-    assert set(PAPERS["dependencies"]) <= {f"sfumato[report]=={sf.__version__}", *wanted}
+    assert set(STUDIES["dependencies"]) <= {f"sfumato[report]=={sf.__version__}", *wanted}
     learn = PROJECT["optional-dependencies"]["learn"]
-    assert set(PAPERS["optional-dependencies"]["learn"]) <= {"sfumato[learn]", *learn}
+    assert set(STUDIES["optional-dependencies"]["learn"]) <= {"sfumato[learn]", *learn}
 
 
 def test_every_extra_is_tried():
-    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE} == set(bom.EXTRAS)
+    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE, PAPERS} == set(bom.EXTRAS)
     for extra, part in PARTS.items():
         assert (ROOT / "release" / "smoke" / f"{'bare' if extra == BARE else extra}.py").exists()
         assert all((ROOT / path).exists() for path in part.tests)
@@ -150,6 +150,21 @@ def test_a_wheel_has_all_that_it_needs_and_nothing_else(change, wrong):
     names = {*NEEDED, "sfumato/core/a.py", "sfumato/studio/page/assets/x.js", "sfumato-1.dist-info/METADATA"}
     assert of_wheel(change(names), PAGE, 1000) == wrong
     assert len(of_wheel(names, PAGE, 10**9)) == 1
+
+
+def test_the_wheel_of_the_studies_has_sources_alone():
+    names = {"sfumato_papers/py.typed", "sfumato_papers/wild/paper.py", "sfumato_papers-1.dist-info/METADATA"}
+    assert of_papers(names) == []
+    assert of_papers({*names, "sfumato/core/a.py"}) == ["holds sfumato/core/a.py"]
+    assert of_papers({*names, "sfumato_papers/visits.csv"}) == ["holds sfumato_papers/visits.csv"]
+    assert of_papers(names - {"sfumato_papers/py.typed"}) == ["has no sfumato_papers/py.typed"]
+
+
+def test_the_studies_are_installed_with_the_library(tmp_path):
+    trial = Trial(tmp_path / "sfumato-1.tar.gz", PYTHON, PAPERS)
+    other = tmp_path / "sfumato_papers-1.tar.gz"
+    assert trial.files == (trial.artefact, other)
+    assert trial.wanted == [f"sfumato @ {trial.artefact.as_uri()}", f"sfumato-papers @ {other.as_uri()}"]
 
 
 def test_builds_with_other_bytes_are_told_apart(tmp_path):

@@ -18,5 +18,7 @@ for line in (
     ["audit", "plain.sfm", "--require", "epsilon <= 1/km"],
 ):
     subprocess.run([COMMAND, *line], check=True)  # noqa: S603
+lacking = subprocess.run([COMMAND, "reproduce"], check=False, capture_output=True, text=True)  # noqa: S603
+assert lacking.returncode == 1 and "pip install sfumato-papers" in lacking.stderr  # noqa: S101, PT018
 mechanism = sf.load("plain.sfm")
 assert len(sf.sampler(mechanism).draw([0, 1, 2])) == 3  # noqa: S101
