@@ -11,7 +11,7 @@ from sfumato.files import NoiseFile
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import report_file
-from sfumato.studies import reproduction
+from sfumato_papers import reproduction
 
 DAMAGE = "1 of 3 files in 'rides' was damaged and left out: b.gpx"
 

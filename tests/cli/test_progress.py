@@ -103,7 +103,7 @@ def folder(tmp_path_factory):
             ],
         ),
         (("release", "m.sfm", "v.csv", "out.csv"), ["sfumato.releases.prepare"]),
-        (("reproduce", "introductory", "--quick"), ["sfumato.studies.reproduction.run"]),
+        (("reproduce", "introductory", "--quick"), ["sfumato_papers.reproduction.run"]),
     ],
     ids=["estimate", "design", "release", "reproduce"],
 )
