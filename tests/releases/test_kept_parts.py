@@ -246,8 +246,8 @@ def harmless(rng, rows):
 @pytest.mark.slow
 def test_few_false_alarms_over_encodings():
     alarms, columns = [], 0
-    for seed in range(24):
-        rows = (6, 60, 300)[seed % 3]
+    for seed in range(10):
+        rows = (6, 40, 200)[seed % 3]
         rng, lat, lon, *_ = people(rows, seed)
         for name, values in harmless(rng, rows).items():
             columns += 1
@@ -255,5 +255,5 @@ def test_few_false_alarms_over_encodings():
                 check_kept({name: values}, lat, lon, 700.0)
             except InputError as error:
                 alarms.append((seed, name, error.problem))
-    assert columns > 2_000
+    assert columns > 1_000
     assert len(alarms) <= 1, alarms  # all seeded
