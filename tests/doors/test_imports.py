@@ -67,7 +67,7 @@ def packages(modules: list[str]) -> set[str]:
 @pytest.mark.parametrize(
     ("action", "most", "own", "absent"),
     [
-        (IMPORT, 65, 1, HEAVY),
+        (IMPORT, 80, 1, HEAVY),
         (HELP, 260, 55, HEAVY),
         (FIRST_BLUR.format(name="grid"), 380, 100, HEAVY),
         (FIRST_DRAW, 380, 100, HEAVY),
