@@ -74,7 +74,9 @@ def test_numbers_of_the_page_are_in_the_files(paper, reproduced):
 def test_the_table_of_calls_is_true(paper, reproduced):
     for each in paper.equations:
         room, _, name = each.call.rpartition(".")
-        assert room.partition(".")[0] in ("sf", "sfumato"), each.call  # the long name is to be imported
+        assert room.partition(".")[0] in ("sf", "sfumato", "sfumato_papers"), (
+            each.call
+        )  # long names are to be imported
         module = import_module(re.sub(r"^sf\b", "sfumato", room))
         assert name in module.__all__, each.call
         if each.file:
