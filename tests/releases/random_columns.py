@@ -10,7 +10,8 @@ import pyarrow as pa
 MARKER = b"secret marker, not in any row"
 _NUMBER = np.frombuffer(MARKER[:8], dtype="<i8")[0]
 _TEXTS = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
-_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+_MADE = int(pa.__version__.partition(".")[0]) >= 19  # whether pyarrow makes arrays of views from their buffers
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()} if _MADE else {}
 _LEAVES = (
     *_TEXTS, *_VIEWS, pa.int64(), pa.uint64(), pa.float64(), pa.timestamp("us"), pa.timestamp("ns", "UTC"),
     pa.duration("s"), pa.decimal128(30, 2), pa.binary(8), pa.bool_(), pa.null(),
@@ -73,7 +74,7 @@ def random_column(kind: Any, hidden: Any, rng: np.random.Generator, *, nulls: bo
 
     def made(*buffers: Any, children: Any = ()) -> Any:
         held = [None if each is None else pa.py_buffer(each) for each in buffers]
-        return pa.Array.from_buffers(kind, rows, [valid, *held], children=list(children))
+        return pa.Array.from_buffers(kind, rows, [valid, *held], int(missing.sum()), children=list(children))
 
     if types.is_null(kind) or types.is_boolean(kind):
         return pa.nulls(rows) if types.is_null(kind) else pa.array(missing, mask=missing)
