@@ -10,8 +10,7 @@ import pyarrow as pa
 MARKER = b"secret marker, not in any row"
 _NUMBER = np.frombuffer(MARKER[:8], dtype="<i8")[0]
 _TEXTS = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
-_MADE = int(pa.__version__.partition(".")[0]) >= 19  # whether pyarrow makes arrays of views from their buffers
-_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()} if _MADE else {}
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 _LEAVES = (
     *_TEXTS, *_VIEWS, pa.int64(), pa.uint64(), pa.float64(), pa.timestamp("us"), pa.timestamp("ns", "UTC"),
     pa.duration("s"), pa.decimal128(30, 2), pa.binary(8), pa.bool_(), pa.null(),
