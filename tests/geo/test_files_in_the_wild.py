@@ -539,6 +539,27 @@ class TestTimes:
         ]
         assert visits.notes == ("2 of 5 times in the column 'time' of 'v.csv' could not be read and are missing.",)
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "13.01.2024 13.05", "2024-01-13 13.05", "20240113 13.05", "13 Jan 2024 13.05",
+            "2024-01-13 13.05+02:00", "13.01.2024 13-05", "2024-01-13 9-05", "2024-01-13 13:05.5",
+            "PM 13 Jan 2024 1:05", "before 13 Jan 2024 13:05",
+        ],
+    )  # fmt: skip
+    def test_other_signs_than_colons_are_no_fractions_or_zones(self, write: Write, text: str) -> None:
+        """13.05 and 13-05 may be five past one, and a word in front may be PM."""
+        visits = read_visits(write("v.csv", f"lat,lon,time\n48.8,2.3,{text}\n48.9,2.4,{text}\n"))
+        assert visits.time is None
+        later = "2024-01-14 15:00"
+        table = f"lat,lon,time\n48.8,2.3,{text}\n48.9,2.4,{later}\n48.9,2.4,{later}\n"
+        assert moments(read_visits(write("w.csv", table))) == ["NaT", *["2024-01-14T15:00:00.000000"] * 2]
+
+    def test_times_that_a_program_did_not_set_are_no_clocks(self, write: Write) -> None:
+        rows = ["1970-01-01T00:00:00Z"] * 3 + ["2024-01-13T13:05:00Z"] * 2
+        table = "lat,lon,date,time\n" + "".join(f"48.8,2.3,2024-01-13,{each}\n" for each in rows)
+        assert moments(read_visits(write("v.csv", table)))[3:] == ["2024-01-13T13:05:00.000000"] * 2
+
     def test_the_day_that_ends_at_24(self, write: Write) -> None:
         visits = read_visits(write("v.csv", "Date,Time,lat,lon\n2008-10-23,24:00:00,48.85,2.35\n"))
         assert moments(visits) == ["2008-10-24T00:00:00.000000"]
@@ -681,6 +702,26 @@ class TestOziExplorer:
     def test_a_truncated_row(self, write: Write) -> None:
         with pytest.raises(DataError, match="line 8 has 2 values, but 5 are needed"):
             read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5,,", "48.86,2.3"))
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            "48,10,2,30,1,-777,45304,5451388889,13-Jan-24,13:05:00",
+            "48.10,2.30,1,-777,45304,5451388889,13-Jan-24,13:05:00",
+            "48.10,2.30,1,116,8,45304.5451388889,13-Jan-24,13:05:00",
+        ],
+    )
+    def test_decimal_commas_are_refused(self, write: Write, row: str) -> None:
+        with pytest.raises(DataError, match=r"line 8 has \d+ values, but 7 are needed") as refused:
+            read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5,,", row))
+        assert "decimal points" in refused.value.hint
+
+    def test_a_header_that_lacks_a_line_costs_no_point(self, write: Write) -> None:
+        rows = "48.85,2.35,0,0,39744.5\r\n48.86,2.36,0,0,39744.6\r\n"
+        head = self.HEAD.format("WGS 84", 2).splitlines(keepends=True)
+        for lost in range(2, 6):
+            with pytest.raises(DataError, match="its points begin before line 7"):
+                read_visits(write("a.plt", "".join(head[:lost] + head[lost + 1 :]) + rows))
 
     def test_other_files_of_the_program(self, write: Write) -> None:
         write("tracks/a.plt", "OziExplorer Waypoint File Version 1.1\nWGS 84\n")

@@ -83,9 +83,12 @@ class Clocks(Short):
         zeros = pa.array((*_OF_SPREADSHEETS, *(_OF_PROGRAMS if days else ())))
         zero = pc.min(pc.filter(day, pc.is_in(day, value_set=zeros))).as_py()
         on_zero = pc.equal(day, zero or "")
-        if not days:  # dates of 1900 are no clocks
+        if not days or zero in _OF_PROGRAMS:  # dates of 1900, and times that a program did not set, are no clocks
             on_zero = pc.and_(on_zero, pc.invert(pc.match_substring_regex(clock, r"^[0:.]*$")))
         on_zero = pc.fill_null(on_zero, False)
+        others = pc.and_(pc.not_equal(day, ""), pc.not_equal(day, zero or ""))
+        if zero in _OF_PROGRAMS and pc.any(others).as_py():
+            return None
         if pc.sum(pc.or_(plain, on_zero)).as_py() < MOST_BAD * known:
             return None
         texts = pc.if_else(plain, texts, pc.if_else(on_zero, clock, ""))

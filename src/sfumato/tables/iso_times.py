@@ -25,7 +25,7 @@ _BY_NAME: Final = {
     for number, month in enumerate(_MONTHS, start=1)
     for name in (month, month[:3], month[:4] if month == "september" else month)
 }
-_WEEKDAY: Final = r"^(?:[A-Za-z]{2,9}\.?,? +)?"
+_WEEKDAY: Final = r"^(?:(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
 _MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
 _NAMED: Final = (
     rf"{_WEEKDAY}(?P<day>\d{{1,2}})[ -]{_MONTH},?[ -](?P<year>\d{{4}})(?:,? at|,)?(?P<time> .*)?$",
@@ -92,7 +92,11 @@ def iso_texts(column: Any) -> Any:
             column = pc.replace_substring_regex(column, spelling, text)
         parts = pc.extract_regex(column, _TIMED)
         date, rest, zone = (pc.struct_field(parts, name) for name in ("date", "rest", "zone"))
-        hour = hours(pc.struct_field(parts, "hour"), pc.struct_field(parts, "half"))
+        half = pc.struct_field(parts, "half")
+        hour = hours(pc.struct_field(parts, "hour"), half)
+        alone = pc.and_(pc.equal(rest, ""), pc.equal(half, ""))
+        dashed = pc.and_(alone, pc.match_substring_regex(zone, r"^[+-]"))  # 13-05: minutes, or an offset
+        hour = pc.if_else(dashed, str(_NO_HOUR), hour)
         clock = pc.binary_join_element_wise(hour, pc.if_else(pc.equal(rest, ""), ":00", rest), zone, "")
         column = pc.if_else(pc.is_valid(parts), pc.binary_join_element_wise(date, clock, " "), column)
     return pc.replace_substring_regex(column, r"(:\d\d)[.,](\d{1,6})\d*", r"\1.\2")

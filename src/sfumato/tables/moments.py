@@ -27,9 +27,13 @@ _MOST_S: Final = 1e12  # more are no days of a calendar
 _BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
 MOST_BAD: Final = 0.5  # of the values of a column of times may be no times
 _ISO: Final = re.compile(
-    r"(?:\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d-?\d)(?:[^\d+-] ?[\d:.]+(?:Z|[+-]\d\d(?::?[0-5]\d)?)?)?"
+    r"(?:\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d-?\d)"
+    r"(?:[^\d+-] ?\d\d(?:Z|:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?[0-5]\d)?)?)?)?"
 )
-"""A date, or a time without a sign between date and clock, which may also be that of a zone."""
+"""A date, or a time without a sign between date and clock, which may also be that of a zone.
+
+A fraction needs seconds and an offset minutes before it: 13.05 and 13-05 can be clocks without seconds.
+"""
 
 
 class TimeColumn(NamedTuple):
@@ -143,7 +147,10 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
     column = trim_blanks(column)
     if column.null_count == len(column):
         return None
-    moments = _cast(column)
+    dashed = pc.any(
+        pc.match_substring_regex(column, r"[T ]\d\d[+-]")
+    ).as_py()  # 13-05, not only an offset to Arrow
+    moments = None if dashed else _cast(column)
     if moments is not None:
         return TimeColumn(moments)
     column = iso_texts(column)

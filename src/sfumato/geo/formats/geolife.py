@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from .rows import RawVisits
 _GEOLIFE: Final = b"Geolife"
 _OZI: Final = b"OziExplorer Track Point File"
 _HEADER_LINES: Final = 6
+_NUMBER: Final = re.compile(rb"-?\d+(?:\.\d*)?")
 _COLUMNS: Final = ("lat", "lon", "code", "altitude_ft", "days", "date", "clock")
 _OZI_COLUMNS: Final = 5  # the date and time behind them, in the spelling of the device, do not count
 
@@ -77,11 +79,16 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
             f"{source} does not begin with '{_GEOLIFE.decode()} trajectory' or '{_OZI.decode()}'.",
             "leave only GeoLife's and OziExplorer's .plt files in the folder.",
         )
+    if any(line.count(b",") >= _OZI_COLUMNS - 1 for line in lines[_HEADER_LINES - 1 : _HEADER_LINES]):
+        raise DataError(
+            f"{source} is damaged: its points begin before line {_HEADER_LINES + 1}.",
+            f"give it the {_HEADER_LINES} lines of its header again.",
+        )
     if len(lines) <= _HEADER_LINES or not lines[_HEADER_LINES].strip():
         return None
     rows, columns = lines[_HEADER_LINES], list(_COLUMNS)
     if of_ozi:
-        rows, columns = _first_values(rows), columns[:_OZI_COLUMNS]
+        rows, columns = _first_values(rows, source), columns[:_OZI_COLUMNS]
     try:
         table = parsed(io.BytesIO(rows), names=columns, types=dict.fromkeys(columns, pa.string()))
     except pa.ArrowInvalid as error:
@@ -117,6 +124,17 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
     )
 
 
-def _first_values(rows: bytes) -> bytes:
-    """Return rows of OziExplorer cut after the days: the values behind them may be left out."""
-    return b"\n".join(b",".join(line.split(b",")[:_OZI_COLUMNS]) for line in rows.splitlines())
+def _first_values(rows: bytes, source: Source) -> bytes:
+    """Return rows of OziExplorer cut after the days: the values behind them may be left out.
+
+    Raises:
+        DataError: If a row has more than seven values, as with commas in numbers.
+    """
+    lines = [line.split(b",") for line in rows.splitlines()]
+    for number, line in enumerate(lines, start=_HEADER_LINES + 1):
+        if len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:]):
+            raise DataError(
+                f"{source} is damaged: line {number:,} has {len(line)} values, but {len(_COLUMNS)} are needed.",
+                "write its numbers with decimal points.",
+            )
+    return b"\n".join(b",".join(line[:_OZI_COLUMNS]) for line in lines)
