@@ -160,6 +160,35 @@ def test_parts_that_are_called_coordinates_are_not_kept_wherever_they_are(form, 
     assert "holds positions of other places" in refused(lat, lon, to=NAMED[form](*far))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 6, 40])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "https://maps.example/@{:.6f},{:.6f},15z",
+        "LatLng({:.6f}, {:.6f})",
+        "Location[gps {:.6f},{:.6f} hAcc=12]",
+        '"lat"=>"{:.6f}", "lng"=>"{:.6f}"',
+    ],
+)
+def test_numbers_with_many_decimals_are_no_names(form, rows):
+    _, lat, lon, *_ = people(rows)
+    assert "holds positions" in refused(lat, lon, of=[form.format(*each) for each in zip(lat, lon, strict=True)])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([json.dumps({"event": "review", "text": "nice \ud83d"})] * 6),
+        pa.array([[({"a": k}, 1)] for k in range(6)], pa.map_(pa.struct([("a", pa.int64())]), pa.int64())),
+        pa.array([[([k], 1)] for k in range(6)], pa.map_(pa.list_(pa.int64()), pa.int64())),
+    ],
+    ids=["half of a character", "keys of structs", "keys of lists"],
+)
+def test_odd_parts_are_kept(column):
+    _, lat, lon, *_ = people(6)
+    check_kept({"kept": column}, lat, lon, 700.0)
+
+
 def metres(lat, lon):
     return (lon - 151.2) * DEGREE_M * np.cos(np.radians(33.9)), (lat + 33.9) * DEGREE_M
 

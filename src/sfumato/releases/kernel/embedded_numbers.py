@@ -24,6 +24,7 @@ _SHAPE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?:(?<![\d.)])[+-])?(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+)")
 _ANGLE: Final = re.compile(r"(\d+)\s*°\s*(\d+(?:\.\d+)?)\s*['′’]\s*(?:(\d+(?:\.\d+)?)\s*(?:\"|″|”|''))?")
+_EXACT: Final = re.compile(r"\.\d{4}")
 _DECIMALS: Final = re.compile(r"\d[.,]\d{3}")
 _GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
@@ -101,7 +102,7 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
 def _written(texts: Sequence[str]) -> Iterator[Floats]:
     """Yield the first, second, ... numbers in texts, arrays (n,), NaN where there is none.
 
-    Next to letters, numbers that have few values are names, as in "Shop 3".
+    Next to letters, numbers that have few values and few decimals are names, as in "Shop 3".
     """
     rows = [_NUMBER.findall(text)[:_NUMBERS] for text in texts]
     worded = any(map(str.isalpha, "".join(texts)))
@@ -111,8 +112,10 @@ def _written(texts: Sequence[str]) -> Iterator[Floats]:
     for place in range(max(map(len, rows), default=0)):
         if sum(len(row) > place for row in rows) < least:
             return
-        values = np.array([float(row[place]) if len(row) > place else np.nan for row in rows])
-        if not worded or len(np.unique(values)) > _NAMES:
+        numbers = [row[place] if len(row) > place else "nan" for row in rows]
+        values = np.array([float(each) for each in numbers])
+        exact = any(_EXACT.search(each) for each in numbers)
+        if not worded or exact or len(np.unique(values)) > _NAMES:
             yield values
 
 

@@ -22,7 +22,7 @@ _HEXADECIMAL: Final = re.compile(r"(?:\\x|0x)?((?:[0-9A-Fa-f]{2})+)")
 _BASE64: Final = re.compile(r"(?:data:[^,]*,)?([0-9A-Za-z+/_-]+)={0,2}")
 _SIGNS: Final = re.compile(r"[\s,:;|]+")
 _NAMED: Final = re.compile(
-    r"([^\W\d][\w.-]*)[\"']?\s*(?:[:=>]|(?<=[\"'])\s*,)\s*[\"']?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+    r"([^\W\d][\w.-]*)[\"']?\s*(?:=>|[:=>]|(?<=[\"'])\s*,)\s*[\"']?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
 
 
@@ -86,7 +86,7 @@ def _of_objects(name: str, objects: Sequence[Any], depth: int) -> Iterator[tuple
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the plain values in a value, and their names; a map of Arrow is a list of pairs."""
     if isinstance(value, list) and value and all(isinstance(each, tuple) and len(each) == 2 for each in value):
-        value = dict(value)
+        value = {str(key): each for key, each in value}
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _leaves(f"{name}.{key}", each)
@@ -104,7 +104,8 @@ def _array(values: Sequence[Any]) -> Any:
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return pa.array([None if value is None else str(value) for value in values], pa.string())
+        texts = [None if value is None else str(value).encode(errors="replace").decode() for value in values]
+        return pa.array(texts, pa.string())
 
 
 def _are_many(values: Sequence[Any], texts: Sequence[str]) -> bool:
