@@ -1,8 +1,10 @@
 """Fixtures that several folders of tests share."""
 
+import importlib
 import importlib.util
 import os
 import sys
+import time
 from pathlib import Path
 
 import hypothesis
@@ -24,6 +26,16 @@ hypothesis.settings.register_profile(
     "search", hypothesis.settings.get_profile("untimed"), max_examples=500, print_blob=True
 )
 hypothesis.settings.load_profile("search" if "SFUMATO_SEARCH" in os.environ else "fixed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_lines_of_progress():
+    """Lines of progress off: they come by the clock, which runs on from command to command of one process."""
+    screen = importlib.import_module("sfumato.cli.screen")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screen, "_EVERY_S", 1e6)
+        patch.setattr(screen._Line, "due", time.monotonic() + 1e6)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,7 @@ def test_work_without_a_terminal_says_that_it_goes_on(monkeypatch):
         printed.set()
 
     monkeypatch.setattr(sfumato.cli.screen, "_EVERY_S", 0.01)
+    monkeypatch.setattr(sfumato.cli.screen._Line, "due", 0.0)
     monkeypatch.setattr(sfumato.cli.screen, "say", say)
     with working("Reading \x1b[31m the visits"):
         assert printed.wait(60)
