@@ -53,4 +53,4 @@ def test_names_of_documents_and_docstrings_need_no_other_import():
 @pytest.mark.slow
 def test_a_module_that_must_be_imported_by_name_is_found_out():
     (found,) = missing(["sf.design", "sf.releases.spark"])
-    assert "sf.releases.spark: module 'sfumato.releases' has no attribute 'spark'" in found
+    assert "sf.releases.spark: No sfumato.releases attribute spark" in found
