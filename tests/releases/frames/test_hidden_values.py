@@ -148,7 +148,7 @@ def test_below_missing_values_in_files(ending, tmp_path):
             sf.release(IDENTITY, part, target, keep=["kept"])
             assert MARKER[:8] not in target.read_bytes(), column.type
             passed += 1
-    assert passed > (30 if ending == "csv" else 120)
+    assert passed >= (30 if ending == "csv" else 120)
 
 
 @pytest.mark.parametrize("mode", ["sparse", "dense"])
