@@ -140,7 +140,7 @@ def test_below_missing_values_of_random_types(first):
 @pytest.mark.parametrize("ending", ["arrow", "parquet", "csv"])
 def test_below_missing_values_in_files(ending, tmp_path):
     table, passed = pa.table({"lat": np.resize(LAT, 12), "lon": np.resize(LON, 12)}), 0
-    for seed in range(150):
+    for seed in range(165):
         rng, target = np.random.default_rng(seed), tmp_path / f"{seed}.{ending}"
         column = random_column(random_type(rng), ~np.isin(np.arange(12), np.arange(1, 9)), rng)
         part = table.append_column("kept", column).slice(1, 8)
@@ -148,7 +148,7 @@ def test_below_missing_values_in_files(ending, tmp_path):
             sf.release(IDENTITY, part, target, keep=["kept"])
             assert MARKER[:8] not in target.read_bytes(), column.type
             passed += 1
-    assert passed >= (30 if ending == "csv" else 120)
+    assert passed > (30 if ending == "csv" else 120)
 
 
 @pytest.mark.parametrize("mode", ["sparse", "dense"])

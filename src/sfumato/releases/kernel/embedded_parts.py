@@ -15,7 +15,7 @@ from .embedded_texts import is_binary, is_readable, is_text, texts_of
 _DEPTH: Final = 3  # encodings and texts of JSON inside each other
 _PARTS: Final = 200  # of a column that are looked at
 _ITEMS: Final = 8  # of a list
-_FEW: Final = 10  # texts from which a form of texts is looked at, whatever the other texts are
+_FEW: Final = 10  # texts from which a form of texts is looked at, with any other texts
 _HALF: Final = 0.5  # share of the texts that must have a form
 _LEAST: Final = 4  # bytes that may hold a number
 _HEXADECIMAL: Final = re.compile(r"(?:\\x|0x)?((?:[0-9A-Fa-f]{2})+)")
