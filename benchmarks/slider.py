@@ -21,8 +21,8 @@ import httpx
 import numpy as np
 import uvicorn
 
-from sfumato.studio.app import make_app
-from sfumato.studio.guard import TOKEN_HEADER, Key
+from sfumato_studio.app import make_app
+from sfumato_studio.guard import TOKEN_HEADER, Key
 
 PLACES: Final = 300
 MOVES: Final = 200

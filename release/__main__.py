@@ -1,8 +1,8 @@
 """The command: ``uv run --group release python -m release check``.
 
-`build` makes wheels, sdists, bill of materials and sums in ``build/release/dist``, the first two twice, and
+`build` makes wheels, sdists, bills of materials and sums in ``build/release/dist``, the first two twice, and
 compares the bytes. `check` does so and then installs them in empty environments: with each extra on each Python,
-or with ``--quick`` without extras and with the papers on one. Nothing is published.
+or with ``--quick`` without extras, with the papers and with the studio on one. Nothing is published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import FOLDER, ROOT, bom, contents
 from .building import Artefacts, build, write_sums
 from .interpreters import found
 from .running import ReleaseError, environment, run
-from .trials import BARE, PAPERS, PARTS, trials
+from .trials import BARE, COMPANIONS, PARTS, trials
 from .trying import FAILED, table, try_all
 
 
@@ -27,7 +27,7 @@ def main() -> int:
     )
     parser.add_argument("what", choices=("build", "check"), help="what to do")
     parser.add_argument(
-        "--quick", action="store_true", help="without extras and with the papers, on the Python that runs this"
+        "--quick", action="store_true", help="without extras, with the papers, with the studio, on this Python"
     )
     parser.add_argument("--again", action="store_true", help="also try what passed before with the same bytes")
     parser.add_argument("--python", metavar="VERSION", help="only this Python, such as 3.12")
@@ -45,15 +45,19 @@ def _made() -> Artefacts:
     """Build and inspect; raise `ReleaseError` where something is not as it should be."""
     target, version = FOLDER / "dist", contents.version_of_sources()
     made = build(target)
-    wrong = contents.inspect(made.wheel, made.sdist, version) + contents.inspect(*made.papers, version)
+    wrong = [
+        each
+        for files in ((made.wheel, made.sdist), made.papers, made.studio)
+        for each in contents.inspect(*files, version)
+    ]
     if wrong:
         raise ReleaseError("\n".join(wrong))
     twine = Path(sys.executable).with_name("twine")
     run([twine, "check", "--strict", *made.files], ROOT, environment())
-    listed = bom.write(target, made.wheel, version, made.epoch)
+    listed = [bom.write(target, wheel, version, made.epoch) for wheel in (made.wheel, made.studio[0])]
     sums = write_sums(target)
     _tell(f"Built twice with the same bytes, at the time of the commit ({made.epoch}): {os.path.relpath(target)}")
-    for path in (*made.files, listed, sums):
+    for path in (*made.files, *listed, sums):
         _tell(f"  {path.stat().st_size:>10,}  {path.name}")
     _tell(sums.read_text(encoding="utf-8").rstrip())
     return made
@@ -61,7 +65,7 @@ def _made() -> Artefacts:
 
 def _checked(made: Artefacts, asked: argparse.Namespace) -> int:
     interpreters = found("running" if asked.quick else asked.python)
-    extras = asked.extra or ([BARE, PAPERS] if asked.quick else list(PARTS))
+    extras = asked.extra or ([BARE, *COMPANIONS] if asked.quick else list(PARTS))
     given = trials((made.wheel, made.sdist), interpreters, extras)
     outcomes = try_all(given, FOLDER / "tried.json", _tell, again=asked.again)
     _tell("\n" + table(given, outcomes))

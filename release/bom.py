@@ -1,4 +1,4 @@
-"""The bill of materials (CycloneDX): what the wheel needs, and what the studio's page is made of.
+"""The bills of materials (CycloneDX): what a wheel needs, and what the studio's page is made of.
 
 `uv export` says which packages the lock file has for the dependencies and extras, with addresses and sums of their
 files. Added are their licences, which extras need them, and the libraries inside the page.
@@ -19,9 +19,9 @@ from . import ROOT
 from .building import sha256
 from .running import ReleaseError, run
 
-EXTRAS = ("hex", "learn", "opendp", "pipelines", "postgres", "report", "sign", "spark", "studio")
-NAME = "sfumato.cdx.json"
-PAGE_LICENCES = ROOT / "src" / "sfumato" / "studio" / "page" / "licences.txt"
+EXTRAS = ("hex", "learn", "opendp", "pipelines", "postgres", "report", "sign", "spark")
+STUDIO = ROOT / "studio"
+PAGE_LICENCES = STUDIO / "src" / "sfumato_studio" / "page" / "licences.txt"
 LICENCES = Path(__file__).with_name("licences.toml")
 
 Bom = dict[str, Any]
@@ -30,29 +30,33 @@ Bom = dict[str, Any]
 def write(target: Path, wheel: Path, version: str, epoch: int) -> Path:
     """Write the bill of materials of a wheel into a folder; the same wheel and lock file give the same bytes.
 
+    The wheel is the library's or the studio's, which needs the library.
+
     Raises:
         ReleaseError: It is not valid CycloneDX 1.5, or a package has no licence in ``release/licences.toml``.
     """
-    exports = {extra: _exported(extra) for extra in EXTRAS}
+    name = wheel.name.partition("-")[0].replace("_", "-")
+    library = name == "sfumato"
+    exports = {extra: _exported(name, extra, version) for extra in (EXTRAS if library else ())}
     bom = completed(
-        _exported(None),
+        _exported(name, None, version),
         needed_by={extra: _names(found) for extra, found in exports.items()},
-        always=_names(_exported("")),
-        licences=known_licences(),
-        page=libraries(PAGE_LICENCES.read_text(encoding="utf-8")),
+        always=_names(_exported(name, "", version)),
+        licences=known_licences() | {"sfumato": licence_of(ROOT)},
+        page=[] if library else libraries(PAGE_LICENCES.read_text(encoding="utf-8")),
     )
     bom["metadata"]["timestamp"] = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     bom["metadata"]["component"] |= {
         "version": version,
-        "purl": f"pkg:pypi/sfumato@{version}",
-        "licenses": [{"expression": expression_of_wheel()}],
+        "purl": f"pkg:pypi/{name}@{version}",
+        "licenses": [_licence(licence_of(ROOT if library else STUDIO))],
         "hashes": [{"alg": "SHA-256", "content": sha256(wheel)}],
     }
     unnamed = json.dumps(bom, sort_keys=True)
     bom["serialNumber"] = f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, unnamed)}"
     text = json.dumps(bom, indent=1, sort_keys=True) + "\n"
     validate(text)
-    path = target / NAME
+    path = target / f"{name}.cdx.json"
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -116,9 +120,9 @@ def known_licences() -> dict[str, str]:
     return {**read, **dict.fromkeys(table["unread"]["packages"], "")}
 
 
-def expression_of_wheel() -> str:
-    """Return the licence of the wheel as the project file states it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def licence_of(folder: Path) -> str:
+    """Return the licence of a distribution as the project file in its folder states it."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return str(project["license"])
 
 
@@ -141,11 +145,17 @@ def validate(text: str) -> None:
         raise ReleaseError(f"the bill of materials is not CycloneDX 1.5: {error}")
 
 
-def _exported(extra: str | None) -> Bom:
-    """Return what uv exports for an extra, for none (the empty text), or for all (None)."""
+def _exported(name: str, extra: str | None, version: str) -> Bom:
+    """Return what uv exports for an extra of a distribution, for none (the empty text), or for all (None)."""
     chosen = ["--all-extras"] if extra is None else ["--extra", extra] if extra else []
     how = ["uv", "export", "--quiet", "--frozen", "--format", "cyclonedx1.5", "--no-default-groups"]
-    found: Bom = json.loads(run([*how, *chosen], ROOT))
+    found: Bom = json.loads(run([*how, "--package", name, *chosen], ROOT))
+    root = found["metadata"]["component"]["bom-ref"]
+    for each in found["components"]:
+        if each["name"] == "sfumato":  # uv knows its folder only, and counts what its developers need
+            each |= {"version": version, "purl": f"pkg:pypi/sfumato@{version}"}
+            (edges,) = (one for one in found["dependencies"] if one["ref"] == each["bom-ref"])
+            edges["dependsOn"].remove(root)
     return found
 
 
@@ -162,6 +172,6 @@ def _licence(text: str) -> dict[str, Any]:
 
 def _library(name: str, version: str, licence: str) -> dict[str, Any]:
     purl = f"pkg:npm/{quote(name, safe='/')}@{version}"
-    properties = [{"name": "sfumato:inside", "value": "sfumato/studio/page"}]
+    properties = [{"name": "sfumato:inside", "value": "sfumato_studio/page"}]
     kind = {"type": "library", "name": name, "version": version, "scope": "required"}
     return {**kind, "bom-ref": purl, "purl": purl, "licenses": [_licence(licence)], "properties": properties}

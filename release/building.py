@@ -23,18 +23,20 @@ class Artefacts:
         wheel: The wheel, built from the sdist as an installer would.
         sdist: The source distribution.
         papers: The wheel and the sdist of the studies, likewise.
+        studio: Those of the studio.
         epoch: The time in all, in seconds since 1970: that of the commit.
     """
 
     wheel: Path
     sdist: Path
     papers: tuple[Path, Path]
+    studio: tuple[Path, Path]
     epoch: int
 
     @property
     def files(self) -> tuple[Path, ...]:
         """All, the wheel first."""
-        return self.wheel, self.sdist, *self.papers
+        return self.wheel, self.sdist, *self.papers, *self.studio
 
 
 def sha256(path: Path) -> str:
@@ -67,14 +69,14 @@ def build(target: Path) -> Artefacts:
             "--build-constraints",
             constraints,
         ]
-        papers = [*how, "--package", "sfumato-papers"]
-        for command in (how, papers):
+        commands = [how, *([*how, "--package", f"sfumato-{name}"] for name in ("papers", "studio"))]
+        for command in commands:
             run([*command, "--out-dir", target], ROOT, env)
         committed, second = Path(folder) / "committed", Path(folder) / "second"
         run(["git", "archive", "--output", f"{committed}.tar", "HEAD"], ROOT)
         with tarfile.open(f"{committed}.tar") as archive:
             archive.extractall(committed, filter="data")
-        for command in (how, papers):
+        for command in commands:
             run([*command, "--wheel", "--sdist", "--out-dir", second], committed, env)
         if differences := compared(target, second):
             changed = run(["git", "status", "--short"], ROOT).strip() or "nothing"
@@ -83,12 +85,13 @@ def build(target: Path) -> Artefacts:
                 "or find out what in the build depends on the folder or the time."
             )
     (wheel,), (sdist,) = target.glob("sfumato-*.whl"), target.glob("sfumato-*.tar.gz")
-    return Artefacts(wheel, sdist, (companion(wheel), companion(sdist)), epoch)
+    papers, studio = ((companion(wheel, name), companion(sdist, name)) for name in ("papers", "studio"))
+    return Artefacts(wheel, sdist, papers, studio, epoch)
 
 
-def companion(path: Path) -> Path:
-    """Return the wheel or sdist of the studies next to that of the library."""
-    return path.with_name(path.name.replace("sfumato-", "sfumato_papers-", 1))
+def companion(path: Path, name: str) -> Path:
+    """Return the wheel or sdist of the papers or the studio next to that of the library."""
+    return path.with_name(path.name.replace("sfumato-", f"sfumato_{name}-", 1))
 
 
 def compared(one: Path, other: Path) -> list[str]:

@@ -15,10 +15,18 @@ from . import ROOT
 MOST_BYTES = 4 * 2**20
 """A wheel above this holds something that nobody meant to publish."""
 
-_PAGE = "sfumato/studio/page"
-NEEDED = ("sfumato/py.typed", "sfumato/__init__.pyi", f"{_PAGE}/index.html", f"{_PAGE}/licences.txt")
-ALLOWED = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".mjs", ".txt"}
-"""The kinds of files of the package: no data, no pictures, no maps of compiled code."""
+_PAGE = "sfumato_studio/page"
+NEEDED = {
+    "sfumato": ("sfumato/py.typed", "sfumato/__init__.pyi"),
+    "sfumato_papers": ("sfumato_papers/py.typed",),
+    "sfumato_studio": ("sfumato_studio/py.typed", f"{_PAGE}/index.html", f"{_PAGE}/licences.txt"),
+}
+ALLOWED = {
+    "sfumato": {".py", ".pyi", ".typed", ".html", ".css"},
+    "sfumato_papers": {".py", ".typed"},
+    "sfumato_studio": {".py", ".typed", ".html", ".css", ".js", ".mjs", ".txt"},
+}
+"""The kinds of files of each package: no data, no pictures, no maps of compiled code."""
 
 SHIPPED = (
     *("pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"),
@@ -27,7 +35,8 @@ SHIPPED = (
         "tests/conftest.py",
         "docs/index.md",
         "papers/pyproject.toml",
-        "studio/build.py",
+        "studio/pyproject.toml",
+        "studio/web/build.py",
         "release/__main__.py",
         "release/index_page.py",
         ".ci/run",
@@ -36,34 +45,33 @@ SHIPPED = (
 """Some files of each folder of the sdist: all tests ship, with what they read."""
 
 
-def of_papers(names: Collection[str]) -> list[str]:
-    """Return what is wrong with the wheel of the studies, which has files of these names."""
-    source = re.compile(r"sfumato_papers/.*\.(py|typed)|sfumato_papers-[^/]+\.dist-info/.*")
-    wrong = [] if "sfumato_papers/py.typed" in names else ["has no sfumato_papers/py.typed"]
-    return wrong + [f"holds {name}" for name in names if not source.fullmatch(name)]
-
-
-def of_wheel(names: Collection[str], page: str, size: int) -> list[str]:
+def of_wheel(package: str, names: Collection[str], size: int) -> list[str]:
     """Return what is wrong with a wheel.
 
     Args:
+        package: The package that it installs.
         names: The names of its files.
-        page: The text of the studio's page, whose scripts and styles must be there.
         size: Its size in bytes.
     """
-    package = [name for name in names if not re.match(r"sfumato-[^/]+\.dist-info/", name)]
-    asked = [
+    wrong = [f"has no {name}" for name in NEEDED[package] if name not in names]
+    for name in names:
+        path = PurePosixPath(name)
+        if re.match(rf"{package}-[^/]+\.dist-info/", name):
+            continue
+        if path.parts[0] != package or "tests" in path.parts or path.suffix not in ALLOWED[package]:
+            wrong.append(f"holds {name}")
+    return wrong + ([f"has {size:,} bytes, more than {MOST_BYTES:,}"] if size > MOST_BYTES else [])
+
+
+def of_page(names: Collection[str], page: str) -> list[str]:
+    """Return what is wrong with the page of the studio, whose scripts and styles must be among these names."""
+    paths = [
         f"{_PAGE}/{target.removeprefix('./').lstrip('/')}"
         for target in re.findall(r'(?:src|href)="([^"]+)"', page)
     ]
-    assets = [name for name in asked if "/assets/" in name]
-    wrong = [f"has no {name}" for name in (*NEEDED, *assets) if name not in names]
-    wrong += ["its page of the studio names no script"] if not assets else []
-    for name in package:
-        path = PurePosixPath(name)
-        if path.parts[0] != "sfumato" or "tests" in path.parts or path.suffix not in ALLOWED:
-            wrong.append(f"holds {name}")
-    return wrong + ([f"has {size:,} bytes, more than {MOST_BYTES:,}"] if size > MOST_BYTES else [])
+    assets = [name for name in paths if "/assets/" in name]
+    wrong = [f"has no {name}" for name in assets if name not in names]
+    return wrong + (["its page names no script"] if not assets else [])
 
 
 def of_metadata(metadata: Message, version: str, known: Collection[str]) -> list[str]:
@@ -96,10 +104,10 @@ def inspect(wheel: Path, sdist: Path, version: str) -> list[str]:
         metadata = message_from_string(archive.read(f"{package}-{version}.dist-info/METADATA").decode())
     with tarfile.open(sdist) as source:
         inside = {name.partition("/")[2] for name in source.getnames()}
-    library = package == "sfumato"
-    found = of_wheel(names, page, wheel.stat().st_size) if library else of_papers(names)
-    wrong = [f"{wheel.name} {each}" for each in found + of_metadata(metadata, version, classifiers)]
-    needed = SHIPPED if library else ("pyproject.toml", "README.md", "LICENSE")
+    found = of_wheel(package, names, wheel.stat().st_size) + of_metadata(metadata, version, classifiers)
+    found += of_page(names, page) if package == "sfumato_studio" else []
+    wrong = [f"{wheel.name} {each}" for each in found]
+    needed = SHIPPED if package == "sfumato" else ("pyproject.toml", "README.md", "LICENSE")
     wrong += [f"{sdist.name} has no {name}" for name in needed if name not in inside]
     ours = {f"src/{name}" for name in names if name.startswith(f"{package}/")}
     theirs = {name for name in inside if name.startswith(f"src/{package}/")}

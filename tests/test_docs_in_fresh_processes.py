@@ -11,7 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     *(ROOT / "README.md", ROOT / "CHANGELOG.md"),
-    *(path for folder in ("docs", "examples", "papers", "src") for path in sorted((ROOT / folder).rglob("*.*"))),
+    *(
+        path
+        for folder in ("docs", "examples", "papers", "src", "studio/src")
+        for path in sorted((ROOT / folder).rglob("*.*"))
+    ),
 ]
 # For each package `sf.X` a fresh import: what one name loads must not hide that another one needs it.
 RESOLVE = """

@@ -20,7 +20,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-PACKAGES = ("src/sfumato", "papers/src/sfumato_papers")
+PACKAGES = ("src/sfumato", "papers/src/sfumato_papers", "studio/src/sfumato_studio")
 # What docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
 INVENTED = (
     *("median-loss", "median_loss", "MedianLossPrivacy"),
@@ -128,7 +128,7 @@ def test_names_in_a_document_exist(path, known):
 def check_names_of_python_exist(document: str) -> None:
     code = [block for language, block in _blocks(document) if language == "python"]
     for part in [*_spans(document), *code]:
-        for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato(?:_papers)?)(?:\.[A-Za-z_]\w*)+)", part):
+        for dotted in re.findall(r"(?<![\w./@-])((?:sf|sfumato(?:_papers|_studio)?)(?:\.[A-Za-z_]\w*)+)", part):
             if not re.search(r"\.(sfm|md|py|csv|png)$", dotted):
                 _resolve(dotted)
     for block in code:
@@ -176,7 +176,9 @@ def check_files_that_are_named_exist(document: str) -> None:
     for span in _spans(text):
         if any(word in span for word in INVENTED) or span.startswith(TOOLS):
             continue
-        for path in re.findall(r"(?<![\w/])((?:src|docs|tests|examples|benchmarks|papers)/[\w./*-]*)", span):
+        for path in re.findall(
+            r"(?<![\w/])((?:src|docs|tests|examples|benchmarks|papers|studio)/[\w./*-]*)", span
+        ):
             assert list(ROOT.glob(path.rstrip("/"))), path
         if re.fullmatch(r"[\w/]+\.py", span):
             assert list(ROOT.glob(span)) or any(list((ROOT / folder).rglob(span)) for folder in PACKAGES), span

@@ -11,22 +11,25 @@ from typing import Any
 import pytest
 from release import bom, trying
 from release.building import compared, sha256, write_sums
-from release.contents import NEEDED, of_metadata, of_papers, of_wheel
+from release.contents import NEEDED, of_metadata, of_page, of_wheel
 from release.index_page import LINK, IndexPage, for_index
 from release.interpreters import Interpreter, found, torch_wheel
 from release.running import ReleaseError, environment, run
-from release.trials import BARE, PAPERS, PARTS, Trial, trials
+from release.trials import BARE, COMPANIONS, PARTS, Trial, trials
 
 import sfumato as sf
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-STUDIES = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+STUDIES, STUDIO = (
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for folder in ("papers", "studio")
+)
 PYTHON = Interpreter(Path(sys.executable), 12, "3.12.1")
 
 
 def reached() -> dict[str, set[str]]:
-    """Return which packages the lock file has for each extra, and for none, by following its edges ourselves."""
+    """Return which packages the lock file has for each extra, the studio, and none, by following its edges."""
     packages: dict[str, list[dict[str, Any]]] = {}
     for each in tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]:
         packages.setdefault(each["name"], []).append(each)
@@ -43,8 +46,8 @@ def reached() -> dict[str, set[str]]:
                     follow(package.get("optional-dependencies", {}).get(extra, []), seen)
         return seen
 
-    (ours,) = packages["sfumato"]
-    parts = {BARE: ours["dependencies"], **ours["optional-dependencies"]}
+    (ours,), (studio,) = packages["sfumato"], packages["sfumato-studio"]
+    parts = {BARE: ours["dependencies"], "studio": studio["dependencies"], **ours["optional-dependencies"]}
     return {part: {name for name, *_ in follow(edges, set())} - {"sfumato"} for part, edges in parts.items()}
 
 
@@ -52,10 +55,11 @@ def test_all_places_state_one_version():
     plain = re.sub(r"\.dev\d+$", "", sf.__version__)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
-    interface = json.loads((ROOT / "studio" / "openapi.json").read_text(encoding="utf-8"))
+    interface = json.loads((ROOT / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
     assert interface["info"]["version"] == sf.__version__
-    assert STUDIES["version"] == sf.__version__
-    assert f"sfumato[report]=={sf.__version__}" in STUDIES["dependencies"]
+    for companion in (STUDIES, STUDIO):
+        assert companion["version"] == sf.__version__
+        assert f"sfumato[report]=={sf.__version__}" in companion["dependencies"]
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased"
     assert headings[1].startswith(f"{plain} - ")
@@ -68,7 +72,7 @@ def test_all_places_state_one_version():
 def test_the_papers_have_the_licence_of_the_library_and_need_nothing_else():
     """So the bill of materials of the library is theirs, too: it has all that its extra report brings."""
     assert (ROOT / "papers" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    assert PROJECT["license"].startswith(f"{STUDIES['license']} AND ")
+    assert STUDIES["license"] == PROJECT["license"]
     assert STUDIES["requires-python"] == PROJECT["requires-python"]
     wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["report"]}
     assert set(STUDIES["dependencies"]) <= {f"sfumato[report]=={sf.__version__}", *wanted}
@@ -76,8 +80,15 @@ def test_the_papers_have_the_licence_of_the_library_and_need_nothing_else():
     assert set(STUDIES["optional-dependencies"]["learn"]) <= {"sfumato[learn]", *learn}
 
 
+def test_the_studio_shares_what_the_library_needs():
+    assert (ROOT / "studio" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert STUDIO["requires-python"] == PROJECT["requires-python"]
+    ours = {re.split(r"[<>=!]", each)[0]: each for each in PROJECT["dependencies"]}
+    assert all(each == ours.get(re.split(r"[<>=!]", each)[0], each) for each in STUDIO["dependencies"])
+
+
 def test_every_extra_is_tried():
-    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE, PAPERS} == set(bom.EXTRAS)
+    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE, *COMPANIONS} == set(bom.EXTRAS)
     for extra, part in PARTS.items():
         assert (ROOT / "release" / "smoke" / f"{'bare' if extra == BARE else extra}.py").exists()
         assert all((ROOT / path).exists() for path in part.tests)
@@ -89,15 +100,16 @@ def test_licences_are_known_of_all_that_may_be_installed():
     assert all(known[name] for name in reached()[BARE])
 
 
-def test_the_wheels_licence_names_those_in_the_page():
+def test_the_licence_of_the_studio_names_those_in_the_page():
     inside = bom.libraries(bom.PAGE_LICENCES.read_text(encoding="utf-8"))
     assert len(inside) > 50
-    lock = json.loads((ROOT / "studio" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    lock = json.loads((ROOT / "studio" / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     for name, version, licence in inside:
         locked = lock[f"node_modules/{name}"]
         assert (version, licence) == (locked["version"], locked["license"].strip("()"))
-    first, *others = PROJECT["license"].split(" AND ")
-    assert first == "Apache-2.0"
+    first, *others = STUDIO["license"].split(" AND ")
+    assert first == PROJECT["license"] == "Apache-2.0"
+    assert STUDIO["license-files"] == ["LICENSE", bom.PAGE_LICENCES.relative_to(ROOT / "studio").as_posix()]
     needed = {licence for *_, licence in inside if " OR " not in licence} | {"MIT"}
     assert set(others) == needed - {"Apache-2.0"}
     assert others == sorted(others)
@@ -140,31 +152,43 @@ PAGE = '<script src="./assets/x.js"></script><link rel="icon" href="data:," />'
     [
         (lambda names: names, []),
         (lambda names: names - {"sfumato/py.typed"}, ["has no sfumato/py.typed"]),
-        (lambda names: names - {"sfumato/studio/page/assets/x.js"}, ["has no sfumato/studio/page/assets/x.js"]),
+        (lambda names: names | {"sfumato_studio/app.py"}, ["holds sfumato_studio/app.py"]),
+        (lambda names: names | {"sfumato/page.js"}, ["holds sfumato/page.js"]),
         (lambda names: names | {"sfumato/tests/a.py"}, ["holds sfumato/tests/a.py"]),
         (lambda names: names | {"sfumato/visits.parquet"}, ["holds sfumato/visits.parquet"]),
         (lambda names: names | {"tests/a.py"}, ["holds tests/a.py"]),
     ],
 )
 def test_a_wheel_has_all_that_it_needs_and_nothing_else(change, wrong):
-    names = {*NEEDED, "sfumato/core/a.py", "sfumato/studio/page/assets/x.js", "sfumato-1.dist-info/METADATA"}
-    assert of_wheel(change(names), PAGE, 1000) == wrong
-    assert len(of_wheel(names, PAGE, 10**9)) == 1
+    names = {*NEEDED["sfumato"], "sfumato/core/a.py", "sfumato-1.dist-info/METADATA"}
+    assert of_wheel("sfumato", change(names), 1000) == wrong
+    assert len(of_wheel("sfumato", names, 10**9)) == 1
 
 
 def test_the_wheel_of_the_studies_has_sources_alone():
     names = {"sfumato_papers/py.typed", "sfumato_papers/wild/paper.py", "sfumato_papers-1.dist-info/METADATA"}
-    assert of_papers(names) == []
-    assert of_papers({*names, "sfumato/core/a.py"}) == ["holds sfumato/core/a.py"]
-    assert of_papers({*names, "sfumato_papers/visits.csv"}) == ["holds sfumato_papers/visits.csv"]
-    assert of_papers(names - {"sfumato_papers/py.typed"}) == ["has no sfumato_papers/py.typed"]
+    assert of_wheel("sfumato_papers", names, 1000) == []
+    for alien in ("sfumato/core/a.py", "sfumato_papers/visits.csv", "sfumato_papers/page.html"):
+        assert of_wheel("sfumato_papers", {*names, alien}, 1000) == [f"holds {alien}"]
+    lacking = names - {"sfumato_papers/py.typed"}
+    assert of_wheel("sfumato_papers", lacking, 1000) == ["has no sfumato_papers/py.typed"]
 
 
-def test_the_studies_are_installed_with_the_library(tmp_path):
-    trial = Trial(tmp_path / "sfumato-1.tar.gz", PYTHON, PAPERS)
-    other = tmp_path / "sfumato_papers-1.tar.gz"
+def test_the_wheel_of_the_studio_has_all_of_its_page():
+    script = "sfumato_studio/page/assets/x.js"
+    names = {*NEEDED["sfumato_studio"], "sfumato_studio/app.py", script, "sfumato_studio-1.dist-info/METADATA"}
+    assert of_wheel("sfumato_studio", names, 1000) == of_page(names, PAGE) == []
+    assert of_page(names - {script}, PAGE) == [f"has no {script}"]
+    assert of_page(names, "") == ["its page names no script"]
+    assert of_wheel("sfumato_studio", {*names, "sfumato/app.py"}, 1000) == ["holds sfumato/app.py"]
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+def test_companions_are_installed_with_the_library(tmp_path, name):
+    trial = Trial(tmp_path / "sfumato-1.tar.gz", PYTHON, name)
+    other = tmp_path / f"sfumato_{name}-1.tar.gz"
     assert trial.files == (trial.artefact, other)
-    assert trial.wanted == [f"sfumato @ {trial.artefact.as_uri()}", f"sfumato-papers @ {other.as_uri()}"]
+    assert trial.wanted == [f"sfumato @ {trial.artefact.as_uri()}", f"sfumato-{name} @ {other.as_uri()}"]
 
 
 def test_builds_with_other_bytes_are_told_apart(tmp_path):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sfumato"
 PAPERS = ROOT / "papers" / "src" / "sfumato_papers"
+STUDIO = ROOT / "studio" / "src" / "sfumato_studio"
 FOLDERS = ("src", "papers", "tests", "benchmarks", "examples", "studio")
 QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
 # What commands call, next to the papers; the rest of the package is reached from Python only.
@@ -75,7 +76,7 @@ def read(path: Path) -> Source:
 
 def package_of(path: Path) -> Path | None:
     """Return the folder of the package that a file belongs to; None for tests, benchmarks and the like."""
-    return next((package for package in (PACKAGE, PAPERS) if path.is_relative_to(package)), None)
+    return next((package for package in (PACKAGE, PAPERS, STUDIO) if path.is_relative_to(package)), None)
 
 
 def statements(tree: ast.Module) -> Iterator[ast.AST]:

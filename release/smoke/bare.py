@@ -18,7 +18,8 @@ for line in (
     ["audit", "plain.sfm", "--require", "epsilon <= 1/km"],
 ):
     subprocess.run([COMMAND, *line], check=True)  # noqa: S603
-lacking = subprocess.run([COMMAND, "reproduce"], check=False, capture_output=True, text=True)  # noqa: S603
-assert lacking.returncode == 1 and "pip install sfumato-papers" in lacking.stderr  # noqa: S101, PT018
+for word, package in (("reproduce", "sfumato-papers"), ("studio", "sfumato-studio")):
+    lacking = subprocess.run([COMMAND, word], check=False, capture_output=True, text=True)  # noqa: S603
+    assert lacking.returncode == 1 and f"pip install {package}" in lacking.stderr  # noqa: S101, PT018
 mechanism = sf.load("plain.sfm")
 assert len(sf.sampler(mechanism).draw([0, 1, 2])) == 3  # noqa: S101

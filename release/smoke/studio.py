@@ -1,4 +1,4 @@
-"""The extra studio: the command opens a port, and its page with all its parts comes from the wheel."""
+"""The distribution of the studio: the command opens a port, and its page is served with all its parts."""
 
 import re
 import subprocess

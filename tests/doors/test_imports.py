@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 
 EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
-EXTRAS |= {"pandas", "geopandas", "polars", "duckdb", "shapely", "sfumato_papers"}
+EXTRAS |= {"pandas", "geopandas", "polars", "duckdb", "shapely", "sfumato_papers", "sfumato_studio"}
 HEAVY = {"scipy", "sqlalchemy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
 
 VECTORS = Path(__file__).parents[1] / "files" / "vectors"

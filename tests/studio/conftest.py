@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from sfumato.studio.app import make_app
-from sfumato.studio.guard import Key
-from sfumato.studio.jobs import Jobs
-from sfumato.studio.serving import server_of
-from sfumato.studio.state import Studio
-from sfumato.studio.store import Store
-from sfumato.studio.work.designing import make_frontier
-from sfumato.studio.work.orders import Work
+from sfumato_studio.app import make_app
+from sfumato_studio.guard import Key
+from sfumato_studio.jobs import Jobs
+from sfumato_studio.serving import server_of
+from sfumato_studio.state import Studio
+from sfumato_studio.store import Store
+from sfumato_studio.work.designing import make_frontier
+from sfumato_studio.work.orders import Work
 
 TOKEN = "a-token-of-the-tests"
 DESIGNS = 4
@@ -34,11 +34,11 @@ PATIENCE_S = 300.0
 GATEKEEPER = """
 import sys
 
-if sys.orig_argv[-1] == "sfumato.studio.work":
+if sys.orig_argv[-1] == "sfumato_studio.work":
     import json, time
     from contextlib import suppress
     from pathlib import Path
-    from sfumato.studio.work.orders import Work
+    from sfumato_studio.work.orders import Work
 
     begin = Work.__init__
 
@@ -54,7 +54,7 @@ if sys.orig_argv[-1] == "sfumato.studio.work":
 
             kept.EVERY_S, kept.SHARE = 0.0, float("inf")
         if orders["kind"] == "compare":
-            from sfumato.studio.work import comparing
+            from sfumato_studio.work import comparing
 
             comparing._BOUND_S, comparing._COMPARE_S = 1.0, 900.0
 

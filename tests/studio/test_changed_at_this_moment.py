@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from sfumato.studio.state import Studio
+from sfumato_studio.state import Studio
 
 from .conftest import designed
 

@@ -5,9 +5,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import read_mechanism_file
-from sfumato.studio.examples import example_data
-from sfumato.studio.grounds import ValuesGround, ground_of
-from sfumato.studio.words import StudioWords
+from sfumato_studio.examples import example_data
+from sfumato_studio.grounds import ValuesGround, ground_of
+from sfumato_studio.words import StudioWords
 
 from .conftest import designed
 

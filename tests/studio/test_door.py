@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from sfumato.studio.guard import POLICY
+from sfumato_studio.guard import POLICY
 
 from .conftest import PATIENCE_S, TOKEN, Running
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sfumato.studio.limits import JOBS_RUNNING
-from sfumato.studio.refusals import RefusedError
-from sfumato.studio.running import FINAL
-from sfumato.studio.store import Store
+from sfumato_studio.limits import JOBS_RUNNING
+from sfumato_studio.refusals import RefusedError
+from sfumato_studio.running import FINAL
+from sfumato_studio.store import Store
 
 from .conftest import PATIENCE_S, soon
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from .conftest import DESIGNS, PATIENCE_S, TOKEN, Running, Visitor, designed
 from .fitted import Fitted
 
-DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "openapi.json").read_text(encoding="utf-8"))
+DESCRIBED = json.loads((Path(__file__).parents[2] / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
 PROCESSES = re.compile(r"/(file|frontier|compare|designs|resume|report\.html|report\.json)$")
 """Routes that start a process."""
 JUDGED = re.compile(r"/(outline|file)$")

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from sfumato.studio.limits import STATES_KEPT
-from sfumato.studio.processes import started
-from sfumato.studio.running import FINAL
-from sfumato.studio.work.designing import make_design
-from sfumato.studio.work.orders import Work
+from sfumato_studio.limits import STATES_KEPT
+from sfumato_studio.processes import started
+from sfumato_studio.running import FINAL
+from sfumato_studio.work.designing import make_design
+from sfumato_studio.work.orders import Work
 
 from .conftest import Running, Visitor, soon, waited
 
@@ -192,7 +192,7 @@ def test_a_design_survives_a_cancel_a_kill_and_a_restart(monkeypatch, request, t
         processes.append(started(orders))
         return processes[-1]
 
-    monkeypatch.setattr("sfumato.studio.jobs.started", noted)
+    monkeypatch.setattr("sfumato_studio.jobs.started", noted)
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)
     request.addfinalizer(lambda: visitor.studio.close())

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from sfumato.studio.running import FINAL
-from sfumato.studio.store import Store
-from sfumato.studio.work.designing import make_design
-from sfumato.studio.work.orders import Work
+from sfumato_studio.running import FINAL
+from sfumato_studio.store import Store
+from sfumato_studio.work.designing import make_design
+from sfumato_studio.work.orders import Work
 
 from .conftest import PATIENCE_S, TOKEN, Running, Visitor, designed, soon, waited
 
@@ -128,7 +128,7 @@ def test_a_resumed_design_is_kept_where_it_is_better(ages, loss, gap, replaced):
 
 
 def test_a_studio_stops_soon_while_a_page_listens_and_waits(acts, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.studio.processes.READ_SECONDS", 900.0)
+    monkeypatch.setattr("sfumato_studio.processes.READ_SECONDS", 900.0)
     acts("read orders\nexec sleep 900")
     studio = Running(tmp_path / "studio")
     visitor = Visitor(studio)

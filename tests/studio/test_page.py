@@ -4,11 +4,11 @@ import gzip
 import re
 from pathlib import Path
 
-import sfumato
+import sfumato_studio
 from sfumato.report.theme import style_sheet
 
-PAGE = Path(sfumato.__file__).parent / "studio" / "page"
-STYLE = Path(__file__).parents[2] / "studio" / "src" / "page.css"
+PAGE = Path(sfumato_studio.__file__).parent / "page"
+STYLE = Path(__file__).parents[2] / "studio" / "web" / "src" / "page.css"
 
 
 def tokens(sheet: str, *, dark: bool) -> dict[str, str]:

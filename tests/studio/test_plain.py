@@ -4,8 +4,8 @@ import re
 
 from sfumato.privacy.atlas import NOTIONS
 from sfumato.privacy.vocabulary import VOCABULARY
-from sfumato.studio.atlas import atlas_answer
-from sfumato.studio.plain import GROUPS, PLAIN
+from sfumato_studio.atlas import atlas_answer
+from sfumato_studio.plain import GROUPS, PLAIN
 
 
 def test_titles_and_groups_are_those_of_notions():

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from sfumato.studio.processes import read_apart
-from sfumato.studio.running import FINAL
+from sfumato_studio.processes import read_apart
+from sfumato_studio.running import FINAL
 
 from .conftest import PATIENCE_S, soon
 
@@ -18,9 +18,9 @@ CHILD = "read orders\nsleep 900 &\necho $! > {folder}/child\n"
 TOLD = 'echo \'{"event": "total", "done": 0, "total": 3, "epsilons": []}\'\nwait\n'
 ALONE = """
 import subprocess, sys, time, types
-from sfumato.studio.work import __main__ as work
+from sfumato_studio.work import __main__ as work
 child = subprocess.Popen(["sleep", "900"])
-module = types.ModuleType("sfumato.studio.work.napping")
+module = types.ModuleType("sfumato_studio.work.napping")
 module.nap = lambda work: time.sleep(900)
 sys.modules[module.__name__] = module
 work.KINDS["nap"] = ("napping", "nap")

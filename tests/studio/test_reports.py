@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import sfumato.studio.reports
-from sfumato.studio.examples import example_data
-from sfumato.studio.refusals import RefusedError
-from sfumato.studio.work.orders import Work
-from sfumato.studio.work.reporting import make_report
+import sfumato_studio.reports
+from sfumato_studio.examples import example_data
+from sfumato_studio.refusals import RefusedError
+from sfumato_studio.work.orders import Work
+from sfumato_studio.work.reporting import make_report
 
 LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
 
@@ -25,7 +25,7 @@ def here(monkeypatch):
         made.append(orders["request"]["design"])
         return make_report(Work(orders, made.append, lambda: False))
 
-    monkeypatch.setattr(sfumato.studio.reports, "done_apart", done_here)
+    monkeypatch.setattr(sfumato_studio.reports, "done_apart", done_here)
     return made
 
 
@@ -61,7 +61,7 @@ class Written(list[dict[str, Any]]):
 def written(monkeypatch):
     """Let empty reports be written, and return the requests for them."""
     made = Written()
-    monkeypatch.setattr(sfumato.studio.reports, "done_apart", made)
+    monkeypatch.setattr(sfumato_studio.reports, "done_apart", made)
     return made
 
 
@@ -104,9 +104,9 @@ def test_a_report_is_made_anew_for_what_changed_while_it_was_made(ages, written,
             store.add_design(ages.id, "0" * 16, other, frontier=True, facts=facts)
         written(orders, *others)
 
-    monkeypatch.setattr(sfumato.studio.reports, "done_apart", changes)
+    monkeypatch.setattr(sfumato_studio.reports, "done_apart", changes)
     ages.get(f"/designs/{first}/report.json")
-    monkeypatch.setattr(sfumato.studio.reports, "done_apart", written)
+    monkeypatch.setattr(sfumato_studio.reports, "done_apart", written)
     for _ in range(2):
         ages.get(f"/designs/{first}/report.json")
     store.delete_design(ages.id, other)
@@ -143,7 +143,7 @@ def test_nothing_is_left_of_a_design_that_is_deleted_while_its_report_is_made(
             written(orders, *others)
         raise RefusedError(422, "Something went wrong that was not foreseen.", "")
 
-    monkeypatch.setattr(sfumato.studio.reports, "done_apart", deleted)
+    monkeypatch.setattr(sfumato_studio.reports, "done_apart", deleted)
     error = mine.get(f"/designs/{design}/report.html", 404)
     assert error["message"] == "The design was deleted."
     assert not kept(mine, design)

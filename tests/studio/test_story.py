@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import read_mechanism_file
-from sfumato.studio.examples import example_data
-from sfumato.studio.grounds import PlacesGround, ground_of
+from sfumato_studio.examples import example_data
+from sfumato_studio.grounds import PlacesGround, ground_of
 
 from .conftest import DESIGNS, designed, soon
 

@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
-from sfumato.studio.work.reading import read_upload
+from sfumato_studio.work.reading import read_upload
 
 from .conftest import Visitor, soon
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Bracket
-from sfumato.studio.grounds import ValuesGround
-from sfumato.studio.words import StudioWords
+from sfumato_studio.grounds import ValuesGround
+from sfumato_studio.words import StudioWords
 
 FACTORS = {"km": 1000.0, "m": 1.0, "%": 0.01, "": 1.0}
 NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?) ?(km|m|%)?(?![\w/])")

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.studio.store import Store
+from sfumato_studio.store import Store
 
 from .conftest import Running, Visitor, soon
 

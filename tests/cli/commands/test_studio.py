@@ -1,29 +1,22 @@
-"""``sfumato studio``: it serves this machine alone, and says what to install without its packages."""
+"""``sfumato studio``: it serves this machine alone, and says what to install without its package."""
 
+import re
 import signal
 import socket
 import subprocess
 import sys
 import urllib.request
 
-import sfumato as sf
-import sfumato.studio
 
-
-def loaded() -> list[str]:
-    return [name for name in sys.modules if name.startswith("sfumato.studio")]
-
-
-def test_without_the_extra_it_says_what_to_install(run, monkeypatch):
-    monkeypatch.setattr(sf, "studio", sf.studio)  # which other tests have, and go on with
-    for name in loaded():
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+def test_without_the_studio_one_line_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sfumato_studio", None)
+    assert re.search(r"^ +studio +Open a page", run("--help").out, flags=re.MULTILINE)
+    assert "--no-open" in run("studio", "--help").out
     found = run("studio", "--no-open", "--folder", "kept")
-    for name in loaded():  # those that were loaded before come back
-        del sys.modules[name]
     assert found.code == 1
-    assert "--extra studio" in found.err
+    assert found.out == ""
+    assert "`sfumato studio` needs the package sfumato-studio, which is not installed." in found.err
+    assert "pip install sfumato-studio" in found.err
     assert "Traceback" not in found.err
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...errors import MissingExtraError
+from ...errors import MissingCompanionError
 from ..messages import say
 
 
@@ -25,12 +26,9 @@ def command(
     There it can be tried out and attacked, too. The page is for this machine and this user alone: its address
     holds a token. Data stay here. Ctrl-C ends it.
     """
-    try:
-        from ...studio.serving import serve
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.partition(".")[0] == "sfumato":
-            raise
-        raise MissingExtraError("The studio", "studio") from None
+    if find_spec("sfumato_studio") is None:
+        raise MissingCompanionError("`sfumato studio`", "sfumato-studio")
+    from sfumato_studio.serving import serve
 
     def ready(address: str) -> None:
         say(f"The studio is at {address}")

@@ -1,0 +1,102 @@
+"""Examples that are built in: an invented city, ages and categories of invented people."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sfumato.geo import synthetic_city
+from sfumato.geo.whereabouts import whereabouts
+from sfumato.rounding import counted
+
+CITY_TITLE: Final = "An invented city"
+AGES_TITLE: Final = "Ages of invented people"
+CATEGORIES_TITLE: Final = "Quarters of an invented city"
+
+_AGES: Final = (
+    *(14, 15, 17, 18, 20, 21, 23, 24, 25, 26, 26, 27, 27, 28, 28, 27, 27, 26, 26, 25, 25, 24, 24, 24, 23, 23),
+    *(23, 23, 24, 24, 24, 24, 23, 23, 22, 22, 21, 20, 20, 19, 18, 18, 17, 16, 16, 15, 14, 14, 13, 12, 12, 11),
+    *(10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 4, 3, 3, 3, 2, 2, 2, 2, 1, 1),
+)
+"""Invented people of each age, from 18 on."""
+
+FIRST_AGE: Final = 18
+
+EXAMPLES: Final[tuple[dict[str, str], ...]] = (
+    {
+        "key": "city",
+        "title": CITY_TITLE,
+        "kind": "places",
+        "sentence": "200 invented people for four weeks, in a city that lies in the open Atlantic.",
+    },
+    {
+        "key": "ages",
+        "title": AGES_TITLE,
+        "kind": "values",
+        "sentence": f"{counted(sum(_AGES), 'invented person', 'invented people')} from 18 to "
+        f"{FIRST_AGE + len(_AGES) - 1}.",
+    },
+    {
+        "key": "categories",
+        "title": CATEGORIES_TITLE,
+        "kind": "values",
+        "sentence": "The quarters in which 200 invented people live.",
+    },
+)
+
+
+def example_data(key: str) -> dict[str, Any]:
+    """Return what the studio keeps of an example.
+
+    Args:
+        key: ``city``, ``ages`` or ``categories``.
+    """
+    about = next(each for each in EXAMPLES if each["key"] == key)
+    data: dict[str, Any] = {
+        "kind": about["kind"],
+        "source": key,
+        "title": about["title"],
+        "name": key,
+        "notes": ["This is invented: nobody's data are in it."],
+        "sentence": about["sentence"],
+        "users": None,
+        "columns": [],
+        "extent": None,
+        "region": None,
+        "tables": {},
+        "visits": None,
+    }
+    if key == "ages":
+        labels = [str(FIRST_AGE + place) for place in range(len(_AGES))]
+        data["tables"] = {"age": dict(zip(labels, _AGES, strict=True))}
+        data |= {"rows": sum(_AGES), "columns": ["age"]}
+        return data
+    city = synthetic_city()
+    if key == "city":
+        return data | places_data(city) | {"notes": [*data["notes"], *city.notes]}
+    homes = (
+        dict(zip(city.user.tolist(), city.attributes["area"].tolist(), strict=True))
+        if city.user is not None
+        else {}
+    )
+    counts: dict[str, int] = {}
+    for area in sorted(homes.values()):
+        counts[area] = counts.get(area, 0) + 1
+    return data | {"tables": {"quarter": counts}, "rows": len(homes), "columns": ["quarter"]}
+
+
+def places_data(visits: Any) -> dict[str, Any]:
+    """Return what the studio keeps of visits: how many, of whom, and where."""
+
+    def corners(trim: float) -> dict[str, float]:
+        south, west, north, east = (float(part) for part in str(visits.region(trim=trim)).split(","))
+        return {"south": south, "west": west, "north": north, "east": east}
+
+    users = len(visits.users()) if visits.user is not None else None
+    return {
+        "rows": len(visits),
+        "users": users,
+        "columns": sorted(visits.attributes),
+        "extent": corners(0.0),
+        "region": corners(0.01),
+        "notes": [*visits.notes, f"The visits are at {whereabouts(visits.lat, visits.lon)}."],
+    }

@@ -1,0 +1,129 @@
+"""Processes of the studio: started with orders, told a line, asked to the end, and ended with all they started."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from .limits import READ_SECONDS
+from .refusals import RefusedError
+from .store import Row
+
+Processes = set[subprocess.Popen[str]]
+
+
+class _Family(subprocess.Popen[str]):
+    """A process that none of its own processes outlives: they might hold its pipes, or memory, for ever."""
+
+    def kill(self) -> None:
+        """Kill the process and all that it started; where the system knows no groups, itself alone."""
+        if not hasattr(os, "killpg"):
+            super().kill()
+        elif self.returncode is None:  # else its number may be another's by now
+            self._kill_all()
+
+    def outlived_by_none(self) -> None:
+        """Wait for the process to end, whatever the cause, and kill what it left behind."""
+        with suppress(ChildProcessError):  # somebody else has just taken note of its end
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # nobody takes note here: it keeps its number
+        self._kill_all()
+
+    def _kill_all(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # they are gone; macOS says the latter of the dead
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+def read_apart(folder: str, path: str, kept_as: str, running: Processes) -> Row:
+    """Read a file of a visitor in a process of its own.
+
+    Args:
+        folder: The workspace's files.
+        path: The file.
+        kept_as: ``places``, ``values``, or "" to find out.
+        running: Where the process is found while it runs.
+
+    Raises:
+        RefusedError: If it cannot be read.
+    """
+    orders = {"kind": "read", "folder": folder, "request": {"path": path, "kept_as": kept_as}}
+    late = RefusedError(
+        422, "The file could not be read in reasonable time or memory.", "use some of its rows.", "file"
+    )
+    return done_apart(orders, READ_SECONDS, late, running)
+
+
+def done_apart(orders: Mapping[str, Any], seconds: float, late: RefusedError, running: Processes) -> Row:
+    """Return what a process answers to orders.
+
+    Args:
+        orders: What it is to do.
+        seconds: The time that it may take.
+        late: What is raised where there is no answer in time, or the process dies.
+        running: Where the process is found while it runs.
+
+    Raises:
+        RefusedError: If there is no answer, or it is an error.
+    """
+    process = started(orders)
+    running.add(process)
+    watch = threading.Timer(seconds, process.kill)
+    watch.daemon = True
+    watch.start()
+    news: Row = {}
+    try:
+        for line in process.stdout or ():
+            news = json.loads(line)
+    except ValueError:
+        news = {}
+    finally:
+        watch.cancel()
+        process.kill()
+        process.wait()
+        running.discard(process)
+        hang_up(process)
+    if news.get("event") == "result":
+        found: Row = news["result"]
+        return found
+    if news.get("event") == "error":
+        raise RefusedError(422, news["message"], news["hint"], news["field"])
+    raise late
+
+
+def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
+    """Return a process that carries out orders."""
+    process = _Family(
+        [sys.executable, "-P", "-m", "sfumato_studio.work"],  # -P: import nothing from the current folder
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1")},
+    )
+    if hasattr(os, "waitid"):
+        threading.Thread(target=process.outlived_by_none, daemon=True).start()
+    tell(process, json.dumps(orders))
+    return process
+
+
+def tell(process: subprocess.Popen[str], line: str) -> None:
+    """Tell a process a line; one that is gone, or does not listen any more, hears nothing."""
+    if process.stdin is not None:
+        with suppress(BrokenPipeError, ValueError):  # ValueError: it was hung up a moment ago
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+
+
+def hang_up(process: subprocess.Popen[str]) -> None:
+    """Close the pipes of a process that is gone; a line that it never read is lost."""
+    for stream in (process.stdout, process.stdin):
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.close()

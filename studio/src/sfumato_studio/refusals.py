@@ -1,0 +1,69 @@
+"""Errors as the page shows them: a message, a hint and the field that is meant; never a path or a traceback."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from sfumato.errors import SfumatoError
+from sfumato.escaping import plain
+
+_FIELDS: Final = {
+    "epsilon": "epsilon",
+    "smoothing": "smoothing",
+    "time_limit": "the time limit",
+    "max_loss": "the loss",
+    "radius": "the radius",
+    "distortion": "the attacker's error",
+}
+_PATHS: Final = re.compile(r"(?:/[^\s/'\"]+)+/(?=[^\s/'\"]+)")
+
+
+class RefusedError(Exception):
+    """A request that the studio refuses.
+
+    Args:
+        status: The HTTP status.
+        message: What was asked, and why it is refused.
+        hint: What to do.
+        field: The field of the request that is meant; "" for none.
+    """
+
+    def __init__(self, status: int, message: str, hint: str = "", field: str = "") -> None:
+        super().__init__(message)
+        self.status, self.message, self.hint, self.field = status, message, hint, field
+
+
+def in_page(name: str, value: str) -> str | None:
+    """Write an argument as the page calls it; None where the page has no such field."""
+    name = name.rpartition(".")[2]
+    if name == "region":  # whatever the value: nobody types one there
+        return "the four edges of the region"
+    field = _FIELDS.get(name)
+    if field is None:
+        return None
+    return f"{field} {value}" if value else field
+
+
+def message_of(error: SfumatoError) -> tuple[str, str]:
+    """Return the message and the hint of an error, in the words of the page."""
+    problem, _, hint = error.told(in_page).partition("\nHint: ")
+    return _sentence(plain(_without_paths(problem))), _sentence(plain(_without_paths(hint)))
+
+
+def error_body(message: str, hint: str = "", field: str = "") -> dict[str, Any]:
+    """Return the body of an error."""
+    return {"error": {"message": _sentence(plain(message)), "hint": _sentence(plain(hint)), "field": field}}
+
+
+def _without_paths(text: str) -> str:
+    """Return a text whose paths are names of files."""
+    return _PATHS.sub("", text)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    whole = text[0].upper() + text[1:]
+    return whole if whole[-1] in ".!?" else f"{whole}."

@@ -1,0 +1,110 @@
+"""Reports of designs: made when somebody asks for one, by a process of its own, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from typing import Any, Final
+
+from sfumato._version import __version__
+from sfumato.report.maps import invented_outline
+
+from .limits import JOBS_RUNNING, REPORT_SECONDS
+from .processes import done_apart
+from .refusals import RefusedError
+from .state import Studio
+from .store import Row
+
+_ROOM: Final = threading.BoundedSemaphore(JOBS_RUNNING)
+_AT_WORK: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)
+
+
+def made_report(studio: Studio, workspace: Row, design: str, ending: str) -> bytes:
+    """Return a file of a design's report, which is made where it is not there.
+
+    A kept report is found by the name of what it shows: with another outline, or other designs beside it, it is
+    made anew.
+
+    Args:
+        studio: The studio.
+        workspace: The workspace.
+        design: The design.
+        ending: ``.html`` or ``.json``.
+
+    Raises:
+        RefusedError: If the design is gone, too many reports are being made, or this one cannot be made.
+    """
+    row = studio.store.design(workspace["id"], design)
+    orders = _orders(studio, workspace, row)
+    path = studio.file(workspace["id"], design, ".sfm").with_name(f"{orders['request']['file']}{ending}")
+    with suppress(OSError):
+        return path.read_bytes()
+    if not _ROOM.acquire(blocking=False):
+        raise RefusedError(429, f"{JOBS_RUNNING} reports are being made already.", "try again in a minute.")
+    try:
+        with _AT_WORK[design]:
+            if not path.is_file():
+                _made(studio, orders)
+            return path.read_bytes()
+    except OSError:  # it was dropped at this moment
+        _check_kept(studio, workspace["id"], design)
+        changed = "What the report shows was changed while it was made."
+        raise RefusedError(409, changed, "ask for it again.", "design") from None
+    finally:
+        _ROOM.release()
+
+
+def _made(studio: Studio, orders: Row) -> None:
+    """Make a report, and drop those of the same design that show something else."""
+    workspace, design = orders["workspace"], orders["request"]["design"]
+    late = RefusedError(422, "The report took too long.", "choose fewer places.")
+    try:
+        done_apart(orders, REPORT_SECONDS, late, studio.apart)
+    finally:
+        _check_kept(studio, workspace, design)
+    studio.store.drop_reports(workspace, design, but=orders["request"]["file"])
+
+
+def _check_kept(studio: Studio, workspace: str, design: str) -> None:
+    """Leave nothing of a design that was deleted in the meantime.
+
+    Raises:
+        RefusedError: If it was.
+    """
+    try:
+        studio.store.design(workspace, design)
+    except RefusedError:
+        studio.store.delete_design(workspace, design)
+        raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
+
+
+def outline_in(workspace: Row) -> dict[str, Any] | None:
+    """Return the outline that the maps of a workspace are drawn on: the visitor's, or the built-in city's."""
+    given: dict[str, Any] | None = workspace["outline"]
+    if given is None and workspace["data"]["source"] == "city":
+        return invented_outline().geojson()
+    return given
+
+
+def _orders(studio: Studio, workspace: Row, row: Row) -> Row:
+    facts = row["facts"]
+    others = [each for each in studio.frontier(workspace) if each["id"] != row["id"]]
+    outline = outline_in(workspace)
+    shown = json.dumps([__version__, outline, [each["id"] for each in others]], sort_keys=True)
+    return {
+        "kind": "report",
+        "workspace": workspace["id"],
+        "folder": str(studio.store.files(workspace["id"])),
+        "data": workspace["data"],
+        "site": workspace["site"],
+        "request": {
+            "design": row["id"],
+            "file": f"{row['id']}.{hashlib.sha256(shown.encode()).hexdigest()[:16]}",
+            "outline": outline,
+            "frontier": [{"epsilon": each["epsilon"], "loss": each["facts"]["loss"][2]} for each in others],
+            "remarks": [] if facts["finished"] else [facts["status"]],
+        },
+    }

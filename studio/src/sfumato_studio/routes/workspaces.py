@@ -1,0 +1,168 @@
+"""Workspaces: made, listed, changed, filled with data, and deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+
+from sfumato._version import __version__
+
+from ..answers import (
+    AboutAnswer,
+    ExampleAnswer,
+    LimitsAnswer,
+    WorkspaceAnswer,
+    WorkspaceBriefAnswer,
+    WorkspacesAnswer,
+)
+from ..examples import EXAMPLES, example_data
+from ..limits import (
+    JOBS_RUNNING,
+    MOST_PLACES,
+    PATH_POINTS,
+    SHARES,
+    UPLOAD_BYTES,
+    VIEW_BYTES,
+    VISITS_FILE,
+    WORKSPACES,
+)
+from ..processes import read_apart
+from ..refusals import RefusedError
+from ..requests import ChangeBody, ExampleBody
+from ..told import workspace_answer
+from ..work.reading import READABLE
+from .access import BODY, ERRORS, AStudio, AWorkspace
+
+workspaces = APIRouter(prefix="/api", tags=["workspaces"], responses=ERRORS)
+
+_UNSAFE: Final = re.compile(r"[^\w.() -]")
+_LONGEST_NAME: Final = 200
+
+
+@workspaces.get("/about")
+def about() -> AboutAnswer:
+    """Tell the version, the limits, the formats that are read and the examples."""
+    return AboutAnswer(
+        version=__version__,
+        studio=1,
+        limits=LimitsAnswer(
+            upload_bytes=UPLOAD_BYTES,
+            places=MOST_PLACES,
+            shares=SHARES,
+            path_points=PATH_POINTS,
+            jobs_running=JOBS_RUNNING,
+            workspaces=WORKSPACES,
+        ),
+        formats=list(READABLE),
+        examples=[ExampleAnswer.model_validate(each) for each in EXAMPLES],
+    )
+
+
+@workspaces.get("/workspaces")
+def listed(studio: AStudio) -> WorkspacesAnswer:
+    """List all workspaces, the last changed first."""
+    return WorkspacesAnswer(
+        workspaces=[
+            WorkspaceBriefAnswer(
+                id=row["id"],
+                title=row["title"],
+                created=row["created"],
+                changed=row["changed"],
+                kind=None if row["data"] is None else row["data"]["kind"],
+            )
+            for row in studio.store.workspaces()
+        ]
+    )
+
+
+@workspaces.post("/workspaces", status_code=201)
+def begun(studio: AStudio) -> WorkspaceAnswer:
+    """Begin a new workspace."""
+    return workspace_answer(studio, studio.store.make_workspace())
+
+
+@workspaces.get("/workspaces/{workspace}")
+def one(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
+    """Tell all that a page shows of a workspace."""
+    return workspace_answer(studio, workspace)
+
+
+@workspaces.patch("/workspaces/{workspace}")
+def changed(studio: AStudio, workspace: AWorkspace, change: ChangeBody) -> WorkspaceAnswer:
+    """Change the title, or what the page keeps for itself."""
+    values: dict[str, Any] = {}
+    if change.title is not None:
+        values["title"] = change.title
+    if change.view is not None:
+        if len(json.dumps(change.view)) > VIEW_BYTES:
+            raise RefusedError(
+                413, f"The view is larger than {VIEW_BYTES // 1024} kB.", "keep less in it.", "view"
+            )
+        values["view"] = change.view
+    if values:
+        studio.store.change_workspace(workspace["id"], **values)
+    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+
+
+@workspaces.delete("/workspaces/{workspace}", status_code=204, response_model=None)
+def deleted(studio: AStudio, workspace: AWorkspace) -> None:
+    """Delete a workspace with all that is in it."""
+    studio.delete(workspace["id"])
+
+
+@workspaces.post("/workspaces/{workspace}/example")
+def filled(studio: AStudio, workspace: AWorkspace, choice: ExampleBody) -> WorkspaceAnswer:
+    """Fill a workspace with an example; its designs and jobs are dropped."""
+    data = example_data(choice.example)
+    studio.start_over(workspace["id"], data=data, site=None, outline=None, title=data["title"])
+    return workspace_answer(studio, studio.store.workspace(workspace["id"]))
+
+
+@workspaces.put("/workspaces/{workspace}/file", openapi_extra=BODY)
+async def uploaded(
+    studio: AStudio,
+    workspace: AWorkspace,
+    request: Request,
+    name: Annotated[str, Query(min_length=1, max_length=200, description="The name of the file.")],
+    kept_as: Annotated[
+        Literal["places", "values"] | None, Query(alias="as", description="Left out, the content decides.")
+    ] = None,
+) -> WorkspaceAnswer:
+    """Fill a workspace with a file; its designs and jobs are dropped. The body is the file as it is."""
+    folder, own = studio.store.files(workspace["id"]), secrets.token_hex(8)
+    apart = folder / "upload" / own
+    path = apart / "file" / safe_name(name)
+    await run_in_threadpool(path.parent.mkdir, mode=0o700, parents=True)
+    try:
+        with open(path, "xb", opener=_for_its_owner) as file:
+            async for block in request.stream():
+                file.write(block)
+        data = await run_in_threadpool(read_apart, str(apart), str(path), kept_as or "", studio.apart)
+        if (apart / VISITS_FILE).exists():  # nothing of the workspace is touched before the file was read
+            data["visits"] = f"visits-{own}.parquet"
+            (apart / VISITS_FILE).replace(folder / data["visits"])
+        await run_in_threadpool(
+            studio.start_over, workspace["id"], data=data, site=None, outline=None, title=data["title"]
+        )
+    finally:
+        await run_in_threadpool(shutil.rmtree, apart, ignore_errors=True)
+    found = await run_in_threadpool(studio.store.workspace, workspace["id"])
+    return await run_in_threadpool(workspace_answer, studio, found)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def safe_name(name: str) -> str:
+    """Return the name of a file without what could lead elsewhere, in no more bytes than any disk takes."""
+    bare = _UNSAFE.sub("_", Path(name.replace("\\", "/")).name).strip(". ") or "file"
+    return bare[-100:].encode()[-_LONGEST_NAME:].decode(errors="ignore")

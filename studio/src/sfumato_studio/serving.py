@@ -1,0 +1,81 @@
+"""The studio as a server on this machine, for as long as the terminal keeps it running."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from sfumato.errors import InputError, argument
+
+from .app import make_app
+from .guard import Key
+
+HOST = "127.0.0.1"
+_PATIENCE_S: Final = 2  # for requests that are being answered when the studio stops
+
+
+def serve(folder: Path, *, port: int = 0, show: bool = True, ready: Callable[[str], None] | None = None) -> None:
+    """Run the studio until it is interrupted.
+
+    Args:
+        folder: Where workspaces are kept.
+        port: The port on 127.0.0.1; 0 for any that is free.
+        show: Whether to open the page in a browser.
+        ready: Called with the address once the port is open.
+
+    Raises:
+        InputError: If the port is taken.
+        FileError: If the folder cannot be used.
+    """
+    listener = _bound(port)
+    key = Key(secrets.token_urlsafe(32), listener.getsockname()[1])
+    address = f"http://{HOST}:{key.port}/?token={key.token}"
+    try:
+        app = make_app(folder, key)
+        server = server_of(app)
+        if ready is not None:
+            ready(address)
+        if show:
+            webbrowser.open(address)
+        server.run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """Return a server that stops soon, even where a page listens to a job or waits for a report."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=_PATIENCE_S,
+        )
+    )
+
+
+def _bound(port: int) -> socket.socket:
+    """Return a socket that listens on this machine only."""
+    listener = socket.socket(
+        socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # by its name: asyncio then sends at once
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise InputError(
+            f"the port {port} cannot be used ({getattr(error, 'strerror', None) or error}).",
+            f"choose another with {argument('port', 8765)}, or leave it out for any that is free.",
+        ) from None
+    return listener

@@ -1,0 +1,342 @@
+"""The studio's memory: workspaces, jobs and designs in one SQLite file, which survives a restart."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.exc import SQLAlchemyError
+
+from sfumato.core.locks import taken
+from sfumato.errors import FileError
+
+from .limits import STATES_KEPT, WORKSPACES
+from .refusals import RefusedError
+
+Row = dict[str, Any]
+
+_REPORTS: Final = (".html", ".json")
+_STATES: Final = ".states"
+
+_TABLES: Final = MetaData()
+
+
+def _table(name: str, words: str, *others: Column[Any]) -> Table:
+    """Return a table of rows with an id, words that are always there, and other columns."""
+    texts = [Column(each, String, index=each == "workspace", nullable=False) for each in words.split()]
+    return Table(name, _TABLES, Column("id", String, primary_key=True), *texts, *others)
+
+
+_WORKSPACES: Final = _table(
+    "workspaces",
+    "title created changed",
+    *(Column(name, JSON) for name in ("data", "site", "outline")),
+    Column("view", JSON, nullable=False),
+)
+_JOBS: Final = _table(
+    "jobs",
+    "workspace kind status title created changed unit",
+    *(Column(name, Float, nullable=False) for name in ("done", "total")),
+    *(Column(name, JSON, nullable=False) for name in ("progress", "request")),
+    Column("maximise", Boolean, nullable=False),
+    *(Column(name, JSON) for name in ("error", "result")),
+)
+_DESIGNS: Final = _table(
+    "designs",
+    "workspace job made",
+    Column("epsilon", Float, nullable=False),
+    Column("frontier", Boolean, nullable=False),
+    Column("facts", JSON, nullable=False),
+)
+
+
+class Store:
+    """The studio's memory.
+
+    Args:
+        folder: Where it is kept; made where it is missing. Its owner alone can read what the studio keeps there.
+
+    Raises:
+        FileError: If the folder cannot be used, everybody can write in it, or another studio uses it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shared = os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH
+            if not shared:
+                database = _for_its_owner(folder)
+                self._running = os.fdopen(os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600), "r+b")
+        except OSError as error:
+            raise FileError(
+                f"the folder {str(folder)!r} cannot be used ({error.strerror}).", "name another: --folder FOLDER."
+            ) from None
+        if shared:
+            raise FileError(
+                f"everybody can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
+            )
+        if not taken(self._running.fileno()):
+            self._running.close()
+            raise FileError(
+                f"another studio is running on the folder {str(folder)!r}.",
+                "use its page, end it with Ctrl-C, or name another folder: --folder FOLDER.",
+            )
+        self.folder = folder
+        self._lock = threading.RLock()
+        self._engine = create_engine(
+            f"sqlite:///{database}", connect_args={"check_same_thread": False, "timeout": 30}
+        )
+        event.listen(self._engine, "connect", _tuned)
+        try:
+            _TABLES.create_all(self._engine)
+            with self._lock, self._engine.begin() as connection:
+                running = _JOBS.c.status.in_(["queued", "running"])
+                connection.execute(update(_JOBS).where(running).values(status="interrupted"))
+            for row in self.workspaces():
+                self._drop_unread(row)
+        except SQLAlchemyError as error:
+            self.close()
+            raise FileError(
+                f"the studio's memory {str(database)!r} cannot be used ({error.__cause__ or error!s}).",
+                "put a copy back, or name another folder: --folder FOLDER.",
+            ) from None
+
+    def close(self) -> None:
+        """Close the database, and let another studio use the folder."""
+        self._engine.dispose()
+        self._running.close()
+
+    def make_workspace(self) -> Row:
+        """Return a new, empty workspace.
+
+        Raises:
+            RefusedError: If there are too many.
+        """
+        with self._lock:
+            with self._engine.begin() as connection:
+                count = connection.execute(select(func.count()).select_from(_WORKSPACES)).scalar_one()
+                if count >= WORKSPACES:
+                    raise RefusedError(429, f"There are {count} workspaces already.", "delete old ones first.")
+                identity, time = secrets.token_hex(16), now()
+                row = {"id": identity, "title": "Untitled", "created": time, "changed": time, "view": {}}
+                connection.execute(insert(_WORKSPACES).values(**row))
+            self.files(identity).mkdir(mode=0o700)
+            (self.files(identity) / "designs").mkdir(mode=0o700)
+            return self.workspace(identity)
+
+    def workspaces(self) -> list[Row]:
+        """Return all workspaces, the last changed first."""
+        with self._lock, self._engine.connect() as connection:
+            found = connection.execute(select(_WORKSPACES).order_by(_WORKSPACES.c.changed.desc()))
+            return [row._asdict() for row in found]
+
+    def workspace(self, identity: str) -> Row:
+        """Return a workspace.
+
+        Raises:
+            RefusedError: If there is none.
+        """
+        with self._lock, self._engine.connect() as connection:
+            row = connection.execute(select(_WORKSPACES).where(_WORKSPACES.c.id == identity)).one_or_none()
+        if row is None:
+            raise RefusedError(404, "There is no such workspace.", "begin a new one; this one was deleted.")
+        return row._asdict()
+
+    def change_workspace(self, identity: str, **values: Any) -> None:
+        """Change columns of a workspace."""
+        with self._lock, self._engine.begin() as connection:
+            changed = {**values, "changed": now()}
+            connection.execute(update(_WORKSPACES).where(_WORKSPACES.c.id == identity).values(**changed))
+
+    def draw(self, identity: str, outline: Row | None) -> None:
+        """Keep the outline of a workspace, and drop the reports that show another."""
+        self.change_workspace(identity, outline=outline)
+        self.drop_reports(identity)
+
+    def drop_reports(self, workspace: str, design: str = "*", but: str = "") -> None:
+        """Drop the kept reports of a design, or of all, but for those of one name without its ending."""
+        for ending in _REPORTS:
+            for path in (self.files(workspace) / "designs").glob(f"{design}.*{ending}"):
+                if path.name != f"{but}{ending}":
+                    path.unlink(missing_ok=True)
+
+    def delete_workspace(self, identity: str) -> None:
+        """Delete a workspace with its jobs, designs and files; the files first, in case this is interrupted."""
+        shutil.rmtree(self.files(identity), ignore_errors=True)
+        with self._lock, self._engine.begin() as connection:
+            for table in (_JOBS, _DESIGNS):
+                connection.execute(delete(table).where(table.c.workspace == identity))
+            connection.execute(delete(_WORKSPACES).where(_WORKSPACES.c.id == identity))
+
+    def start_over(self, identity: str) -> None:
+        """Delete the jobs and designs of a workspace."""
+        with self._lock, self._engine.begin() as connection:
+            for table in (_JOBS, _DESIGNS):
+                connection.execute(delete(table).where(table.c.workspace == identity))
+        designs = self.files(identity) / "designs"
+        shutil.rmtree(designs, ignore_errors=True)
+        designs.mkdir(mode=0o700, exist_ok=True)
+
+    def files(self, identity: str) -> Path:
+        """Return the folder of a workspace's files."""
+        return self.folder / "workspaces" / identity
+
+    def states(self, workspace: str, job: str) -> Path:
+        """Return the folder from which a design goes on that was stopped."""
+        return self.files(workspace) / "designs" / f"{job}{_STATES}"
+
+    def drop_states(self, workspace: str, job: str) -> None:
+        """Delete what a design could go on from."""
+        shutil.rmtree(self.states(workspace, job), ignore_errors=True)
+
+    def drop_old_states(self, workspace: str, but: set[str]) -> None:
+        """Delete what the designs that were stopped longest ago could go on from, but for some jobs."""
+        stopped = [row["id"] for row in self.jobs(workspace) if row["id"] not in but]
+        there = [job for job in stopped if self.states(workspace, job).is_dir()]
+        for job in there[:-STATES_KEPT]:
+            self.drop_states(workspace, job)
+
+    def make_job(self, workspace: str, **values: Any) -> Row:
+        """Return a new job of a workspace."""
+        time = now()
+        row: Row = {
+            "id": secrets.token_hex(8),
+            "workspace": workspace,
+            "status": "queued",
+            "created": time,
+            "changed": time,
+            "done": 0.0,
+            "total": 1.0,
+            "progress": [],
+            "maximise": False,
+            "error": None,
+            "result": None,
+            **values,
+        }
+        with self._lock, self._engine.begin() as connection:
+            connection.execute(insert(_JOBS).values(**row))
+        return row
+
+    def jobs(self, workspace: str) -> list[Row]:
+        """Return the jobs of a workspace, the oldest first."""
+        with self._lock, self._engine.connect() as connection:
+            chosen = select(_JOBS).where(_JOBS.c.workspace == workspace).order_by(_JOBS.c.created, _JOBS.c.id)
+            return [row._asdict() for row in connection.execute(chosen)]
+
+    def job(self, workspace: str, identity: str) -> Row:
+        """Return a job.
+
+        Raises:
+            RefusedError: If there is none.
+        """
+        with self._lock, self._engine.connect() as connection:
+            chosen = select(_JOBS).where(_JOBS.c.id == identity, _JOBS.c.workspace == workspace)
+            row = connection.execute(chosen).one_or_none()
+        if row is None:
+            raise RefusedError(404, "There is no such job.", "load the page again.")
+        return row._asdict()
+
+    def change_job(self, identity: str, **values: Any) -> None:
+        """Change columns of a job."""
+        with self._lock, self._engine.begin() as connection:
+            connection.execute(update(_JOBS).where(_JOBS.c.id == identity).values(**values, changed=now()))
+
+    def delete_job(self, identity: str) -> None:
+        """Delete a job; its designs stay."""
+        with self._lock, self._engine.begin() as connection:
+            connection.execute(delete(_JOBS).where(_JOBS.c.id == identity))
+
+    def add_design(self, workspace: str, job: str, identity: str, *, frontier: bool, facts: Row) -> None:
+        """Keep what was proved of a design."""
+        row = {
+            "id": identity,
+            "workspace": workspace,
+            "job": job,
+            "epsilon": facts["epsilon"],
+            "made": now(),
+            "frontier": frontier,
+            "facts": facts,
+        }
+        with self._lock, self._engine.begin() as connection:
+            connection.execute(insert(_DESIGNS).values(**row))
+
+    def designs(self, workspace: str) -> list[Row]:
+        """Return the designs of a workspace, by epsilon."""
+        with self._lock, self._engine.connect() as connection:
+            chosen = select(_DESIGNS).where(_DESIGNS.c.workspace == workspace)
+            found = connection.execute(chosen.order_by(_DESIGNS.c.epsilon, _DESIGNS.c.made))
+            return [row._asdict() for row in found]
+
+    def design(self, workspace: str, identity: str) -> Row:
+        """Return a design.
+
+        Raises:
+            RefusedError: If there is none.
+        """
+        found = next((each for each in self.designs(workspace) if each["id"] == identity), None)
+        if found is None:
+            raise RefusedError(404, "There is no such design.", "load the page again.", "design")
+        return found
+
+    def delete_design(self, workspace: str, identity: str) -> None:
+        """Delete a design and its files."""
+        with self._lock, self._engine.begin() as connection:
+            chosen = delete(_DESIGNS).where(_DESIGNS.c.id == identity, _DESIGNS.c.workspace == workspace)
+            connection.execute(chosen)
+        for path in (self.files(workspace) / "designs").glob(f"{identity}.*"):
+            path.unlink(missing_ok=True)
+
+    def _drop_unread(self, workspace: Row) -> None:
+        """Delete uploads that a studio was reading when it was killed, and visits that no workspace uses."""
+        files, used = self.files(workspace["id"]), (workspace["data"] or {}).get("visits")
+        shutil.rmtree(files / "upload", ignore_errors=True)
+        for path in files.glob("visits-*.parquet"):
+            if path.name != used:
+                with suppress(OSError):  # the studio serves the other workspaces all the same
+                    path.unlink(missing_ok=True)
+
+
+def now() -> str:
+    """Return the time, as answers write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _for_its_owner(folder: Path) -> Path:
+    """Make what the studio keeps in a folder, and take it from all others; return the path of the database."""
+    (folder / "workspaces").mkdir(mode=0o700, exist_ok=True)
+    (folder / "workspaces").chmod(0o700)
+    database = folder / "studio.db"
+    database.touch(mode=0o600)  # SQLite gives the files beside it the same rights
+    for each in folder.glob(f"{database.name}*"):
+        each.chmod(0o600)
+    return database
+
+
+def _tuned(connection: Any, _: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()

@@ -1,0 +1,88 @@
+"""One job: it reads what to do as a line of JSON, and tells what happens in such lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, TextIO
+
+from sfumato.errors import SfumatoError
+
+from ..refusals import RefusedError, message_of
+from .orders import Work
+
+KINDS: Final = {
+    "frontier": ("designing", "make_frontier"),
+    "design": ("designing", "make_design"),
+    "compare": ("comparing", "make_comparison"),
+    "report": ("reporting", "make_report"),
+    "read": ("reading", "read_file"),
+}
+"""The module and the function of each kind of job; only what a job needs is imported."""
+
+
+def main() -> None:
+    """Do one job."""
+    os.umask(0o077)  # what it writes holds places of visitors
+    out = _only_ours()
+    orders = json.loads(sys.stdin.readline())
+    asked = threading.Event()
+
+    def listen() -> None:
+        if not sys.stdin.readline():
+            _leave()  # the studio has gone
+        asked.set()
+
+    def tell(news: Mapping[str, Any]) -> None:
+        try:
+            out.write(json.dumps(news) + "\n")
+            out.flush()
+        except (BrokenPipeError, ValueError):
+            _leave()
+
+    threading.Thread(target=listen, daemon=True).start()
+    work = Work(orders, tell, asked.is_set)
+    try:
+        result = _kind(orders["kind"])(work)
+    except RefusedError as error:
+        tell({"event": "error", "message": error.message, "hint": error.hint, "field": error.field})
+    except SfumatoError as error:
+        message, hint = message_of(error)
+        tell({"event": "error", "message": message, "hint": hint, "field": ""})
+    except Exception:  # noqa: BLE001  # a job that dies silently would look interrupted: the page is told, the terminal knows more
+        traceback.print_exc()
+        tell({"event": "error", "message": "Something went wrong that was not foreseen.", "hint": "", "field": ""})
+    else:
+        tell({"event": "result", "result": result})
+    out.flush()
+    os._exit(0)  # the thread that listens would wait for ever
+
+
+def _leave() -> None:
+    """End, with all that this process started: nobody is there to end it."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+def _kind(name: str) -> Callable[[Work], dict[str, Any]]:
+    module, function = KINDS[name]
+    found: Callable[[Work], dict[str, Any]] = getattr(import_module(f".{module}", __package__), function)
+    return found
+
+
+def _only_ours() -> TextIO:
+    """Return the pipe to the studio, which nothing else in this process can write to."""
+    ours = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return ours
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Reports of designs: the page to sign and its JSON, made once and kept beside the design."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from sfumato.core.atomic import atomically
+from sfumato.files import read_any
+from sfumato.report.document import Origin, OtherDesigns, report
+from sfumato.report.maps import outline_of
+
+from ..grounds import PlacesGround
+from ..refusals import RefusedError
+from ..script import RUN
+from .orders import Work
+
+_TABLE: Final = "frontier.csv"
+_SECONDS: Final = 20.0  # for designs beside this one, where there is no frontier yet
+_AGAIN: Final = (
+    f"Made in the studio. The script that the studio gives for this design makes mechanism and report again "
+    f"({RUN}), the maps without an outline and without the designs of the studio's frontier."
+)
+
+
+def make_report(work: Work) -> dict[str, Any]:
+    """Write the report of a design as a page and as JSON."""
+    ground, asked = work.ground(), work.request
+    designs, name = work.folder / "designs", asked["design"]
+    outline = asked.get("outline")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "mechanism.sfm"  # the name under which it is downloaded
+        try:
+            file.write_bytes((designs / f"{name}.sfm").read_bytes())
+        except FileNotFoundError:
+            raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
+        found = report(
+            read_any(file),
+            visits=ground.visits if isinstance(ground, PlacesGround) else None,
+            sweep=_table(Path(folder) / _TABLE, asked["frontier"], in_km=isinstance(ground, PlacesGround)),
+            others=OtherDesigns(_SECONDS),
+            origin=Origin(file, source=ground.source, designed=RUN),
+            remarks=[_AGAIN, *asked["remarks"]],
+            outline=None if outline is None else outline_of(json.dumps(outline), "the outline"),
+        )
+    for ending, text in ((".json", found.json()), (".html", found.html())):
+        with atomically(designs / f"{asked['file']}{ending}") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return {"design": name}
+
+
+def _table(path: Path, rows: Iterable[Mapping[str, float]], *, in_km: bool) -> Path | None:
+    """Write other designs as a sweep does, with lengths in kilometres; None where there are none."""
+    lines = [f"{row['epsilon']!r},{row['loss'] / (1000 if in_km else 1)!r}" for row in rows]
+    if not lines:
+        return None
+    path.write_text("\n".join(["epsilon,loss", *lines]) + "\n", encoding="utf-8")
+    return path
