@@ -47,6 +47,8 @@ class Source(NamedTuple):
     imports: list[ast.Import | ast.ImportFrom]
     classes: list[str]
     hints: list[tuple[int, str]]
+    lines: int
+    checks_of_types: int
 
 
 @cache
@@ -55,8 +57,9 @@ def sources() -> list[Source]:
 
 
 def read(path: Path) -> Source:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    source = Source(path, [], [], [], [], [])
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    source = Source(path, [], [], [], [], [], len(text.splitlines()), text.count("isinstance("))
     for node in statements(tree):
         body = getattr(node, "body", [])
         source.alone.extend(each.lineno for place, each in enumerate(body) if stands_alone(each, node, place))
@@ -173,3 +176,38 @@ def test_no_files_import_each_other() -> None:
     while leaves := {name for name, uses in graph.items() if not uses & set(graph)}:
         graph = {name: uses for name, uses in graph.items() if name not in leaves}
     assert not graph, f"in a circle, or above one: {sorted(graph)}"
+
+
+def size() -> dict[str, int]:
+    """Return the figures of `.ci/size`."""
+    package = [each for each in sources() if package_of(each.path) == PACKAGE]
+    companions = [each for each in sources() if package_of(each.path) in (PAPERS, STUDIO)]
+    users: dict[str, list[str]] = {}
+    for name, uses in imported().items():
+        for module in uses:
+            if name != module.rpartition(".")[0]:  # the package shows it, which is no use of it
+                users.setdefault(module, []).append(name)
+    modules = {
+        name
+        for name in users
+        if name.startswith("sfumato.") and not (PACKAGE.parent / name.replace(".", "/")).is_dir()
+    }
+    names = (ROOT / "tests" / "doors" / "names.txt").read_text(encoding="ascii").splitlines()
+    return {
+        "files": len(package),
+        "lines": sum(each.lines for each in package),
+        "isinstance": sum(each.checks_of_types for each in package),
+        "one-importer": sum(len(users[name]) == 1 for name in modules),
+        "names": sum(name.startswith(" ") for name in names),
+        "companion-files": len(companions),
+        "companion-lines": sum(each.lines for each in companions),
+    }
+
+
+def test_the_source_does_not_grow_without_a_reason() -> None:
+    """A change that needs more writes the new number and its reason into `.ci/size`."""
+    rows = (row.split(maxsplit=2) for row in (ROOT / ".ci" / "size").read_text(encoding="ascii").splitlines())
+    limits = {row[0]: int(row[1]) for row in rows if row and row[0] != "#"}
+    found = size()
+    assert found.keys() == limits.keys()
+    assert not {name: (number, limits[name]) for name, number in found.items() if number > limits[name]}
