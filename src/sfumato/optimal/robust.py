@@ -12,21 +12,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy import sparse
 
-from ...core import AnyLoss, Guarantees, Mechanism, MetricPrivacy, Prior, Space
-from ...core.arguments import checked
-from ...core.arrays import Floats, readonly
-from ...errors import InputError, SolverError, python
-from ...evidence import expected_loss_above, prove, relative_gap
-from ...rounding import UNIT, below, underflow
-from ..problem import EXPECTED, Problem, least_loss
-from ..run import Run, positive
-from ..solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
-from .master import Mixture, best_mixture
-from .result import RobustDesign
+from ..core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivacy, Prior, Space
+from ..core.arguments import checked
+from ..core.arrays import Floats, readonly
+from ..errors import InputError, SolverError, python
+from ..evidence import EpsilonProof, expected_loss_above, prove, relative_gap
+from ..rounding import UNIT, amount_at_most, at_most, below, underflow
+from .highs import Highs
+from .linear import LinearProgram
+from .problem import EXPECTED, Problem, least_loss
+from .run import Run, positive
+from .solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound
@@ -35,6 +37,112 @@ _FIRST: Final = 1e-2  # the gap of the first designs, which only show where to l
 _OF_GAP: Final = 0.1  # and of later ones, as a share of the gap so far
 _LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
 _KEPT: Final = 12  # mechanisms that are remembered though the best mixture does not use them
+_SECONDS: Final = 60.0  # a program of a few rows takes thousandths
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RobustDesign:
+    """A mechanism of nearly the least largest expected loss over several priors, with its proofs.
+
+    The expected loss is linear in the prior, so what is proved for the k priors holds for all their mixtures.
+    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+
+    Attributes:
+        mechanism: The mechanism.
+        priors: The priors.
+        loss: The loss.
+        guarantees: What the mechanism guarantees.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        value: Upper bound of the largest expected loss, in the unit of the loss.
+        lower_bound: Proved lower bound of the same for every mechanism with the guarantees: what they all lose on
+            average for ``least_favourable``.
+        losses: Upper bounds of the expected loss for each prior.
+        weights: The shares of the priors in the least favourable one, array (k,).
+        least_favourable: The mixture of the priors whose least expected loss is the lower bound: the witness.
+        metric_privacy: One proof per guarantee.
+        negligible: A value so small that the gap is relative to it instead.
+        log: The progress, step by step; its bounds are proved, its values computed in plain floats.
+        seconds: The time it took.
+    """
+
+    mechanism: Mechanism
+    priors: tuple[Prior, ...]
+    loss: Loss
+    guarantees: tuple[Guarantee, ...]
+    status: Status
+    value: float
+    lower_bound: float
+    losses: tuple[float, ...]
+    weights: Floats
+    least_favourable: Prior
+    metric_privacy: tuple[EpsilonProof, ...]
+    negligible: float
+    log: tuple[Progress, ...]
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The largest distance of the value from the least one, relative to it; see `relative_gap`."""
+        return relative_gap(self.value, self.lower_bound, self.negligible)
+
+    @property
+    def epsilon_upper(self) -> float:
+        """The proved epsilon of the first guarantee, per unit of its metric."""
+        return self.metric_privacy[0].upper
+
+    def __repr__(self) -> str:
+        promise = ", ".join(str(guarantee) for guarantee in self.guarantees)
+        return (
+            f"RobustDesign of {self.mechanism!r}: {promise}; expected loss at most "
+            f"{amount_at_most(self.value, self.loss.unit)} for {len(self.priors)} priors and their mixtures, "
+            f"gap {at_most(self.gap, 2)} ({self.status.name})"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """Both sides of the game whose payoffs are the losses of mechanisms for priors.
+
+    Attributes:
+        shares: Array (j,), with which share each mechanism is used.
+        priors: Array (k,), the weights of the priors that no mixture of these mechanisms loses less for.
+        value: The largest expected loss of the mixture.
+    """
+
+    shares: Floats
+    priors: Floats
+    value: float
+
+
+def best_mixture(losses: Floats) -> Mixture:
+    """Return the equilibrium of the game of losses.
+
+    Args:
+        losses: Array (j, k), the expected loss of each mechanism for each prior, at least 0.
+
+    Raises:
+        SolverError: If the back-end finds none.
+    """
+    count, priors = losses.shape
+    scale = float(losses.max()) or 1.0
+    rows = np.zeros((priors + 1, count + 1))
+    rows[:priors, :count], rows[:priors, count] = losses.T / scale, -1.0
+    rows[priors, :count] = 1.0
+    program = LinearProgram(
+        np.append(np.zeros(count), 1.0),
+        sparse.csr_array(rows),
+        np.append(np.full(priors, -np.inf), 1.0),
+        np.append(np.zeros(priors), 1.0),
+        np.zeros(count + 1),
+    )
+    found = Highs("simplex").solve(program, time_limit=_SECONDS, stop=lambda: False)
+    if found.x is None or found.duals is None:
+        raise SolverError("the mixture of designs for the priors was not found.", "use fewer priors.")
+    shares, weights = np.maximum(found.x[:count], 0.0), np.maximum(-found.duals[:priors], 0.0)
+    shares /= shares.sum()
+    total = float(weights.sum())
+    even: Floats = np.full(priors, 1.0 / priors)
+    return Mixture(shares, weights / total if total > 0 else even, float((shares @ losses).max()))
 
 
 @checked
