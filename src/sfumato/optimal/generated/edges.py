@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...core.shortest_paths import paths_along
-from ..interior.columns import CAP
 from ..interior.order import cuthill_mckee
+from ..interior.pairs import CAP
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ..interior.columns import Columns
 from ..interior.loop import limits
-from ..interior.pairs import irreducible
+from ..interior.pairs import Columns, irreducible
 from ..interior.workers import Workers
 from .edges import Edges, Ints, ordered
 

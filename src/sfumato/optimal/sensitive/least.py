@@ -1,4 +1,15 @@
-"""The mechanism that reveals least about a sensitive value within a limit of the loss, with its proof."""
+"""The mechanism that reveals least about a sensitive value within a limit of the loss, with its proof.
+
+The least vulnerability under metric privacy: a game about distortion, solved as such.
+
+An adversary who guesses the class x errs on the secret w with the probability 1 - P(x|w). With these errors as
+distances of "guesses" x from secrets w, the error of the best attack is
+
+    sum over z of min over x of sum over w of P(w) p(z|w) (1 - P(x|w)) = 1 - V(p),
+
+so the mechanism of least Bayes vulnerability is that of most distortion privacy, and the strategy, the price of
+the loss and the prices of the rows are the same in both. The bound is proved again from them and P(x, w) itself.
+"""
 
 from __future__ import annotations
 
