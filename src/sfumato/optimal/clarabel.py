@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .generate import LinearSolver
 from .linear import LinearProgram, Solution
+from .row_generation import LinearSolver
 from .solver import Status, Stop
 
 

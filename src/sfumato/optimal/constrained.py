@@ -16,9 +16,9 @@ from ..errors import InputError, SolverError, argument
 from ..evidence import ManyMultipliers, certify, relative_gap
 from .clarabel import Clarabel
 from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
-from .generate import ALL_AT_ONCE, LinearSolver, first_rows
 from .highs import Highs
 from .problem import Problem
+from .row_generation import ALL_AT_ONCE, LinearSolver, first_rows
 from .solver import Answer, Control, Progress, Solver, Status
 from .solvers import Auto
 from .triples import violated

@@ -21,9 +21,9 @@ from ..errors import InfeasibleError
 from ..evidence import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ..mechanisms import made_private
 from ..rounding import amount_at_least
-from .generate import ALL_AT_ONCE, LinearSolver
 from .linear import LinearProgram, wide
 from .problem import WORST_CASE, Problem
+from .row_generation import ALL_AT_ONCE, LinearSolver
 from .solver import Control, Status
 from .triples import Triples, violated
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolverError
-from .generate import LinearSolver
 from .linear import LinearProgram, Solution
+from .row_generation import LinearSolver
 from .solver import Status, Stop
 
 _METHODS = ("ipm", "simplex")

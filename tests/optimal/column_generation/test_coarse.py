@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.optimal.generated import coarse
-from sfumato.optimal.generated.edges import edges_of
-from sfumato.optimal.generated.program import program
+from sfumato.optimal.column_generation import coarse
+from sfumato.optimal.column_generation.program import edges_of, program
 
 from .towns import few_edges
 

@@ -25,10 +25,8 @@ from ..interior.loop import Course
 from ..interior.workers import Workers
 from ..solver import Control, OnProgress, Progress, Status
 from .coarse import beside, coarser, spread
-from .present import Present, cold, joined, kept, near_rows, staying
-from .price import Price
-from .pricing import Seen, priced
-from .program import Positions, Program
+from .price import Price, Seen, priced
+from .program import Positions, Present, Program, cold, joined, kept, near_rows, staying
 
 _COARSE: Final = 2e-3  # gap of the coarser problems
 _FINER: Final = 0.5  # of the gap: that of the coarser problem, where it is no less

@@ -8,19 +8,18 @@ from typing import Final
 
 import numpy as np
 
-from ..core.arrays import Floats
-from ..evidence import LeastCosts, Multipliers
-from .effort import MOST_PRICES, shortage_of_generated
-from .generated.coarse import beside
-from .generated.edges import Ints, graph_of
-from .generated.program import Program, program
-from .generated.rounds import Ended, Proved, generate
-from .interior.kept import state_folder
-from .interior.workers import StoppedError, Workers
-from .problem import EXPECTED, Problem
-from .reduction import Positions, Reduced, reduce
-from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
-from .structured import ALMOST, MENDED, Structured, cores, narrowed
+from ...core.arrays import Floats
+from ...evidence import LeastCosts, Multipliers
+from ..effort import MOST_PRICES, shortage_of_generated
+from ..interior.kept import state_folder
+from ..interior.workers import StoppedError, Workers
+from ..problem import EXPECTED, Problem
+from ..reduction import Positions, Reduced, reduce
+from ..solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
+from ..structured import ALMOST, MENDED, Structured, cores, narrowed
+from .coarse import beside
+from .program import Ints, Program, graph_of, program
+from .rounds import Ended, Proved, generate
 
 GENERATED: Final = "generated observables"
 OF_PAIRS: Final = "generated observables and pairs"

@@ -7,8 +7,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.optimal import Status
-from sfumato.optimal.generated.edges import edges_of
-from sfumato.optimal.generated.program import program
+from sfumato.optimal.column_generation.program import edges_of, program
 
 
 def optimum(given):

@@ -10,12 +10,10 @@ import pytest
 import sfumato as sf
 from sfumato.evidence.optimality import prove_optimality
 from sfumato.optimal import Generating, Status
-from sfumato.optimal.generated import coarse, rounds
-from sfumato.optimal.generated.edges import graph_of
-from sfumato.optimal.generated.present import cold, joined, kept, near_rows
-from sfumato.optimal.generated.price import price
-from sfumato.optimal.generated.program import program
-from sfumato.optimal.generated.rounds import generate
+from sfumato.optimal.column_generation import coarse, rounds
+from sfumato.optimal.column_generation.price import price
+from sfumato.optimal.column_generation.program import cold, graph_of, joined, kept, near_rows, program
+from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior import loop
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress

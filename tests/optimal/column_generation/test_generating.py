@@ -5,8 +5,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.evidence.optimality import prove_optimality
-from sfumato.optimal import Generating, Status, generating
-from sfumato.optimal.generated import coarse
+from sfumato.optimal import Generating, Status
+from sfumato.optimal.column_generation import coarse, solver
 from sfumato.report import summarise
 
 from .towns import check_agreement
@@ -78,7 +78,7 @@ def test_a_time_limit_leaves_a_proved_mechanism():
 
 def test_the_bound_is_the_same_where_prices_are_not_kept(monkeypatch):
     one = design(town(3), solver="generating", gap=1e-2)
-    monkeypatch.setattr(generating, "MOST_PRICES", 0)
+    monkeypatch.setattr(solver, "MOST_PRICES", 0)
     other = design(town(3), solver="generating", gap=1e-2)
     assert one.optimality is not None
     assert other.optimality is None
@@ -105,14 +105,14 @@ def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
         )
 
     one = made()
-    monkeypatch.setattr(generating, "MOST_PRICES", 0)
+    monkeypatch.setattr(solver, "MOST_PRICES", 0)
     other = made()
     assert other.optimality is None
     assert other.certificate.bound == pytest.approx(one.certificate.bound, rel=1e-12)
 
 
 def test_a_report_says_that_the_file_will_not_prove_the_bound(monkeypatch):
-    monkeypatch.setattr(generating, "MOST_PRICES", 0)
+    monkeypatch.setattr(solver, "MOST_PRICES", 0)
     found = design(town(3), solver="generating", gap=1e-2)
     assert "the file does not prove it again" in " ".join(summarise(found, LATTICE.metric()).markdown().split())
 

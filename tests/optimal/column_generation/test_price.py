@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sfumato.optimal.generated.price import price, unpriced
+from sfumato.optimal.column_generation.price import price, unpriced
 
 from .towns import town
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.optimal.generated import coarse, pricing
-from sfumato.optimal.generated.rounds import generate
+from sfumato.optimal.column_generation import coarse, price
+from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress, Status
 
@@ -129,7 +129,7 @@ def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monke
 
 def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch):
     monkeypatch.setattr(coarse, "_FEW", 10)
-    monkeypatch.setattr(pricing, "ALONE", 10)
+    monkeypatch.setattr(price, "ALONE", 10)
     given = town(0, size="2.5 km x 2 km")
     lines: list[Progress] = []
     check(given, solved(given, gap=1e-2, progress=lines.append), optimum(given), gap=1e-2)

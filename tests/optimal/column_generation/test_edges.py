@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.shortest_paths import paths_along
-from sfumato.optimal.generated.edges import Edges, edges_of, graph_of, ordered
+from sfumato.optimal.column_generation.program import Edges, edges_of, graph_of, ordered
 
 
 def exponents_of(lattice, epsilon=0.3):

@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
-from .edges import DETOUR, edges_of, nearest_of
-from .program import Positions, Program, program
+from .program import DETOUR, Positions, Program, edges_of, nearest_of, program
 
 _FEW: Final = 150  # secrets that are solved with all observables
 _APART: Final = 1.99  # times the step, the least exponent between secrets of the net
