@@ -21,11 +21,10 @@ from ..errors import InfeasibleError
 from ..evidence import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ..mechanisms import made_private
 from ..rounding import amount_at_least
-from .linear import LinearProgram, wide
+from .linear import LinearProgram, Triples, violated, wide
 from .problem import WORST_CASE, Problem
 from .row_generation import ALL_AT_ONCE, LinearSolver
 from .solver import Control, Status
-from .triples import Triples, violated
 
 ENOUGH: Final = 1e-9
 """A share of a constraint's scale that is left for rounding."""

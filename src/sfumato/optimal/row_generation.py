@@ -15,11 +15,10 @@ import numpy as np
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
 from ..evidence import Multipliers
-from .linear import LinearProgram, Relaxation, Solution
+from .linear import LinearProgram, Relaxation, Solution, Triples, all_pairs, spanner_pairs, violated
 from .problem import DISTORTION, Problem
 from .reduction import Reduced, reduce
 from .solver import Answer, Control, Progress, Solver, Status, Stop, gap_of, mended, objective_of, proved_bound
-from .triples import Triples, all_pairs, spanner_pairs, violated
 
 ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1
