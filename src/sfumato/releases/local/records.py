@@ -19,8 +19,7 @@ from ...core.frozen import Short
 from ...core.hidden import hidden_name
 from ...errors import InputError, argument
 from ..marks import Mark
-from .locks import is_locked
-from .runs import facts_of, work_folder, work_folders
+from .runs import facts_of, is_locked, work_folder, work_folders
 from .sources import Identity
 
 _SUFFIX: Final = ".released.json"
