@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.atomic import atomically
+from ..._system import atomically, hidden_name
 from ...core.frozen import Short
-from ...core.hidden import hidden_name
 from ...errors import InputError, argument
 from ..marks import Mark
 from .runs import facts_of, is_locked, work_folder, work_folders

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ...core.hidden import hidden_name
+from ..._system import hidden_name
 from ...errors import FileError, InputError, argument
 
 RUN: Final = "run.json"

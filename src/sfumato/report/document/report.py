@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import final
 
+from ..._system import atomically
 from ...audits import Outcome
 from ...core import Prior
-from ...core.atomic import atomically
 from ...core.frozen import Short
 from ...core.naming import quoted
 from ...errors import DataError, InputError

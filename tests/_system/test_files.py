@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from sfumato.core.atomic import atomically
+from sfumato._system import atomically
 from sfumato.errors import FileError
 
 

@@ -1,18 +1,20 @@
-"""Files that appear whole or not at all."""
+"""Files: written whole or not at all, readable by their owner only, locked; and names of temporary ones."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from ..errors import FileError
-from .hidden import hidden_name
 
-_HINTS = {
+_LONGEST: Final = 140  # bytes of a name; encrypted folders take 143, most others 255
+_HINTS: Final = {
     errno.ENOSPC: "the disk is full: free some space or write elsewhere.",
     errno.EDQUOT: "your quota of the disk is used up: free some space or write elsewhere.",
     errno.ENOENT: "its folder does not exist: create it first.",
@@ -89,6 +91,42 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """
     _, temporary = _begun(path)
     temporary.unlink(missing_ok=True)
+
+
+def hidden_name(name: str, suffix: str) -> str:
+    """Return the name of a hidden file that belongs to another: a dot, the name, the suffix.
+
+    A long name is cut to whole characters, and a hash of all of it tells it from others that begin alike.
+
+    Args:
+        name: The name of the other file, without its folder.
+        suffix: What the hidden file is, such as ``.part``; at most 60 bytes.
+    """
+    encoded = name.encode("utf-8", "surrogateescape")
+    end = suffix.encode()
+    if len(encoded) + len(end) < _LONGEST:
+        return f".{name}{suffix}"
+    digest = hashlib.blake2b(encoded, digest_size=8).hexdigest()
+    room = _LONGEST - len(end) - len(digest) - 2
+    return f".{encoded[:room].decode('utf-8', 'ignore')}~{digest}{suffix}"
+
+
+def try_lock(descriptor: int) -> bool:
+    """Take the lock of an open file or folder. It ends when that is closed, or with the process.
+
+    Returns:
+        False if another process holds it. True otherwise, also where the system or its file system has no such
+        locks, and nothing keeps others out.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has none
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+    return True
 
 
 def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sfumato.core.fresh_processes import fresh_processes
+from sfumato._system import worker_pool
 
 STANDARD = ("json", "pickle", "selectors", "signal", "socket", "struct", "subprocess", "tempfile", "threading")
 OTHERS = ("numpy", "threadpoolctl", "pyarrow")
@@ -25,7 +25,7 @@ def hostile_folder(tmp_path, monkeypatch):
 def test_workers_import_nothing_from_the_current_folder(hostile_folder):
     assert str(hostile_folder) not in sys.path
     before = os.environ.get("PYTHONSAFEPATH")
-    with fresh_processes(2) as pool:
+    with worker_pool(2) as pool:
         assert list(pool.map(abs, [-1, -2, -3])) == [1, 2, 3]
     assert not (hostile_folder / "imported").exists()
     assert os.environ.get("PYTHONSAFEPATH") == before

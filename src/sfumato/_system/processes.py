@@ -1,4 +1,4 @@
-"""Processes for work that is handed out: fresh ones, which never outlive the process that started them."""
+"""Worker pool using the spawn method. Workers exit with their parent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LOCK: Final = threading.Lock()
 
 
 @contextmanager
-def fresh_processes(count: int) -> Iterator[Executor]:
-    """Give fresh processes, which end when the block fails, and when this process ends, however that happens.
+def worker_pool(count: int) -> Iterator[Executor]:
+    """Yield a pool of spawned processes, which end when the block fails and when this process ends.
 
     Each has one thread of BLAS, and leaves Ctrl-C to this process. They are not forked: a fork would copy the
     locks of BLAS and of HiGHS in any state. They import nothing from the current folder unless this process does.
