@@ -13,8 +13,7 @@ from ..core.arrays import Floats, numbers
 from ..core.degrees import released
 from ..errors import InputError, argument
 from .entropy import Uints, Words
-from .points import PointRecipe
-from .recipe import Recipe, Row
+from .recipe import PointRecipe, Recipe, Row
 
 Outside = Literal["error", "nearest"]
 _OUTSIDE = ("error", "nearest")

@@ -1,4 +1,4 @@
-"""Recipes: how a report is drawn from whole random words, exactly."""
+"""Recipes: how a report is drawn from whole random words, exactly, for numbered secrets or for points."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Mechanism
+from ..core.arrays import Floats
 from ..core.frozen import Frozen
 from .alias import AliasTables
 from .entropy import Words
-from .points import PointRecipe
 
 Integers = NDArray[np.signedinteger[Any]]
 
@@ -48,6 +48,27 @@ class Recipe(ABC):
         Returns:
             Array (count, ...) of reports of the shape above.
         """
+
+
+@runtime_checkable
+class PointRecipe(Protocol):
+    """The way a report is drawn for a point on the ground."""
+
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+        """Return a report for each point: latitudes and longitudes, array (n, 2).
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+            words: Where the randomness comes from.
+            nearest: Move points that are not served to the nearest that are, instead of refusing them.
+
+        Raises:
+            InputError: If a point is not served.
+        """
+
+    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+        """Return a report for one point: latitude and longitude; see `blurred`."""
 
 
 @runtime_checkable

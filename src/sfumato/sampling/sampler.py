@@ -15,8 +15,7 @@ from ..core.frozen import Frozen
 from ..errors import InputError
 from .blurring import Outside, blurred, points_of
 from .entropy import SeededWords, SystemWords, Words
-from .points import PointRecipe
-from .recipe import Drawable, Integers, Recipe, Row
+from .recipe import Drawable, Integers, PointRecipe, Recipe, Row
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62

@@ -19,7 +19,7 @@ from ...geo import Projection, Visits
 from ...geo.projection import CLOSE_M, LIMIT_KM
 from ...geo.true_points import TruePoints
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
-from ...sampling import SeededWords, SystemWords, Thrown, Words
+from ...sampling import ScalarCoins, SeededWords, SystemWords, Words
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise
@@ -250,7 +250,7 @@ class CoordinateNoise(Frozen):
         if not math.hypot(x, y) < self.reach_m - CLOSE_M:
             north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
             return north, east
-        i, j = self.noise.noise_one(Thrown(words))
+        i, j = self.noise.noise_one(ScalarCoins(words))
         i, j = i + snapped_one(x, self.step_m), j + snapped_one(y, self.step_m)
         if self.remap is None:
             x, y = i * float(self.step_m), j * float(self.step_m)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from sfumato.sampling import SeededWords, Thrown
+from sfumato.sampling import ScalarCoins, SeededWords
 from sfumato.sampling.coins import below, coins, decays
 
 FALSE_ALARM = 1e-9
@@ -32,7 +32,7 @@ ratios = st.integers(1, 2**80).flatmap(lambda d: st.tuples(st.integers(0, d - 1)
 @given(ratios, st.lists(words, min_size=3, max_size=3))
 def test_a_coin_falls_as_in_an_array(ratio, drawn):
     n, d = ratio
-    assert Thrown(Given(drawn)).coin(n, d) == coins(np.array([n], dtype=object), d, Given(drawn))[0]
+    assert ScalarCoins(Given(drawn)).coin(n, d) == coins(np.array([n], dtype=object), d, Given(drawn))[0]
 
 
 @given(ratios, st.integers(0, 2**64 - 1))
@@ -40,13 +40,14 @@ def test_a_coin_on_the_edge_looks_at_more_digits(ratio, rest):
     n, d = ratio
     digit = (n << 64) // d
     assert (
-        Thrown(Given([digit, rest])).coin(n, d) == coins(np.array([n], dtype=object), d, Given([digit, rest]))[0]
+        ScalarCoins(Given([digit, rest])).coin(n, d)
+        == coins(np.array([n], dtype=object), d, Given([digit, rest]))[0]
     )
 
 
 @given(st.integers(1, 2**130), st.integers(0, 2**32 - 1))
 def test_integers_below_a_bound_are_those_of_arrays(bound, seed):
-    one, many = Thrown(SeededWords(seed)), SeededWords(seed)
+    one, many = ScalarCoins(SeededWords(seed)), SeededWords(seed)
     found = one.below(bound)
     assert 0 <= found < bound
     assert found == int(below(bound, 1, many)[0])
@@ -55,15 +56,15 @@ def test_integers_below_a_bound_are_those_of_arrays(bound, seed):
 @given(st.integers(0, 999), st.integers(0, 2**32 - 1))
 def test_decays_are_those_of_arrays(numerator, seed):
     assert (
-        Thrown(SeededWords(seed)).decay(numerator, 1000)
+        ScalarCoins(SeededWords(seed)).decay(numerator, 1000)
         == decays(np.array([numerator]), 1000, SeededWords(seed))[0]
     )
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(41, 3)])
 def test_signed_numbers_follow_the_two_sided_geometric_distribution(scale):
-    thrown = Thrown(SeededWords(11))
-    drawn = np.array([thrown.signed(scale) for _ in range(20_000)])
+    scalar = ScalarCoins(SeededWords(11))
+    drawn = np.array([scalar.signed(scale) for _ in range(20_000)])
     ratio = np.exp(-1 / float(scale))
     reach = int(8 * float(scale)) + 2
     k = np.arange(-reach, reach + 1)
