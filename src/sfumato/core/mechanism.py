@@ -12,17 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, python
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
-from .frozen import Frozen
+from .frozen import Frozen, NotebookRepr
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .loss import AnyLoss, as_loss
-from .notebook import cut, notebook_figures, notebook_table
 from .prior import Prior
 from .space import Space
 from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantised
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Frozen):
+class Mechanism(Frozen, NotebookRepr):
     """A channel from secrets to observables, kept as integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly
@@ -145,22 +144,6 @@ class Mechanism(Frozen):
     def __repr__(self) -> str:
         n, m = self.shape
         return f"Mechanism of {n} secrets and {m} observables in {self.bits}-bit integers"
-
-    def _repr_html_(self) -> str:
-        """Return the mechanism as notebooks show it; nothing here is proved."""
-        n, m = self.shape
-        unused = int((~(self.weights != 0).any(axis=0)).sum())
-        rows = [
-            (
-                "Secrets",
-                f"{n:,}: {cut(self.secrets.labels[0])}{f' to {cut(self.secrets.labels[-1])}' if n > 1 else ''}",
-            ),
-            ("Reports", f"{m:,}{f', {unused:,} of them never made' if unused else ''}"),
-            ("Kept as", f"integers of {self.bits} bits; each row sums to 2 to the power of {self.bits}"),
-            *(("Promised", cut(each)) for each in self.guarantees),
-        ]
-        note = "What is promised is its maker's word: sf.audit proves what holds." if self.guarantees else ""
-        return notebook_table("Mechanism", rows, note, figures=notebook_figures(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mechanism):
