@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...divergences.distributions import log_ratios
+from ...divergences import log_ratios
 from ..witness import Witness
 
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache

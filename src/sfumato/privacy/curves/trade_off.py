@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers, readonly
-from ...divergences import Profile
-from ...divergences.distributions import Rows, log_ratios, single
+from ...divergences import Profile, Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on

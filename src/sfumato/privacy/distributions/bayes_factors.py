@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
-from ...divergences.distributions import log_ratios
+from ...divergences import log_ratios
 from ...errors import InputError
 from ...rounding.errors import log_error
 from ..rows import AnyMechanism

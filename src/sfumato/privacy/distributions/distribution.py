@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
-from ...divergences import max_divergence
-from ...divergences.distributions import log_ratios
+from ...divergences import log_ratios, max_divergence
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
 from ..exact import least_step
