@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Floats, distinct_points, frozen
 from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
-from .medians import medians
+from .geometric_median import medians
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

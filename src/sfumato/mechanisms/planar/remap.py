@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core.arrays import Floats, distinct_points, floats, frozen, integer
 from ...core.frozen import Frozen, Short
 from ...errors import InputError
-from ...geo.medians import medians
+from ...geo.geometric_median import medians
 from .snapping import snapped
 
 Integers = NDArray[np.signedinteger[Any]]
