@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
-from ...core.likelihood import maximised
 from ...errors import InputError
+from ...leakage.likelihood import maximise
 from .reports import AnyReports, Pooled, Reports, pooled
 from .result import Estimate
 
@@ -228,7 +228,7 @@ def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int
     p, gaps, steps = found.probabilities, found.gaps.copy(), found.iterations
     for i in np.flatnonzero(found.gaps > goal):
         used = shares[i] > 0
-        best = maximised(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
+        best = maximise(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
         if best.gap < gaps[i]:
             p[i], gaps[i] = best.probabilities, best.gap
         steps = max(steps, found.iterations + best.steps)

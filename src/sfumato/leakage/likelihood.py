@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from .arrays import Floats
+from ..core.arrays import Floats
 
 _STEPS: Final = 200
 _BACK: Final = 0.995  # of the way to the boundary
@@ -108,7 +108,7 @@ def interior_points(
         x = x / x.sum()
 
 
-def maximised(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float) -> Maximum:
+def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float) -> Maximum:
     """Return where F is largest; see `interior_points` for F and the arguments.
 
     The gap is computed from the point alone, so it holds whatever the steps were. The best

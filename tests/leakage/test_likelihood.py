@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sfumato.core.likelihood import interior_points, maximised
+from sfumato.leakage.likelihood import interior_points, maximise
 
 
 def test_seen_outcomes_are_their_own_best_explanation():
     shares = np.array([0.5, 0.3, 0.2])
-    found = maximised(np.eye(3), shares, np.zeros(3), np.ones(3), 1e-12)
+    found = maximise(np.eye(3), shares, np.zeros(3), np.ones(3), 1e-12)
     np.testing.assert_allclose(found.probabilities, shares, atol=1e-9)
     assert found.value == pytest.approx(shares @ np.log(shares), abs=1e-12)
 
@@ -20,7 +20,7 @@ def test_a_linear_term_moves_two_outcomes_as_by_hand():
     # ln x + b x on the segment x + y = 1 with f = (1/2, 1/2): 1/(2x) + b = 1/(2(1 - x)).
     b = 0.75
     x = (b - 1 + np.sqrt(b * b + 1)) / (2 * b)
-    found = maximised(np.eye(2), np.full(2, 0.5), np.array([b, 0.0]), np.ones(2), 1e-13)
+    found = maximise(np.eye(2), np.full(2, 0.5), np.array([b, 0.0]), np.ones(2), 1e-13)
     np.testing.assert_allclose(found.probabilities, [x, 1 - x], atol=1e-7)
 
 
@@ -36,7 +36,7 @@ def test_no_point_is_better_by_more_than_the_gap_and_another_solver_agrees(seed)
     points = interior_points(matrix, f, b, np.ones(6), 1e-10)
     for point, _ in zip(points, range(8), strict=False):
         assert max(map(value, others)) <= value(point.x) + point.gap + 1e-12
-    found = maximised(matrix, f, b, np.ones(6), 1e-10)
+    found = maximise(matrix, f, b, np.ones(6), 1e-10)
     assert found.gap <= 1e-10
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # SciPy 1.15 steps out of the bounds and says so
