@@ -12,7 +12,7 @@ from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy,
 from ..core.arrays import Floats, frozen
 from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
 from .constraints import LinearConstraint

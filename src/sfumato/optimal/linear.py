@@ -18,7 +18,7 @@ from scipy import sparse
 from ..core import Metric
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..core.spanner import direct_pairs, greedy_spanner
 from ..evidence import Multipliers
 from .reduction import Reduced

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core.shortest_paths import paths_along
+from sfumato.core.metric import paths_along
 from sfumato.optimal.column_generation.program import Edges, edges_of, graph_of, ordered
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, CoordinatePrivacy, units
-from ...core.arrays import Floats, floats
-from ...core.degrees import released, released_one
+from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.frozen import Frozen
 from ...errors import InputError, python
 from ...geo import Projection, Visits
@@ -233,7 +232,7 @@ class CoordinateNoise(Frozen):
                 "leave it out" if one else "leave them out",
                 "design the noise for a wider region." if np.isfinite(away[bad]).all() else "",
             )
-        return released(plane.inverse(self._reports(points, words)))
+        return round_degrees(plane.inverse(self._reports(points, words)))
 
     def _slip(self, lat: Floats, lon: Floats) -> str:
         """Return a hint for points that cannot be blurred, where their coordinates are exchanged or missing."""
@@ -256,7 +255,7 @@ class CoordinateNoise(Frozen):
             x, y = i * float(self.step_m), j * float(self.step_m)
         else:
             x, y = self.remap.places(np.array([[i, j]]))[0].tolist()
-        return released_one(*plane.inverse_one(x, y))
+        return round_point(*plane.inverse_one(x, y))
 
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.

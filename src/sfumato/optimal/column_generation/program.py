@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ...core.shortest_paths import paths_along
+from ...core.metric import paths_along
 from ..interior import form, inside, loop, symmetry
 from ..interior.form import Iterate, Rows
 from ..interior.loop import limits

@@ -9,8 +9,7 @@ from typing import Final, Literal
 import numpy as np
 
 from ...core import Mechanism
-from ...core.arrays import Floats
-from ...core.degrees import released
+from ...core.arrays import Floats, round_degrees
 from ...errors import InputError, argument
 from ...geo import Places
 from ...mechanisms.planar import CoordinateNoise
@@ -131,7 +130,7 @@ class PointReports:
         if len(positions) < len(reports):
             return None
         if self._latlon is None:
-            self._latlon = released(self._mechanism.observables.latlon)
+            self._latlon = round_degrees(self._mechanism.observables.latlon)
         return self._latlon[positions]
 
 

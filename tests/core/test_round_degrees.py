@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.degrees import released, released_one
+from sfumato.core.arrays import round_degrees, round_point
 from sfumato.mechanisms.planar import CoordinateNoise
 
 DEGREES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
@@ -15,7 +15,7 @@ DEGREES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
 @given(DEGREES)
 def test_texts_have_seven_decimals_and_no_more(place):
-    for given_, found in zip(place, released(np.array(place)).tolist(), strict=True):
+    for given_, found in zip(place, round_degrees(np.array(place)).tolist(), strict=True):
         decimal = Decimal(repr(found))
         assert decimal == round(decimal, 7)
         assert abs(decimal - Decimal(given_)) <= Decimal("0.5000001e-7")
@@ -24,9 +24,9 @@ def test_texts_have_seven_decimals_and_no_more(place):
 
 @given(DEGREES)
 def test_one_is_as_many_and_twice_is_as_once(place):
-    once = released(np.array([place]))
-    assert tuple(once[0].tolist()) == released_one(*place)
-    assert np.array_equal(released(once), once)
+    once = round_degrees(np.array([place]))
+    assert tuple(once[0].tolist()) == round_point(*place)
+    assert np.array_equal(round_degrees(once), once)
 
 
 def test_blurred_points_have_seven_decimals_alone_and_together():
