@@ -12,7 +12,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
-from .logarithms import Logarithm, quotient
+from .floats import Logarithm, quotient
 
 _PLAIN: Final = range(-5, 9)  # powers of ten that are written out
 _TIE: Final = Decimal("1e-9")  # relative: what is nearer to a short number may be that number
