@@ -41,13 +41,6 @@ class Metric(Frozen):
         stated: Whether a file states the distances and its secrets do not confirm them. A promise by such
             distances is refused where reports are drawn or charged.
 
-    Attributes:
-        array: Array (n, n) of distances in ``unit``.
-        unit: The unit, such as ``"km"``; empty for a pure number.
-        name: What the metric is called in texts.
-        triangle: Whether the triangle inequality holds.
-        stated: Whether only a file states the distances.
-
     Raises:
         InputError: If the array is not square, or an axiom other than the triangle
             inequality fails.

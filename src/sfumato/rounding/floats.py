@@ -123,9 +123,6 @@ class Logarithm(float):
     Args:
         factor: The fraction, at least 1.
 
-    Attributes:
-        factor: The fraction.
-
     Example:
         >>> Logarithm(Fraction(3)), Logarithm(Fraction(3)).factor
         (1.0986122886681098, Fraction(3, 1))
