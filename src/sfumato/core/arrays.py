@@ -80,7 +80,7 @@ def readonly(array: AnyArray) -> AnyArray:
     return array
 
 
-def frozen(array: AnyArray) -> AnyArray:
+def freeze(array: AnyArray) -> AnyArray:
     """Return the array, or a read-only copy of one that can still be written to."""
     return readonly(array.copy()) if array.flags.writeable else array
 

@@ -17,7 +17,7 @@ from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarant
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .space import Space
-from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantised
+from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ class Mechanism(Frozen, NotebookRepr):
             raise InputError("the matrix is empty.", "pass one row per secret and one column per observable.")
         check_stochastic(array)
         bits = needed_bits(array)
-        self._set(quantised(array, bits), bits, secrets, observables)
+        self._set(quantise(array, bits), bits, secrets, observables)
 
     @classmethod
     def from_weights(

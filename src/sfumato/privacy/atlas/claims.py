@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
-from ...core.naming import called
+from ...core.naming import name_phrase
 from ...divergences import named
 from ...errors import InputError
 from ...rounding import at_least, at_most
@@ -137,7 +137,7 @@ class Claim:
         if isinstance(relation, Relation):
             return relation.name
         if isinstance(metric, Metric):
-            return f"any two secrets by the {called(metric.name, 'metric')}"
+            return f"any two secrets by the {name_phrase(metric.name, 'metric')}"
         return "any two secrets"
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...core.arrays import Floats
-from ...core.bisection import bisect, doubled
+from ...core.bisection import bisect, double
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from ..notion import Description, Finding, Notion
@@ -130,7 +130,7 @@ class GaussianTradeOff(Curve):
         def enough(epsilon: float) -> bool:
             return self.delta(epsilon) <= delta
 
-        return bisect(enough, *doubled(enough, fails=0.0, holds=1.0), relative=1e-14).holds
+        return bisect(enough, *double(enough, fails=0.0, holds=1.0), relative=1e-14).holds
 
 
 DESCRIPTION: Final = Description(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Metric
 from ...core.arrays import Floats
-from ...core.naming import called
+from ...core.naming import name_phrase
 from ...divergences import Divergence, HockeyStick
 from ...errors import InputError
 from ...rounding import at_most
@@ -175,5 +175,5 @@ class DivergenceMetricPrivacy(ByMetric):
         rest = f" {self.unprotected}" if self.unprotected else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
-            f"their distance ({called(self.metric.name)}).{rest}"
+            f"their distance ({name_phrase(self.metric.name)}).{rest}"
         )
