@@ -40,8 +40,8 @@ class Refusal:
     missing: str
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Goal(Short):
     """The notion that a chain should end at, and what was said about it.
 
     Attributes:
