@@ -86,13 +86,6 @@ from .point import MetricDifferentialPrivacy as MetricDifferentialPrivacy
 from .point import PrivacyProfile as PrivacyProfile
 from .point import ProbabilisticDifferentialPrivacy as ProbabilisticDifferentialPrivacy
 from .point import RenyiPrivacy as RenyiPrivacy
-from .point import concentrated_from_range as concentrated_from_range
-from .point import differential_from_probabilistic as differential_from_probabilistic
-from .point import differential_from_range as differential_from_range
-from .point import kl_from_differential as kl_from_differential
-from .point import probabilistic_from_differential as probabilistic_from_differential
-from .point import range_from_differential as range_from_differential
-from .point import total_variation_from_kl as total_variation_from_kl
 from .relation import Relation as Relation
 from .vocabulary import KINDS as KINDS
 from .vocabulary import VOCABULARY as VOCABULARY

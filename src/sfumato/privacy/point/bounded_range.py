@@ -16,7 +16,7 @@ from ..exact import largest_range
 from ..limits import range_limits
 from ..notion import Description, Finding, Notion
 from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, channel, check_epsilon
+from ..rows import AnyMechanism, channel
 from ..search import Positions, search
 from ..witness import Witness
 
@@ -90,32 +90,3 @@ class BoundedRange(Notion):
             f"Between two reports, the odds of {related(self.relation)} never differ by more than a factor of "
             f"{factor_at_most(value)} (eta {at_most(value)})."
         )
-
-
-def differential_from_range(eta: float) -> float:
-    """Return the epsilon of differential privacy that eta implies: eta itself.
-
-    Two distributions have a loss above 0 and one below 0, unless they are equal, so no
-    loss is larger than the range.
-    """
-    check_epsilon(eta)
-    return eta
-
-
-def range_from_differential(epsilon: float) -> float:
-    """Return the eta that differential privacy in both orders implies: twice epsilon, attained by the coin."""
-    check_epsilon(epsilon)
-    return 2 * epsilon
-
-
-def concentrated_from_range(eta: float) -> float:
-    """Return the rho of zero-concentrated differential privacy that eta implies: eta**2 / 8, rounded up.
-
-    Rho bounds the Renyi divergence of every order a > 1 by rho a. From epsilon alone
-    follows epsilon tanh(epsilon / 2), which is larger (docs/proofs/atlas.md, dp-to-zcdp).
-
-    Source:
-        Cesar and Rogers, ALT 2021.
-    """
-    check_epsilon(eta)
-    return math.nextafter(eta * eta / 8, math.inf) if eta else 0.0

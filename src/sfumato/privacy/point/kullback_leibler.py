@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from ...divergences import KL, Renyi
 from ..notion import Description, Finding, Notion
 from ..relation import Relation
-from ..rows import AnyMechanism, check_epsilon
+from ..rows import AnyMechanism
 from .largest_divergence import measured, sentence_of
 
 KULLBACK_LEIBLER: Final = Description(
@@ -94,39 +93,3 @@ class RenyiPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         return sentence_of(Renyi(self.order), self.relation, value)
-
-
-def kl_from_differential(epsilon: float) -> float:
-    """Return the largest Kullback-Leibler divergence under differential privacy in both orders, rounded up.
-
-    It is epsilon tanh(epsilon / 2), attained by the coin, and below both epsilon and
-    epsilon**2 / 2: better than the bound min(epsilon, epsilon**2) often quoted.
-
-    Args:
-        epsilon: At least 0.
-
-    Example:
-        >>> round(kl_from_differential(1.0), 6)
-        0.462117
-
-    Source:
-        Proved in docs/proofs/rounding-of-notions.md.
-    """
-    check_epsilon(epsilon)
-    return epsilon * math.tanh(epsilon / 2) * (1 + 2.0**-49)
-
-
-def total_variation_from_kl(epsilon: float) -> float:
-    """Return a bound of the total variation, the delta at epsilon 0, under KL privacy, rounded up.
-
-    It is the smaller of sqrt(epsilon / 2) (Pinsker) and sqrt(1 - e**-epsilon)
-    (Bretagnolle and Huber), at most half of the sqrt(2 epsilon) often quoted.
-
-    Args:
-        epsilon: In nats, at least 0.
-
-    Source:
-        Tsybakov, Introduction to Nonparametric Estimation, lemmas 2.5 and 2.6.
-    """
-    check_epsilon(epsilon)
-    return min(1.0, math.sqrt(min(epsilon / 2, -math.expm1(-epsilon))) * (1 + 2.0**-49))
