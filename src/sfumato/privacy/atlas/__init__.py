@@ -1,9 +1,10 @@
 """The atlas: which notion implies which, and what the notions keep through processing and repetition."""
 
-from .catalogue import ATLAS, NOTIONS, SEPARATIONS, implications, table
+from .catalogue import NOTIONS, SEPARATIONS, implications, table
 from .claims import Claim
 from .convert import Derivation, convert
 from .edge import Basis, Edge, Goal, Refusal, Tightness
+from .edges import ATLAS
 from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose
 
 __all__ = [

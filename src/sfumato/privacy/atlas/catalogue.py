@@ -1,28 +1,12 @@
-"""The atlas: which notion of privacy implies which, with what constants, and where none does."""
+"""Views of the atlas: its notions, its implications by their ends, its table, and where no implication is."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from ..vocabulary import VOCABULARY, described
-from .edge import Basis, Edge, Goal, Refusal, Tightness
-from .edges import EDGES
-
-__all__ = [
-    "ATLAS",
-    "NOTIONS",
-    "SEPARATIONS",
-    "Basis",
-    "Edge",
-    "Goal",
-    "Refusal",
-    "Tightness",
-    "implications",
-    "table",
-]
-
-ATLAS: Final[tuple[Edge, ...]] = EDGES
-"""All implications that are known here."""
+from .edge import Edge, Tightness
+from .edges import ATLAS
 
 NOTIONS: Final[tuple[str, ...]] = tuple(VOCABULARY)
 """The keys of all notions that claims may be about."""

@@ -8,9 +8,10 @@ from ...core import DistortionPrivacy, MetricPrivacy
 from ...errors import InputError
 from ..notion import Finding
 from ..vocabulary import described
-from .catalogue import ATLAS, SEPARATIONS
+from .catalogue import SEPARATIONS
 from .claims import Claim
 from .edge import Edge, Goal, Refusal
+from .edges import ATLAS
 
 _LONGEST = 6
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from ....core.bisection import bisect
-from ....intervals import Interval, above, exact
-from ...beliefs.events import Events
-from ...beliefs.priors import Priors
-from ..claims import Claim
-from ..contexts import covers
+from ...core.bisection import bisect
+from ...intervals import Interval, above, exact
+from ..beliefs.events import Events
+from ..beliefs.priors import Priors
+from .claims import Claim
+from .contexts import covers
 
 EVERY: Final = (0.0, 1.0)
 

@@ -1,0 +1,182 @@
+"""Numbers of implications about beliefs: likelihood ratios, membership, noiseless and information privacy."""
+
+from __future__ import annotations
+
+import math
+
+from ...core import blind_error
+from ...core.guarantees import as_distance
+from ...intervals import above, below, exact
+from ..beliefs.priors import Priors
+from .claims import Claim
+from .contexts import covers
+from .edge import Changes, Goal, Map, Refusal
+from .fact_odds import (
+    EVERY,
+    any_mass,
+    events_of,
+    every_secret,
+    excess,
+    holds_all,
+    holds_each,
+    least_epsilon,
+    opposite,
+    priors_of,
+    ratio_of_excess,
+    ratio_of_rise,
+    rise_of_posterior,
+    spans,
+)
+
+_UNBOUNDED = Refusal("the claim leaves the likelihood ratio unbounded")
+
+
+def dp_to_ratio(claim: Claim, goal: Goal) -> Changes:
+    """Return epsilon as rise and fall, for the goal's priors and facts."""
+    about = {name: goal.context(name) for name in ("priors", "events")}
+    return {"rise": claim["epsilon"], "fall": claim["epsilon"], **about}
+
+
+def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return the smaller of rise and fall."""
+    if priors_of(claim.context["priors"]).listed or not every_secret(claim):
+        return Refusal("a promise against every prior about every single secret is needed")
+    epsilon = min(claim["rise"], claim["fall"])
+    return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
+
+
+def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
+    """Return the priors of the goal, or the claim's, if the claim's conditional distributions cover them."""
+    held = priors_of(claim.context["priors"])
+    wanted = goal.context("priors")
+    if wanted is None:
+        return held
+    priors = priors_of(wanted)
+    if not held.listed:
+        return priors
+    inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in held.listed}
+    impossible = held.interval is None and priors.interval is not None and not holds_each(priors)
+    return priors if inside and not impossible else None
+
+
+def ratio_to_membership(*sides: str) -> Map:
+    """Return the map to the membership privacy that rise, fall or both allow."""
+
+    def apply(claim: Claim, goal: Goal) -> Changes:
+        priors = _wanted_priors(claim, goal)
+        if priors is None:
+            return Refusal("priors are needed whose distributions the claim covers")
+        values = []
+        for span in spans(priors, events_of(claim.context["events"])):
+            for side in sides:
+                masses = span if side == "rise" else opposite(span)
+                values.append(rise_of_posterior(claim[side], masses) if claim[side] < math.inf else math.inf)
+        epsilon = max(values, default=0.0)
+        return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon, "priors": priors}
+
+    return apply
+
+
+def membership_to_ratio(*sides: str) -> Map:
+    """Return the map to the rise, the fall or both that membership privacy leaves."""
+
+    def apply(claim: Claim, _goal: Goal) -> Changes:
+        priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+        found = {"rise": math.inf, "fall": math.inf}
+        for side in sides:
+            ends = [span if side == "rise" else opposite(span) for span in spans(priors, events)]
+            found[side] = max((ratio_of_rise(claim["epsilon"], span) for span in ends), default=0.0)
+        if min(found.values()) == math.inf:
+            return Refusal("the prior probabilities of the facts are too far inside (0, 1) to bound any ratio")
+        return {**found, "priors": any_mass(priors)}
+
+    return apply
+
+
+def ratio_to_adversarial(claim: Claim, goal: Goal) -> Changes:
+    """Return delta at the goal's epsilon, or epsilon at its delta, for the goal's priors."""
+    priors, rise = _wanted_priors(claim, goal), claim["rise"]
+    if priors is None or math.isinf(rise):
+        return Refusal("a bound of how far a ratio rises is needed, for the distributions of the priors")
+    found = spans(priors, events_of(claim.context["events"]))
+    epsilon, delta = goal.number("epsilon"), goal.number("delta")
+    if epsilon is not None:
+        delta = max((excess(rise, epsilon, span) for span in found), default=0.0)
+    else:
+        delta = delta or 0.0
+        epsilon = max((least_epsilon(rise, delta, span) for span in found), default=0.0)
+    return {"epsilon": epsilon, "delta": min(delta, 1.0), "priors": priors}
+
+
+def adversarial_to_ratio(claim: Claim, _goal: Goal) -> Changes:
+    """Return the rise that adversarial privacy leaves."""
+    priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+    found = [ratio_of_excess(claim["epsilon"], claim["delta"], span) for span in spans(priors, events)]
+    rise = max(found, default=0.0)
+    return _UNBOUNDED if math.isinf(rise) else {"rise": rise, "priors": any_mass(priors)}
+
+
+def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
+    """Return epsilon as rise and fall."""
+    return {
+        "rise": claim["epsilon"],
+        "fall": claim["epsilon"],
+        "priors": any_mass(priors_of(claim.context["priors"])),
+    }
+
+
+def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes where the secret itself is the attribute and a prior holds every secret possible."""
+    priors = priors_of(claim.context["priors"])
+    if not every_secret(claim) or not (holds_all(priors) or not priors.listed):
+        return Refusal(
+            "a prior that holds every secret possible is needed, and the secret itself as the attribute"
+        )
+    return {}
+
+
+def double(claim: Claim, _goal: Goal) -> Changes:
+    """Return twice the epsilon, rounded up, for given priors or all."""
+    priors = priors_of(claim.context["priors"])
+    if priors.interval is not None and priors.interval != EVERY:
+        return Refusal("given priors, or all, are needed")
+    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+
+
+def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return twice the epsilon; the same one where the claim is against every prior."""
+    priors = priors_of(claim.context["priors"])
+    if not priors.listed and priors.interval == EVERY:
+        return {}
+    if not holds_all(priors):
+        return Refusal("a prior that holds every secret possible is needed")
+    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+
+
+def information_to_membership(claim: Claim, goal: Goal) -> Changes:
+    """Return the goal's facts."""
+    if priors_of(claim.context["priors"]).interval not in (None, EVERY):
+        return Refusal("given priors, or all, are needed")
+    return {"events": goal.context("events")}
+
+
+def aposteriori_to_information(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes where the secret itself is the attribute."""
+    return {} if every_secret(claim) else Refusal("the secret itself as the attribute is needed")
+
+
+def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
+    """Return e^-epsilon times the error of the best blind guess, rounded down."""
+    distance, wanted = goal.context("distance"), goal.context("priors")
+    held = priors_of(claim.context["priors"])
+    one = isinstance(wanted, Priors) and len(wanted.listed) == 1 and wanted.interval is None
+    if distance is None or not isinstance(wanted, Priors) or not one:
+        return Refusal("the distance and one prior must be given: distance= and priors=Priors.of(prior)")
+    if not covers("priors", held, wanted):
+        return Refusal("a prior is needed that the claim covers")
+    array = as_distance(distance).array  # type: ignore[arg-type]
+    blind = blind_error(wanted.listed[0].probabilities, array)
+    # The sum of n products errs by at most a relative n 2**-53.
+    safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
+    least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
+    return {"error": max(least, 0.0), "distance": distance, "priors": wanted}
