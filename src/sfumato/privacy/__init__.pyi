@@ -73,6 +73,7 @@ from .distributions import worst_beliefs as worst_beliefs
 from .notion import Description as Description
 from .notion import Finding as Finding
 from .notion import Notion as Notion
+from .notion import Witness as Witness
 from .point import BoundedRange as BoundedRange
 from .point import ConcentratedPrivacy as ConcentratedPrivacy
 from .point import DeltaOfDifferentialPrivacy as DeltaOfDifferentialPrivacy
@@ -90,4 +91,3 @@ from .relation import Relation as Relation
 from .vocabulary import KINDS as KINDS
 from .vocabulary import VOCABULARY as VOCABULARY
 from .vocabulary import described as described
-from .witness import Witness as Witness

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...intervals import Interval, above, exact, least, normal
 from ...rounding.errors import mass_error
+from ..curves.curve import LaplaceTradeOff
 from ..curves.gaussian import GaussianTradeOff
-from ..curves.laplace import LaplaceTradeOff
 from ..curves.trade_off import TradeOff
 from .claims import Claim
 from .edge import Changes, Goal, Refusal

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from scipy.optimize import minimize_scalar
 
 from ...intervals import Interval, above, exact
-from .claims import Claim
-from .contexts import divergence_name
+from .claims import Claim, divergence_name
 from .edge import Changes, Goal, Refusal
 
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"

@@ -9,8 +9,7 @@ from enum import Enum
 from ...core.frozen import Short
 from ..relation import Relation
 from ..vocabulary import VOCABULARY
-from .claims import Claim, InfiniteNumberError
-from .contexts import covers
+from .claims import Claim, InfiniteNumberError, covers
 
 
 class Basis(Enum):

@@ -15,8 +15,7 @@ from ...intervals import above, exact
 from ..distributions.family import Family
 from ..distributions.implied import jointly_convex, quasi_convex
 from ..relation import Relation, largest_over, largest_ratio, reach
-from .claims import Claim
-from .contexts import covers, divergence_name
+from .claims import Claim, covers, divergence_name
 from .edge import Changes, Goal, Refusal
 
 

@@ -11,8 +11,7 @@ from ...errors import InputError
 from ...intervals import above, exact
 from ..vocabulary import described
 from . import counterexamples
-from .claims import Claim
-from .contexts import covers, to_one_default
+from .claims import Claim, covers, to_one_default
 from .counterexamples import Counterexample
 
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from ...intervals import above, exact
 from ..beliefs.events import Events
 from ..relation import Relation
-from .claims import Claim
-from .contexts import covers, to_one_default
+from .belief_rules import priors_of
+from .claims import Claim, covers, to_one_default
 from .edge import Changes, Goal, Refusal
-from .fact_odds import priors_of
 
 
 def pufferfish_to_noiseless(claim: Claim, _goal: Goal) -> Changes:

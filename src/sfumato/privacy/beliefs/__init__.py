@@ -6,11 +6,21 @@ from ..notion import Notion
 from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
 from .bands import Band, attained_band, band
 from .causal import CausalPrivacy
-from .event_ratio import EventRatio, FallOfEventRatio
 from .events import Events
-from .information import InformationPrivacy
-from .membership import MembershipPrivacy, NegativeMembershipPrivacy, PositiveMembershipPrivacy
-from .noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
+from .membership import (
+    EventRatio,
+    FallOfEventRatio,
+    MembershipPrivacy,
+    NegativeMembershipPrivacy,
+    PositiveMembershipPrivacy,
+)
+from .noiseless import (
+    AposterioriNoiselessPrivacy,
+    IdentityPrivacy,
+    InferentialPrivacy,
+    InformationPrivacy,
+    NoiselessPrivacy,
+)
 from .priors import Priors
 from .pufferfish import Pufferfish, Rivals
 from .semantic import SemanticPrivacy

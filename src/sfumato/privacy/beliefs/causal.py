@@ -16,11 +16,10 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ..rows import AnyMechanism, channel
-from ..witness import Witness
 from .likelihoods import scenarios, terms
 from .priors import Priors
 

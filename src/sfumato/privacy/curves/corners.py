@@ -10,7 +10,7 @@ from typing import Final
 
 from ...core.arrays import Floats
 from ...intervals import exp_below_exact
-from ..integers import integer_rows
+from ..exact import integer_rows
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...divergences import log_ratios
+from ..notion import Witness
 from ..witness import Witness
 
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache

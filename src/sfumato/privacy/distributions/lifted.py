@@ -13,11 +13,9 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding.errors import log_error, mass_error
-from ..exact import OfPair, Row, largest_of_rows, least_factor
-from ..integers import IntegerRows, integer_rows
-from ..notion import Finding, Notion
+from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
+from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel, grown
-from ..witness import Witness
 from .family import Family
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished

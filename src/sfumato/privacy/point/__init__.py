@@ -5,10 +5,8 @@ from typing import Final
 from ..notion import Notion
 from .bounded_range import BoundedRange
 from .concentrated import ConcentratedPrivacy
-from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
-from .divergence import DivergenceMetricPrivacy, DivergencePrivacy
-from .indistinguishable import IndistinguishablePrivacy
-from .kullback_leibler import KLPrivacy, RenyiPrivacy
+from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy, IndistinguishablePrivacy
+from .divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
 from .metric import MetricDifferentialPrivacy
 from .probabilistic import (
     DeltaOfProbabilisticDifferentialPrivacy,

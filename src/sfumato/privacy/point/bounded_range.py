@@ -14,11 +14,10 @@ from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
 from ..exact import largest_range
 from ..limits import range_limits
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, channel
 from ..search import Positions, search
-from ..witness import Witness
 
 DESCRIPTION: Final = Description(
     "bounded-range",

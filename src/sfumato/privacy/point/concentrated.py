@@ -15,11 +15,10 @@ from ...divergences import KL
 from ...rounding import at_most
 from ...rounding.errors import divergence_errors
 from ..limits import divergence_limits, rho_limits
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, span
 from ..search import Positions, falling, search
-from ..witness import Witness
 from .renyi_over_order import Search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together

@@ -13,12 +13,10 @@ import numpy as np
 from ...core.arrays import Floats
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below
 from ...rounding.errors import mass_error
-from ..exact import Pair
-from ..integers import integer_rows
-from ..notion import Description, Finding, Notion
+from ..exact import Pair, integer_rows
+from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest
-from ..witness import Witness
 from .last_step import last_step, log_error, log_sizes
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
