@@ -1,8 +1,7 @@
 """The atlas: which notion implies which, and what the notions keep through processing and repetition."""
 
-from .catalogue import NOTIONS, SEPARATIONS, implications, table
 from .claims import Claim
-from .convert import Derivation, convert
+from .derivations import NOTIONS, SEPARATIONS, Derivation, convert, implications, table
 from .edge import Basis, Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose

@@ -15,8 +15,7 @@ from ...core.naming import name_phrase
 from ...divergences import named
 from ...errors import InputError
 from ...rounding import at_least, at_most
-from ..beliefs.events import Events
-from ..beliefs.priors import Priors
+from ..beliefs.attackers import Events, Priors
 from ..beliefs.pufferfish import Rivals
 from ..curves.trade_off import TradeOff
 from ..distributions.family import Family
@@ -150,7 +149,7 @@ class Claim:
         InputError: If the notion is unknown, or a parameter is unknown, missing or out of range.
 
     Example:
-        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> from sfumato.privacy.atlas import Claim
         >>> print(Claim("differential-privacy", epsilon=1.0))
         differential privacy with epsilon 1, of any two secrets
     """

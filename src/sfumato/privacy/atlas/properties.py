@@ -205,7 +205,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
             claims differ in what they are about, or no rule in numbers is known here.
 
     Example:
-        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> from sfumato.privacy.atlas import Claim
         >>> from sfumato.privacy.atlas.properties import compose
         >>> print(compose([Claim("gaussian", mu=3.0), Claim("gaussian", mu=4.0)]))
         Gaussian privacy with mu 5, of any two secrets

@@ -4,9 +4,8 @@ from typing import Final
 
 from ..notion import Notion
 from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
+from .attackers import Events, Priors
 from .bands import Band, attained_band, band
-from .causal import CausalPrivacy
-from .events import Events
 from .membership import (
     EventRatio,
     FallOfEventRatio,
@@ -21,8 +20,7 @@ from .noiseless import (
     InformationPrivacy,
     NoiselessPrivacy,
 )
-from .priors import Priors
-from .pufferfish import Pufferfish, Rivals
+from .pufferfish import CausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (

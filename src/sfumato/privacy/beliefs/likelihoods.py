@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...rounding.errors import log_error
 from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
-from .priors import Priors
+from .attackers import Priors
 
 _LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
 _BLOCK = 2**22  # numbers held at a time

@@ -9,10 +9,9 @@ from typing import ClassVar, Final, final
 from ...rounding import at_most, factor_at_most
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, channel
-from .events import Events, events_on
+from .attackers import Events, Priors, events_on
 from .likelihoods import told_apart
 from .posterior import Odds, OfFacts, Rated, both, worst
-from .priors import Priors
 
 NOISELESS: Final = Description(
     "noiseless",

@@ -17,10 +17,24 @@ from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel, check_delta, check_epsilon
-from .corners import MakeCorners, inverted, of_curves, of_mechanism, of_points, of_promise, of_rows
 from .curve import Curve
-from .errors_of_tests import Errors, blocks, errors, in_order
-from .points import below, envelope, steps, through
+from .errors_of_tests import (
+    Errors,
+    MakeCorners,
+    below,
+    blocks,
+    envelope,
+    errors,
+    in_order,
+    inverted,
+    of_curves,
+    of_mechanism,
+    of_points,
+    of_promise,
+    of_rows,
+    steps,
+    through,
+)
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 

@@ -16,9 +16,8 @@ from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
-from .corners import Corners
 from .curve import Curve
-from .errors_of_tests import Errors, blocks, errors, tested
+from .errors_of_tests import Corners, Errors, blocks, errors, tested
 from .trade_off import TradeOff
 
 DESCRIPTION: Final = Description(

@@ -10,14 +10,15 @@ from .distribution import DistributionPrivacy, MetricDistributionPrivacy, Probab
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family
 from .family_distance import FamilyDistance
-from .implied import (
+from .preprocessing import Stability, pre_processed, stability
+from .promise import (
+    Promise,
+    Reason,
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
     privacy_of_points,
 )
-from .preprocessing import Stability, pre_processed, stability
-from .promise import Promise, Reason
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (
     DistributionPrivacy,

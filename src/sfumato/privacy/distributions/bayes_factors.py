@@ -15,7 +15,7 @@ from ...errors import InputError
 from ...rounding.errors import log_error
 from ..rows import AnyMechanism
 from .family import Family
-from .lifted import reports_of
+from .family_reports import reports_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

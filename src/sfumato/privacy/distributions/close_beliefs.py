@@ -24,7 +24,7 @@ from ...rounding import UNIT, at_most
 from ..rows import AnyMechanism, channel, check_delta
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
-from .lifted import epsilon_below, reports_of
+from .family_reports import epsilon_below, reports_of
 from .preprocessing import after_steps
 from .promise import PROOFS, Promise, Reason
 

@@ -35,8 +35,7 @@ from .distribution import DistributionPrivacy, MetricDistributionPrivacy, Probab
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family
 from .family_distance import FamilyDistance
-from .implied import jointly_convex, missing_points, quasi_convex, with_mass
-from .promise import PROOFS, Promise, Reason
+from .promise import PROOFS, Promise, Reason, jointly_convex, missing_points, quasi_convex, with_mass
 
 _SOURCE: Final = "Kawamoto and Murakami, table III"
 _ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER)

@@ -21,7 +21,16 @@ from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, check_delta
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .lifted import at_delta, decided, epsilon_below, epsilons, finding_between, is_open, pair_witness, reports_of
+from .family_reports import (
+    at_delta,
+    decided,
+    epsilon_below,
+    epsilons,
+    finding_between,
+    is_open,
+    pair_witness,
+    reports_of,
+)
 
 DISTRIBUTION: Final = Description(
     "distribution-privacy",

@@ -31,7 +31,7 @@ from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .lifted import compared, finding_between, pair_witness, reports_of
+from .family_reports import compared, finding_between, pair_witness, reports_of
 
 DIVERGENCE: Final = Description(
     "divergence-distribution-privacy",

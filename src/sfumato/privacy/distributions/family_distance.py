@@ -17,7 +17,7 @@ from ..notion import Notion
 from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..rows import AnyMechanism
 from .family import Family
-from .lifted import same_reports
+from .family_reports import same_reports
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

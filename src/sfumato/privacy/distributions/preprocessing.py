@@ -24,7 +24,7 @@ from .composition import known_everywhere
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_distance import FamilyDistance
-from .lifted import reports_of, same_reports
+from .family_reports import reports_of, same_reports
 from .promise import PROOFS, Promise, Reason
 
 _SAME: Final = 1e-12  # relative difference up to which an image is a member; it counts in epsilon

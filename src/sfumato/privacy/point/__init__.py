@@ -3,8 +3,7 @@
 from typing import Final
 
 from ..notion import Notion
-from .bounded_range import BoundedRange
-from .concentrated import ConcentratedPrivacy
+from .concentrated import BoundedRange, ConcentratedPrivacy
 from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy, IndistinguishablePrivacy
 from .divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
 from .metric import MetricDifferentialPrivacy
