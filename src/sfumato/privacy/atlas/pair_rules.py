@@ -12,8 +12,8 @@ from ...core import Metric
 from ...core.arrays import Floats
 from ...divergences import NAMED, Divergence
 from ...intervals import above, exact
+from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
-from ..distributions.promise import jointly_convex, quasi_convex
 from ..relation import Relation, largest_over, largest_ratio, reach
 from .claims import Claim, covers, divergence_name
 from .edge import Changes, Goal, Refusal

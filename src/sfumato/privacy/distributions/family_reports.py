@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ...core import Bracket, Mechanism
 from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
+from ...intervals import above, exact
 from ...rounding.errors import log_error, mass_error
 from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
 from ..notion import Finding, Notion, Witness
@@ -24,6 +26,82 @@ _COMPARED = 16  # products that take the time of comparing two such sums
 _COLUMNS = 64  # reports whose integers are held together
 _TINY = 2.0**-20  # an epsilon that rounding alone may make positive
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables
+
+
+RECOMPUTE: Final = "measure the notion on product_channel(first, second), which is exact for any pair."
+
+
+class OfFamily(Notion):
+    """A notion about the pairs of a family, and what its promises become together and under post-processing."""
+
+    __slots__ = ()
+
+    family: Family
+
+    @property
+    def ground(self) -> NDArray[Any] | None:
+        """The relation or the distances of the secrets of which the pairs are a lifting; None if they are not."""
+        return None if self.family.lifted_from is None else self.family.lifted_from.array
+
+    def of_lifting(self) -> Self | None:
+        """Return the notion for the whole lifting, if the family compares all point masses that it must.
+
+        What couplings leave out is added to its delta. None where a promise is about the pairs alone.
+        """
+        return None
+
+    def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
+        """Return the notion of two reports together, and its value, from the two values.
+
+        Raises:
+            InputError: If the other is about other pairs, another distance or divergence, or does not compose.
+        """
+        raise not_composing(self, other)
+
+    @final
+    def check_pairs(self, other: OfFamily) -> None:
+        """Refuse a notion about other pairs.
+
+        Raises:
+            InputError: If the families differ.
+        """
+        if not self.family.same_pairs_as(other.family):
+            raise InputError(
+                f"the promises are about different families: {self.family!r} and {other.family!r}.",
+                "measure both on the same family.",
+            )
+
+    def check_processing(self) -> None:
+        """Refuse the notion if post-processing can break it, or is not known to be safe.
+
+        Raises:
+            InputError: If it is refused.
+        """
+
+    @final
+    @property
+    def has_points(self) -> bool:
+        """Whether the family was lifted and compares the point masses of all pairs of its relation."""
+        relation = self.family.lifted_from
+        return relation is not None and self.family.missing_points(relation) is None
+
+
+def not_composing(a: Notion, b: Notion) -> InputError:
+    """Return the error that two notions are not known to compose."""
+    return InputError(
+        f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
+        f"use two of the same kind, such as distribution privacy; or {RECOMPUTE}",
+    )
+
+
+def add(first: float, second: float) -> float:
+    """Return a sum, rounded up."""
+    return above(lambda: exact(first) + exact(second))
+
+
+def with_mass(delta: float, more: float) -> float:
+    """Return delta with more probability, such as what couplings left out, rounded up and at most 1."""
+    return delta if more == 0 else min(1.0, add(delta, more))
 
 
 def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:

@@ -9,16 +9,11 @@ import numpy as np
 
 from ...core import Metric, MetricPrivacy
 from ...divergences import (
-    CHI_SQUARED,
     HELLINGER,
-    KL,
-    REVERSE_KL,
     TOTAL_VARIATION,
     Divergence,
     FDivergence,
     HockeyStick,
-    MaxDivergence,
-    Renyi,
 )
 from ...errors import InputError
 from ...intervals import above, exact
@@ -28,9 +23,15 @@ from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ..rows import check_delta
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
-from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
+from .distribution_divergence import (
+    DivergenceDistributionPrivacy,
+    DivergenceMetricDistributionPrivacy,
+    jointly_convex,
+    quasi_convex,
+)
 from .family import Family
 from .family_distance import FamilyDistance
+from .family_reports import with_mass
 
 PROOFS = "docs/proofs/distribution-privacy.md"
 
@@ -261,7 +262,7 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
             "use a relation on the secrets of the family.",
         )
     known = family.lifted_from.array if promise.everywhere and family.lifted_from is not None else False
-    missing = missing_points(family, Relation(relation.array & ~np.asarray(known)))
+    missing = family.missing_points(Relation(relation.array & ~np.asarray(known)))
     if missing is not None:
         raise InputError(
             f"the promise says nothing of the point masses of secrets {missing[0]} and {missing[1]}.",
@@ -273,24 +274,6 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
     return Promise(DifferentialPrivacy(relation, notion.delta), promise.value, (*promise.reasons, reason))
 
 
-def missing_points(family: Family, relation: Relation) -> tuple[int, int] | None:
-    """Return a related pair of secrets whose point masses the family does not compare, or None."""
-    size = family.size
-    points = (family.distributions == 1).any(axis=1) & (np.count_nonzero(family.distributions, axis=1) == 1)
-    secrets = np.argmax(family.distributions, axis=1)
-    compared = np.zeros((size, size), dtype=np.bool_)
-    for i, j in family.pairs:
-        if points[i] and points[j]:
-            compared[secrets[i], secrets[j]] = True
-    left = np.argwhere(relation.array & ~compared)
-    return (int(left[0][0]), int(left[0][1])) if len(left) else None
-
-
-def with_mass(delta: float, more: float) -> float:
-    """Return delta with the mass that couplings left out, rounded up and at most 1."""
-    return delta if more == 0 else min(1.0, above(lambda: exact(delta) + exact(more)))
-
-
 def _lifted_from(family: Family) -> Relation:
     if family.lifted_from is None:
         raise InputError(
@@ -298,17 +281,6 @@ def _lifted_from(family: Family) -> Relation:
             "make it by Family.lifted(distributions, relation), which checks each pair by its coupling.",
         )
     return family.lifted_from
-
-
-def jointly_convex(divergence: Divergence) -> bool:
-    """Return whether a divergence is known to be jointly convex, as every f-divergence is."""
-    named = divergence in (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER, Renyi(1.0))
-    return named or isinstance(divergence, FDivergence | HockeyStick)
-
-
-def quasi_convex(divergence: Divergence) -> bool:
-    """Return whether a divergence of mixtures is known to be at most the largest of the parts."""
-    return jointly_convex(divergence) or isinstance(divergence, Renyi | MaxDivergence)
 
 
 def _needs(holds: bool, divergence: Divergence, what: str, hint: str) -> None:
