@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -22,31 +22,6 @@ from ..distributions.family import Family
 from ..notion import Description, Finding, Notion
 from ..relation import Relation
 from ..vocabulary import VOCABULARY, described, kinds
-
-
-def covers(name: str, held: object, wanted: object) -> bool:
-    """Return whether a promise about one context includes the promise about another of the same name."""
-    if held is wanted:
-        return True
-    if name == "relation":
-        return _relation_covers(held, wanted)
-    if name == "divergence":
-        return divergence_name(held) == divergence_name(wanted)
-    if name == "priors":
-        return _priors_cover(held, wanted)
-    if name == "events":
-        return _same_events(held, wanted)
-    if name == "possible":
-        return not wanted
-    if isinstance(held, Metric) and isinstance(wanted, Metric):
-        return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
-    if name == "maps":
-        return _maps_cover(held, wanted)
-    if name in ("family", "rivals", "curve"):
-        return _equal(held, wanted)
-    if name == "interventions" and isinstance(held, Sequence) and isinstance(wanted, Sequence):
-        return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
-    return False
 
 
 def divergence_name(divergence: object) -> str:
@@ -117,6 +92,40 @@ def _same_events(held: object, wanted: object) -> bool:
     first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (held, wanted))
     same = first.masks.shape == second.masks.shape and bool((first.masks == second.masks).all())
     return same and first.attribute == second.attribute
+
+
+def _same_metric(held: object, wanted: object) -> bool:
+    if not isinstance(held, Metric) or not isinstance(wanted, Metric):
+        return False
+    return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
+
+
+def _same_settings(held: object, wanted: object) -> bool:
+    if not isinstance(held, Sequence) or not isinstance(wanted, Sequence):
+        return False
+    return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
+
+
+_COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
+    "relation": _relation_covers,
+    "metric": _same_metric,
+    "distance": _same_metric,
+    "divergence": lambda held, wanted: divergence_name(held) == divergence_name(wanted),
+    "priors": _priors_cover,
+    "events": _same_events,
+    "possible": lambda _held, wanted: not wanted,
+    "maps": _maps_cover,
+    "interventions": _same_settings,
+    "family": _equal,
+    "rivals": _equal,
+    "curve": _equal,
+}
+"""When a promise about one context includes that about another, by the name of the context."""
+
+
+def covers(name: str, held: object, wanted: object) -> bool:
+    """Return whether a promise about one context includes the promise about another of the same name."""
+    return held is wanted or (name in _COVERS and _COVERS[name](held, wanted))
 
 
 _LARGER_HIDES_MORE: Final = frozenset(
