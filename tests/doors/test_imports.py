@@ -11,9 +11,21 @@ import pytest
 
 import sfumato as sf
 
-EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
+EXTRAS = {
+    "matplotlib",
+    "h3",
+    "torch",
+    "sklearn",
+    "pyspark",
+    "fastapi",
+    "ot",
+    "opendp",
+    "dp_accounting",
+    "qif",
+    "sqlalchemy",
+}
 EXTRAS |= {"pandas", "geopandas", "polars", "duckdb", "shapely", "sfumato_papers", "sfumato_studio"}
-HEAVY = {"scipy", "sqlalchemy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
+HEAVY = {"scipy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
 
 VECTORS = Path(__file__).parents[1] / "files" / "vectors"
 
