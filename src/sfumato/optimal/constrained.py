@@ -14,14 +14,12 @@ from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..errors import InputError, SolverError, argument
 from ..evidence import ManyMultipliers, certify, relative_gap
-from .clarabel import Clarabel
 from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
-from .highs import Highs
 from .linear import violated
 from .problem import Problem
 from .row_generation import ALL_AT_ONCE, LinearSolver, first_rows
 from .solver import Answer, Control, Progress, Solver, Status
-from .solvers import Auto
+from .solvers import Auto, general_solvers
 
 _MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale, what a back-end is not given
@@ -244,7 +242,7 @@ def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
             f"use {argument('pairs', 'generated')}.",
         )
     if isinstance(solver, Auto):
-        return Highs(), Highs("simplex"), Clarabel()
+        return general_solvers()
     if isinstance(solver, LinearSolver):
         return (solver,)
     raise InputError(
