@@ -39,6 +39,7 @@ PARTS: Final = {
             *("tests/files/test_round_trip.py", "tests/sampling/test_alias.py"),
         )
     ),
+    "geo": Part(("tests/geo/test_projection.py",)),
     "hex": Part(("tests/geo/test_hexagons.py",)),
     "learn": Part(("tests/learn/test_targets.py",)),
     "papers": Part(("tests/papers/introductory/test_study.py",)),

@@ -57,7 +57,7 @@ def test_all_places_state_one_version():
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
     interface = json.loads((ROOT / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
     assert interface["info"]["version"] == sf.__version__
-    for companion, extras in ((STUDIES, "report,solvers"), (STUDIO, "report")):
+    for companion, extras in ((STUDIES, "report,solvers"), (STUDIO, "geo,report")):
         assert companion["version"] == sf.__version__
         assert f"sfumato[{extras}]=={sf.__version__}" in companion["dependencies"]
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
