@@ -89,7 +89,9 @@ def test_the_studio_shares_what_the_library_needs():
 
 
 def test_every_extra_is_tried():
-    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE, *COMPANIONS} == set(bom.EXTRAS)
+    extras = PROJECT["optional-dependencies"]
+    assert set(extras) - {"all"} == set(PARTS) - {BARE, *COMPANIONS} == set(bom.EXTRAS)
+    assert extras["all"] == [f"sfumato[{','.join(sorted(bom.EXTRAS))}]"]
     for extra, part in PARTS.items():
         assert (ROOT / "release" / "smoke" / f"{'bare' if extra == BARE else extra}.py").exists()
         assert all((ROOT / path).exists() for path in part.tests)
