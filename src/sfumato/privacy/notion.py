@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..core import Bracket, Mechanism, Metric, Space
 from ..core.arrays import Floats
 from ..core.frozen import Short
-from ..core.naming import labelled
+from ..core.naming import label_phrase
 from ..rounding import Logarithm, log_below
 from .rows import AnyMechanism, rows_equal
 
@@ -46,7 +46,7 @@ class Witness(Short):
         """Return the witness in words, with the labels of secrets and observables."""
         parts = []
         if self.pair is not None:
-            first, second = self.names or tuple(labelled(secrets.labels[each]) for each in self.pair)
+            first, second = self.names or tuple(label_phrase(secrets.labels[each]) for each in self.pair)
             parts.append(f"{first} against {second}")
         if self.event is not None:
             parts.append(f"the event {_listed(secrets, self.event)}")
@@ -59,7 +59,7 @@ class Witness(Short):
 
 
 def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
-    names = [labelled(space.labels[int(position)]) for position in positions[:most]]
+    names = [label_phrase(space.labels[int(position)]) for position in positions[:most]]
     if len(positions) > most:
         names.append(f"... ({len(positions)} in all)")
     return "{" + ", ".join(names) + "}" if len(positions) > 1 else names[0]

@@ -19,7 +19,6 @@ from ..exact import integer_rows
 from ..notion import Witness
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
-from ..witness import Witness
 
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache
 _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanishes
