@@ -40,7 +40,9 @@ def precisions(text: str, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in ("points", "ranges"))) for kind in DESIGNS]
+)
 def test_no_number_has_two_precisions(run, monkeypatch, kind):
     monkeypatch.setenv("COLUMNS", "400")
     Path("answers.csv").write_text("answer\n" + "yes\n" * 7 + "no\n" * 81 + "maybe\n" * 12)

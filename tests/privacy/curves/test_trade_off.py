@@ -375,7 +375,7 @@ def test_a_coin_of_decimals_satisfies_its_own_curve(share, tmp_path):
 
 
 def test_a_curve_that_many_pairs_touch_is_decided():
-    size = 300
+    size = 100  # its pairs have 990,000 entries
     response = np.full((size, size), 0.5 / (size - 1)) + (0.5 - 0.5 / (size - 1)) * np.eye(size)
     mechanism = sf.Mechanism(response)
     own = TradeOff.of(sf.Mechanism(mechanism.matrix[:2]))

@@ -55,6 +55,7 @@ def settled(reports, failure=0.05) -> Districts:
     return districts
 
 
+@pytest.mark.slow
 def test_all_intervals_cover_together(blur, truth):
     missed = 0
     settled = 0
