@@ -2,7 +2,8 @@
 
 `build` makes wheels, sdists, bills of materials and sums in ``build/release/dist``, the first two twice, and
 compares the bytes. `check` does so and then installs them in empty environments: with each extra on each Python,
-or with ``--quick`` without extras, with the papers and with the studio on one. Nothing is published.
+or with ``--quick`` on one without extras and, as wheels, with the papers and with the studio. Nothing is
+published.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> int:
     )
     parser.add_argument("what", choices=("build", "check"), help="what to do")
     parser.add_argument(
-        "--quick", action="store_true", help="without extras, with the papers, with the studio, on this Python"
+        "--quick", action="store_true", help="on this Python, without extras; the papers and the studio as wheels"
     )
     parser.add_argument("--again", action="store_true", help="also try what passed before with the same bytes")
     parser.add_argument("--python", metavar="VERSION", help="only this Python, such as 3.12")
@@ -66,7 +67,7 @@ def _made() -> Artefacts:
 def _checked(made: Artefacts, asked: argparse.Namespace) -> int:
     interpreters = found("running" if asked.quick else asked.python)
     extras = asked.extra or ([BARE, *COMPANIONS] if asked.quick else list(PARTS))
-    given = trials((made.wheel, made.sdist), interpreters, extras)
+    given = trials((made.wheel, made.sdist), interpreters, extras, quick=asked.quick)
     outcomes = try_all(given, FOLDER / "tried.json", _tell, again=asked.again)
     _tell("\n" + table(given, outcomes))
     return 1 if any(each.status == FAILED for each in outcomes) else 0

@@ -105,6 +105,9 @@ class Trial:
         return None
 
 
-def trials(artefacts: Sequence[Path], interpreters: Sequence[Interpreter], extras: Sequence[str]) -> list[Trial]:
-    """Return every artefact with every extra on every interpreter."""
-    return [Trial(file, python, extra) for python in interpreters for extra in extras for file in artefacts]
+def trials(
+    artefacts: Sequence[Path], interpreters: Sequence[Interpreter], extras: Sequence[str], *, quick: bool = False
+) -> list[Trial]:
+    """Return every artefact with every extra on every interpreter; if quick, the companions as wheels alone."""
+    every = [Trial(file, python, extra) for python in interpreters for extra in extras for file in artefacts]
+    return [each for each in every if not quick or each.kind == "wheel" or each.extra not in COMPANIONS]

@@ -186,6 +186,16 @@ def test_the_wheel_of_the_studio_has_all_of_its_page():
     assert of_wheel("sfumato_studio", {*names, "sfumato/app.py"}, 1000) == ["holds sfumato/app.py"]
 
 
+def test_a_quick_check_installs_each_distribution(tmp_path):
+    files = [tmp_path / "sfumato-1-py3-none-any.whl", tmp_path / "sfumato-1.tar.gz"]
+    every, quick = (trials(files, [PYTHON], [BARE, *COMPANIONS], quick=quick) for quick in (False, True))
+    assert len(every) == 2 * (1 + len(COMPANIONS))
+    assert [(each.kind, each.extra) for each in quick] == [
+        *(("wheel", BARE), ("sdist", BARE)),
+        *(("wheel", name) for name in COMPANIONS),
+    ]
+
+
 @pytest.mark.parametrize("name", COMPANIONS)
 def test_companions_are_installed_with_the_library(tmp_path, name):
     trial = Trial(tmp_path / "sfumato-1.tar.gz", PYTHON, name)
