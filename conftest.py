@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import importlib.util
 import os
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
 
 # Two workers with one thread each beat two that wait for each other's threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -54,6 +61,34 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore::sfumato.errors.PlaceWarning")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Run the tests of Spark in one worker: each session has a Java that takes a minute of processor time."""
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = "tests/releases/spark"
+            return folder if nodeid.startswith(f"{folder}/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import a share of the tests, so that workers on a bare clone compile different files at the same time."""
+    work, config = getattr(session.config, "workerinput", None), session.config
+    if work is None or config.args != config.getini("testpaths"):
+        return
+    files = sorted(config.rootpath.glob("tests/**/test_*.py"))
+    for path in files[int(work["workerid"].removeprefix("gw")) :: work["workercount"]]:
+        with suppress(Exception):  # the search for tests says what is wrong
+            importlib.import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what imports an extra that is absent: the search for doctests imports every file."""
     absent = _absent()
@@ -77,8 +112,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage from now on, but do not look for it among the tests."""
+    """Collect garbage from now on, but rarely, and do not look for it among the tests."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

@@ -38,6 +38,7 @@ def spark(tmp_path_factory):
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
         "spark.python.daemon.module": "tests.releases.spark.daemon",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short queries, two cores
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
     }
