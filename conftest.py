@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run the tests of Spark in one worker: each session has a Java that takes a minute of processor time."""
+    """Run the tests of Spark in one worker, and those in a browser: Java and a studio's designs take a minute."""
     from xdist.scheduler import LoadFileScheduling
 
     if config.getoption("dist") != "loadfile":
@@ -71,8 +71,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folder = "tests/releases/spark"
-            return folder if nodeid.startswith(f"{folder}/") else super()._split_scope(nodeid)
+            folders = ("tests/releases/spark/", "tests/studio/browser/")
+            return next((each for each in folders if nodeid.startswith(each)), super()._split_scope(nodeid))
 
     return Scheduling(config, log)
 
