@@ -126,6 +126,8 @@ def test_a_range_goes_on_over_midnight(visitor):
     assert "27 and 20 are 7 apart, and 27 stands for 3, too." in site["sentences"][-1]
     counts = {each["label"]: each["count"] for each in visitor.get("/values")["values"]}
     assert counts == {"20": 0, "21": 0, "22": 5, "23": 30, "24": 30, "25": 15, "26": 0, "27": 4}
+    again = visitor.put("/site", SITE | {"circular": 24, "first": 20, "last": 3})["site"]
+    assert again["labels"] == site["labels"]
     site = visitor.put("/site", SITE | {"circular": 24, "first": 22})["site"]
     assert (site["labels"][0], site["labels"][-1], site["n"]) == ("22", "36", 15)  # 12 is the last hour after 22
 

@@ -97,6 +97,8 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     if period is not None:
         numbers = _turned(numbers, low, period)
     high = max(numbers) if last is None else last
+    if period is not None and high < low:
+        high = low + (high - low) % period  # 22 to 3 goes through midnight
     if not 2 <= high - low + 1 <= MOST_LABELS:
         raise RefusedError(
             422,
